@@ -1,0 +1,132 @@
+"""Everything Recollect raises on purpose, sorted by what the caller can do about it.
+
+    RecollectError
+    ├── BadRequest              change the call
+    │   ├── WorkspaceMissing    the folder is not there
+    │   ├── NotANote            the path is not part of this memory
+    │   └── BadSetting          a setting has a value we cannot use
+    ├── NoteUnreadable          the file is there, but we could not read it
+    ├── IndexTrouble            the notes are safe; the index is not usable right now
+    │   ├── IndexBusy           somebody else is writing it: wait
+    │   ├── IndexUnreadable     damaged or not ours: `recollect index` sets it aside and rebuilds
+    │   ├── IndexTooNew         written by a later Recollect: upgrade, or rebuild with --force
+    │   └── StateNotWritable    no permission or no room where the index lives
+    └── EmbedderTrouble         no vectors right now: search goes on by keyword
+        ├── EmbedderMissing     its weights, package or key are not there
+        └── EmbedderFailed      it was asked and did not give usable vectors
+
+Each message says what happened, to which thing, and the next step.
+Facts a program might branch on are attributes, so nobody has to parse a message.
+"""
+
+from typing import ClassVar
+
+
+class RecollectError(Exception):
+    """The root of our errors."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class BadRequest(RecollectError):
+    """The call cannot be answered as it stands."""
+
+
+class WorkspaceMissing(BadRequest):
+    def __init__(self, workspace: str, why: str = "no such folder") -> None:
+        super().__init__(f"cannot use the workspace {workspace!r}: {why}")
+        self.workspace = workspace
+
+
+class NotANote(BadRequest):
+    """Refused without saying whether anything is there: what is outside stays unnamed."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} is not a note of this memory; notes are MEMORY.md, memory/**/*.md "
+            f"and the configured extra paths (`recollect status` lists them)"
+        )
+        self.path = path
+
+
+class BadSetting(BadRequest):
+    exit_code = 2
+
+    def __init__(self, setting: str, problem: str) -> None:
+        super().__init__(f"setting {setting!r}: {problem}")
+        self.setting = setting
+
+
+class NoteUnreadable(RecollectError):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"cannot read the note {path!r}: {why}")
+        self.path = path
+        self.why = why
+
+
+class IndexTrouble(RecollectError):
+    """The notes are untouched; only the copy we search in has a problem."""
+
+
+class IndexBusy(IndexTrouble):
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+    def __init__(self, directory: str, holder: str, waited_s: float) -> None:
+        super().__init__(
+            f"another process is writing this index ({holder}); waited {waited_s:.0f} s. "
+            f"Try again when it is done; searching works meanwhile. Index: {directory}"
+        )
+        self.directory = directory
+        self.holder = holder
+        self.waited_s = waited_s
+
+
+class IndexUnreadable(IndexTrouble):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"the index {path!r} cannot be read ({why}); your notes are untouched. "
+            f"`recollect index` sets it aside and builds a new one"
+        )
+        self.path = path
+        self.why = why
+
+
+class IndexTooNew(IndexTrouble):
+    def __init__(self, path: str, found: int, known: int) -> None:
+        super().__init__(
+            f"the index {path!r} was written by a newer Recollect (schema {found}, this one "
+            f"knows {known}): upgrade, or rebuild it here with `recollect index --force`"
+        )
+        self.path = path
+        self.found = found
+        self.known = known
+
+
+class StateNotWritable(IndexTrouble):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"cannot write to {path!r}: {why}. Make room or choose another place with "
+            f"--state-dir or RECOLLECT_STATE_DIR; your notes are untouched"
+        )
+        self.path = path
+        self.why = why
+
+
+class EmbedderTrouble(RecollectError):
+    exit_code = 5
+
+
+class EmbedderMissing(EmbedderTrouble):
+    """Asking again will not help until the user acts."""
+
+    def __init__(self, provider: str, problem: str, action: str) -> None:
+        super().__init__(f"the {provider!r} embedder is not available: {problem}; {action}")
+        self.provider = provider
+        self.action = action
+
+
+class EmbedderFailed(EmbedderTrouble):
+    def __init__(self, provider: str, why: str) -> None:
+        super().__init__(f"the {provider!r} embedder failed: {why}")
+        self.provider = provider
+        self.why = why

@@ -1,0 +1,24 @@
+"""Every limit in one place, each with its reason."""
+
+CHARS_PER_TOKEN = 4
+"""How English prose comes out under most tokenizers; CJK is weighed apart (see `weight`)."""
+
+CHUNK_TOKENS = 400
+CHUNK_OVERLAP_TOKENS = 80
+"""The original's defaults: about two paragraphs, and enough overlap to keep a sentence whole."""
+
+MAX_NOTE_BYTES = 32 * 1024 * 1024
+"""A note larger than this is a dump, not a note; it is reported and left out."""
+
+MAX_QUERY_CHARS = 4_000
+MAX_QUERY_TERMS = 64
+"""100 000 OR terms took FTS5 76 s; nobody asks a question with more than 64 content words."""
+
+MAX_RESULTS = 200
+SNIPPET_CHARS = 700
+CANDIDATES = 200
+"""At most this many rows a leg, whatever the caller asks for."""
+
+GET_LINES = 120
+GET_CHARS = 12_000
+"""What `get` returns unasked: a few screens, well inside an agent's budget."""

@@ -1,0 +1,102 @@
+"""The nouns of the house, frozen. Everything that crosses a door is one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Source: TypeAlias = Literal["memory", "sessions"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Consecutive lines, numbered from 1 as `sed -n` does, both ends included."""
+
+    start_line: int
+    end_line: int
+
+    def __str__(self) -> str:
+        return f"L{self.start_line}-L{self.end_line}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStat:
+    """What the file system says of a file; while it stays the same we do not read it again."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNote:
+    path: str
+    """The name a note goes by everywhere: relative to the workspace with `/`, else absolute."""
+    stat: NoteStat
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Something that looks like a note and is not taken, with the reason the user sees."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What one look at the disk found."""
+
+    notes: dict[str, FoundNote]
+    ignored: tuple[Ignored, ...] = ()
+    unreadable: tuple[Ignored, ...] = ()
+    """Folders that could not be listed: what we know below them must not look deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A file as text: valid UTF-8, no NUL, no BOM, lines end in `\\n`."""
+
+    path: str
+    text: str
+    digest: str
+    stat: NoteStat
+    repairs: tuple[str, ...] = ()
+    """What had to be cleaned, for the user to see; the file itself is never touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    span: Span
+    text: str
+    """The lines of the span as they are, or one piece of a line that is too long."""
+    heading: str
+    """The headings above the first line: `# Decisions › ## Storage`; empty before any."""
+    digest: str
+    """sha256 of heading and text: the same digest needs no second embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """Why a hit stands where it stands."""
+
+    vector: float | None
+    text: float | None
+    vector_rank: int | None
+    text_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    path: str
+    span: Span
+    score: float
+    snippet: str
+    source: Source
+    heading: str
+    parts: ScoreParts
+
+    @property
+    def citation(self) -> str:
+        return f"{self.path}#{self.span}"
