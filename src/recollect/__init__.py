@@ -1,3 +1,51 @@
 """A memory for AI agents: Markdown notes are the truth, hybrid search finds the lines."""
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from recollect.config import Settings
+    from recollect.core.errors import RecollectError
+    from recollect.core.types import Hit, Span
+    from recollect.memory import Lines, Memory, Status, open_memory
+    from recollect.search import Answer
+    from recollect.sync import Progress, SyncReport
+
+_HOMES = {
+    "Answer": "recollect.search",
+    "Hit": "recollect.core.types",
+    "Lines": "recollect.memory",
+    "Memory": "recollect.memory",
+    "Progress": "recollect.sync",
+    "RecollectError": "recollect.core.errors",
+    "Settings": "recollect.config",
+    "Span": "recollect.core.types",
+    "Status": "recollect.memory",
+    "SyncReport": "recollect.sync",
+    "open_memory": "recollect.memory",
+}
+
+__all__ = [
+    "Answer",
+    "Hit",
+    "Lines",
+    "Memory",
+    "Progress",
+    "RecollectError",
+    "Settings",
+    "Span",
+    "Status",
+    "SyncReport",
+    "__version__",
+    "open_memory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: `recollect --version` needs none."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,15 +1,18 @@
-"""The nouns of the house, frozen. Everything that crosses a door is one of these."""
+"""The nouns of the house, frozen. Everything that crosses a door is one of these.
+
+Small values that are made by the thousand are named tuples: a seventh of the cost of a dataclass
+to define, a third to make, and `recollect search` feels both.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Source: TypeAlias = Literal["memory", "sessions"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """Consecutive lines, numbered from 1 as `sed -n` does, both ends included."""
 
     start_line: int
@@ -19,8 +22,7 @@ class Span:
         return f"L{self.start_line}-L{self.end_line}"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteStat:
+class NoteStat(NamedTuple):
     """What the file system says of a file; while it stays the same we do not read it again."""
 
     size: int
@@ -29,15 +31,15 @@ class NoteStat:
     inode: int
 
 
-@dataclass(frozen=True, slots=True)
-class FoundNote:
+class FoundNote(NamedTuple):
+    """A note on disk, not yet read."""
+
     path: str
     """The name a note goes by everywhere: relative to the workspace with `/`, else absolute."""
     stat: NoteStat
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """Something that looks like a note and is not taken, with the reason the user sees."""
 
     path: str
@@ -66,8 +68,9 @@ class Note:
     """What had to be cleaned, for the user to see; the file itself is never touched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
+    """A part of a note small enough to be found and read by itself."""
+
     span: Span
     text: str
     """The lines of the span as they are, or one piece of a line that is too long."""
@@ -77,8 +80,7 @@ class Chunk:
     """sha256 of heading and text: the same digest needs no second embedding."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreParts:
+class ScoreParts(NamedTuple):
     """Why a hit stands where it stands."""
 
     vector: float | None
@@ -89,6 +91,10 @@ class ScoreParts:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
+    """A chunk that answers, with what the asker needs to judge and cite it."""
+
+    id: str
+    """The same for the same text in the same place under the same model."""
     path: str
     span: Span
     score: float

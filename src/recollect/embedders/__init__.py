@@ -1,0 +1,67 @@
+"""Text to vectors. The door of the room: choose an embedder by its provider's name.
+
+open_embedder("embedded", models_dir=...)   makes one; loads nothing yet
+Cached(embedder, cache)                     the same, never paying twice
+pull_model(models_dir)                      fetches the embedded model, only when asked to
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import BadSetting, EmbedderMissing
+from recollect.embedders.cached import Cached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from recollect.core.ports import Embedder
+
+__all__ = ["Cached", "known_providers", "open_embedder", "pull_model"]
+
+
+def open_embedder(provider: str, *, models_dir: Path | None = None) -> Embedder:
+    """The embedder behind a provider's name; `models_dir` is where pulled models are kept."""
+    make = _PROVIDERS.get(provider)
+    if make is None:
+        raise BadSetting("provider", _unknown(provider))
+    return make(models_dir)
+
+
+def known_providers() -> tuple[str, ...]:
+    return tuple(sorted(_PROVIDERS))
+
+
+def pull_model(models_dir: Path) -> str:
+    """Fetch the embedded model into `models_dir`; returns the source it came from."""
+    from recollect.embedders import weights
+
+    try:
+        return weights.fetch(models_dir / weights.ARCTIC_EMBED_S.name)
+    except weights.WeightsUnavailable as error:
+        raise EmbedderMissing(
+            "embedded", str(error), "try again with a connection, or go on searching by keyword"
+        ) from error
+
+
+def _embedded(models_dir: Path | None) -> Embedder:
+    from recollect.embedders import weights
+    from recollect.embedders.embedded import EmbeddedEmbedder
+
+    folders = [weights.IN_PACKAGE]
+    if models_dir is not None:
+        folders.append(models_dir / weights.ARCTIC_EMBED_S.name)
+    return EmbeddedEmbedder(folders)
+
+
+_PROVIDERS: dict[str, Callable[[Path | None], Embedder]] = {"embedded": _embedded}
+
+
+def _unknown(provider: str) -> str:
+    from difflib import get_close_matches
+
+    known = known_providers()
+    near = get_close_matches(provider, known, n=1)
+    question = f"did you mean {near[0]!r}? " if near else ""
+    return f"no provider is called {provider!r}; {question}known: {', '.join(known)}"

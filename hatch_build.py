@@ -1,0 +1,51 @@
+"""Puts the weights of the embedded model into the wheel, so that it works offline once installed.
+
+The repository does not hold them; `src/recollect/embedders/weights.py` knows where they are.
+Without them the wheel is still whole: search goes by keyword until `recollect model pull`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+class WeightsHook(BuildHookInterface[Any]):
+    """Runs before every target; the source distribution stays free of foreign files."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel":
+            return
+        weights = _load_weights(Path(self.root))
+        if weights.find([weights.IN_PACKAGE]):
+            return
+        try:
+            source = weights.fetch(weights.IN_PACKAGE)
+        except weights.WeightsUnavailable as error:
+            print(
+                f"WARNING: this wheel of Recollect has no embedded model ({error}). "
+                f"Search goes by keyword until `recollect model pull` has fetched it.",
+                file=sys.stderr,
+            )
+        else:
+            print(f"embedded model taken from {source}", file=sys.stderr)
+
+
+def _load_weights(root: Path) -> ModuleType:
+    """The module from its path: what it belongs to is not installed while it is being built."""
+    path = root / "src" / "recollect" / "embedders" / "weights.py"
+    name = "recollect_build_weights"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their own module up
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,18 @@
+"""`recollect completion`: made from the parser, so it is never behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.cli.output import say
+from recollect.cli.parser import build_parser
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(arguments: argparse.Namespace) -> int:
+    import shtab
+
+    say(shtab.complete(build_parser(), shell=arguments.shell))
+    return 0

@@ -1,0 +1,23 @@
+"""`recollect model pull`: the weights of the embedded model, where the install lacks them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.cli.output import print_json, say
+from recollect.config import default_state_dir
+from recollect.embedders import pull_model
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(arguments: argparse.Namespace) -> int:
+    state = Path(arguments.state_dir) if arguments.state_dir else default_state_dir()
+    origin = pull_model(state / "models")
+    if arguments.json:
+        print_json({"origin": origin})
+    else:
+        say(f"fetched the embedded model from {origin}")
+    return 0

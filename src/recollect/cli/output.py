@@ -1,0 +1,41 @@
+"""How the command line speaks."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from recollect.memory import Memory
+
+JSON_VERSION = 1
+"""Grows when a field changes its meaning or goes away; new fields do not count."""
+
+
+def say(text: str) -> None:
+    """Data."""
+    sys.stdout.write(text + "\n")
+
+
+def tell(text: str) -> None:
+    """Everything else."""
+    sys.stderr.write(text + "\n")
+
+
+def print_json(value: dict[str, Any]) -> None:
+    import json
+
+    say(json.dumps({"version": JSON_VERSION, **value}, ensure_ascii=False, indent=2))
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def memory_of(arguments: argparse.Namespace) -> Memory:
+    """The memory that the options name."""
+    from recollect.memory import open_memory
+
+    return open_memory(arguments.workspace, agent=arguments.agent, state_dir=arguments.state_dir)

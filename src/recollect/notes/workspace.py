@@ -1,0 +1,87 @@
+"""An agent's workspace: what notes it has, and what they say."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import NotANote, WorkspaceMissing
+from recollect.notes.below import NotPlain, disk, in_words
+from recollect.notes.scope import scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.types import Note, Scan
+    from recollect.notes.below import Folder
+    from recollect.notes.scope import ExtraPath, Scope
+
+
+class Workspace:
+    """Holds no descriptor between calls, so there is nothing to close."""
+
+    def __init__(self, scope: Scope, folders: Folder) -> None:
+        self._scope = scope
+        self._disk = folders
+
+    @classmethod
+    def open(cls, path: Path, extra_paths: Sequence[ExtraPath] = ()) -> Workspace:
+        """Raises `WorkspaceMissing` when there is no folder we may list."""
+        try:
+            given = path.absolute()
+            # The workspace itself may be a link, or lie behind one: that is the user's choice.
+            root = Path(os.path.realpath(given, strict=True))
+        except ValueError:
+            raise WorkspaceMissing(str(path)) from None  # a NUL is in no folder's name
+        except OSError as error:
+            raise WorkspaceMissing(str(path), _why_no_workspace(error)) from error
+        workspace = cls(scope_of(root, given, extra_paths), disk())
+        workspace._open_root().close()
+        return workspace
+
+    @property
+    def root(self) -> Path:
+        return self._scope.root
+
+    def scan(self) -> Scan:
+        """Which notes are there now. A workspace that is gone is an error, never an empty scan."""
+        from recollect.notes.find import find_notes
+
+        root = self._open_root()
+        try:
+            return find_notes(self._scope, self._disk, root)
+        finally:
+            root.close()
+
+    def read(self, path: str) -> Note:
+        """One note, by its key; no scan is needed before.
+
+        Raises `NotANote` for what is not of this memory, and `NoteUnreadable` for a note
+        that is not there, too large, or not ours to read.
+        """
+        from recollect.notes.read import read_note
+
+        names = self._scope.locate(path)
+        if names is None:
+            raise NotANote(path)
+        return read_note(self._disk, names, path)
+
+    def _open_root(self) -> Folder:
+        try:
+            return self._disk.folder(str(self.root))
+        except NotPlain as found:
+            raise WorkspaceMissing(str(self.root), f"it has become {found.why}") from None
+        except OSError as error:
+            raise WorkspaceMissing(str(self.root), _why_no_workspace(error)) from error
+
+
+def _why_no_workspace(error: OSError) -> str:
+    if error.errno == errno.ENOENT:
+        return "no such folder"
+    if error.errno == errno.ENOTDIR:
+        return "it is not a folder"
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        return "no permission to list it"
+    return in_words(error)

@@ -1,0 +1,219 @@
+"""Ask the words and the meaning, then weigh both."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from recollect.core import ranking
+from recollect.core.errors import BadRequest, EmbedderTrouble
+from recollect.core.limits import CANDIDATES, MAX_QUERY_CHARS, MAX_RESULTS, SNIPPET_CHARS
+from recollect.core.querying import TextQuery, text_query
+from recollect.core.snippets import snippet
+from recollect.core.types import Hit, ScoreParts
+from recollect.core.words import is_latin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.ports import Embedder
+    from recollect.core.ranking import Candidate, TextStats
+    from recollect.index import Snapshot, StoredChunk
+
+Mode: TypeAlias = Literal["hybrid", "partial", "keyword"]
+
+TEXT_POOL = 64
+"""At least this many chunks are scored exactly: FTS5's own order is only nearly ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How to ask and how much to return."""
+
+    max_results: int = 6
+    min_score: float = 0.35
+    vector_weight: float | None = None
+    """The vector leg's share; None takes what was measured for the model."""
+    candidate_multiplier: int = 4
+    snippet_chars: int = SNIPPET_CHARS
+    sources: tuple[str, ...] = ("memory",)
+    keyword_only: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_results <= MAX_RESULTS:
+            raise BadRequest(f"max results must be 1 to {MAX_RESULTS}, not {self.max_results}")
+        if not 0 <= self.min_score <= 1:
+            raise BadRequest(f"the least score must be 0 to 1, not {self.min_score}")
+
+    @property
+    def candidates(self) -> int:
+        return min(CANDIDATES, max(1, self.max_results * self.candidate_multiplier))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, best first, and how they were found."""
+
+    hits: tuple[Hit, ...]
+    mode: Mode
+    provider: str
+    model: str
+    reason: str | None = None
+    """Why there are no hits."""
+    notice: str | None = None
+    """Why the mode is less than hybrid."""
+    degraded: bool = False
+    """The mode is less than what was asked for."""
+
+
+@dataclass(slots=True)
+class _Legs:
+    """What each leg found."""
+
+    texts: dict[int, float] = field(default_factory=dict)
+    vectors: dict[int, float] = field(default_factory=dict)
+    exact: set[int] = field(default_factory=set)
+    stats: TextStats | None = None
+    mode: Mode = "keyword"
+    notice: str | None = None
+    degraded: bool = False
+
+
+def search(
+    snapshot: Snapshot | None, question: str, embedder: Embedder, settings: SearchSettings
+) -> Answer:
+    if not question.strip():
+        raise BadRequest("the question is empty: say what to look for")
+    facts = embedder.facts
+    if snapshot is None or snapshot.counts().chunks == 0:
+        reason = "nothing is indexed yet: run `recollect index`"
+        return Answer((), "keyword", facts.provider, facts.model, reason)
+    question = question[:MAX_QUERY_CHARS]
+    query = text_query(question)
+    legs = _Legs()
+    _ask_words(snapshot, query, settings, legs)
+    _ask_meaning(snapshot, question, embedder, settings, legs)
+    return _weigh(snapshot, query, embedder, settings, legs)
+
+
+def _ask_words(
+    snapshot: Snapshot, query: TextQuery, settings: SearchSettings, legs: _Legs
+) -> None:
+    pool = max(TEXT_POOL, settings.candidates)
+    matches, legs.stats = snapshot.matching(query, settings.sources, pool)
+    for match in matches:
+        legs.texts[match.chunk_id] = ranking.text_score(match, legs.stats)
+        if ranking.is_exact(match, query):
+            legs.exact.add(match.chunk_id)
+
+
+def _ask_meaning(
+    snapshot: Snapshot,
+    question: str,
+    embedder: Embedder,
+    settings: SearchSettings,
+    legs: _Legs,
+) -> None:
+    """The vector leg, or the reason why there is none."""
+    facts = embedder.facts
+    if settings.keyword_only:
+        return
+    if facts.scripts == "latin" and not is_latin(question):
+        legs.notice = f"{facts.model} reads Latin scripts only; this question was asked by keyword"
+        return
+    counts, identity = snapshot.counts(), snapshot.identity()
+    legs.degraded = True
+    if (identity.provider, identity.model) != (facts.provider, facts.model):
+        legs.notice = f"the index holds vectors of {identity.model}: run `recollect index`"
+        return
+    if not counts.embedded:
+        legs.notice = f"none of {counts.chunks} chunks has a vector yet: run `recollect index`"
+        return
+    try:
+        vector = embedder.embed([question], "query")[0]
+    except EmbedderTrouble as trouble:
+        legs.notice = str(trouble)
+        return
+    near = snapshot.nearest(vector, settings.sources, settings.candidates)
+    for chunk_id, cosine in snapshot.cosines(vector, [*near, *legs.texts]).items():
+        legs.vectors[chunk_id] = ranking.vector_score(cosine, facts)
+    legs.degraded = counts.embedded < counts.chunks
+    legs.mode = "partial" if legs.degraded else "hybrid"
+    if legs.degraded:
+        waiting = counts.chunks - counts.embedded
+        legs.notice = f"{waiting} of {counts.chunks} chunks have no vector yet"
+
+
+def _weigh(
+    snapshot: Snapshot,
+    query: TextQuery,
+    embedder: Embedder,
+    settings: SearchSettings,
+    legs: _Legs,
+) -> Answer:
+    facts = embedder.facts
+    share = settings.vector_weight if settings.vector_weight is not None else facts.vector_weight
+    if legs.mode == "keyword":
+        share = 0.0
+    candidates = ranking.fuse(legs.texts, legs.vectors, frozenset(legs.exact), share)
+    chunks = snapshot.chunks(one.chunk_id for one in candidates)
+    # Ties go by place, not by row: an index built in another order answers the same.
+    candidates.sort(key=lambda one: _order(one, chunks[one.chunk_id]))
+    kept = ranking.above(candidates, settings.min_score)[: settings.max_results]
+    worth = _worth(query, legs.stats)
+    place = (ranking.ranks(legs.vectors), ranking.ranks(legs.texts))
+    hits = tuple(
+        _hit(one, chunks[one.chunk_id], worth, place, settings, facts.model) for one in kept
+    )
+    reason = None if hits else _why_empty(candidates, settings)
+    return Answer(hits, legs.mode, facts.provider, facts.model, reason, legs.notice, legs.degraded)
+
+
+def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, str, int, int, str]:
+    span = chunk.span
+    return (-candidate.score, chunk.path, span.start_line, span.end_line, chunk.digest)
+
+
+def _worth(query: TextQuery, stats: TextStats | None) -> dict[str, float]:
+    if stats is None or not stats.having:
+        return {}
+    return {term: ranking.idf(stats, number) for number, term in enumerate(query.terms)}
+
+
+def _hit(
+    candidate: Candidate,
+    chunk: StoredChunk,
+    worth: dict[str, float],
+    place: tuple[dict[int, int], dict[int, int]],
+    settings: SearchSettings,
+    model: str,
+) -> Hit:
+    vector_rank, text_rank = (ranks.get(chunk.id) for ranks in place)
+    return Hit(
+        id=_chunk_key(chunk, model),
+        path=chunk.path,
+        span=chunk.span,
+        score=round(candidate.score, 4),
+        snippet=snippet(chunk.text, worth, settings.snippet_chars),
+        source=chunk.source,
+        heading=chunk.heading,
+        parts=ScoreParts(candidate.vector, candidate.text, vector_rank, text_rank),
+    )
+
+
+def _chunk_key(chunk: StoredChunk, model: str) -> str:
+    """A chunk's name outside: the same text in the same place under the same model."""
+    span = chunk.span
+    told = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _why_empty(candidates: Sequence[Candidate], settings: SearchSettings) -> str:
+    if not candidates:
+        return "no chunk has any of these words"
+    best = ranking.best_score(candidates)
+    return (
+        f"{len(candidates)} chunks came near, the best with a score of {best:.2f}, below the "
+        f"least score of {settings.min_score:.2f}: ask for less with --min-score"
+    )

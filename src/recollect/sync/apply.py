@@ -1,0 +1,121 @@
+"""Doing what the plan says: the words of the notes become searchable.
+
+Everything here happens under the writer's lease and takes a moment; vectors follow (see `fill`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recollect.core.chunking import ChunkLimits, chunk
+from recollect.core.errors import IndexUnreadable, NoteUnreadable
+from recollect.core.types import Ignored, Scan
+from recollect.sync.plan import SyncPlan, plan, settled_stat, why_rebuild
+from recollect.sync.report import Progress, SyncReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recollect.core.ports import VectorCache
+    from recollect.index import Identity
+    from recollect.index.writer import IndexWriter
+    from recollect.notes import Workspace
+    from recollect.sync.report import ProgressCallback
+
+NOTES_AT_ONCE = 200  # Notes a transaction: fsyncs are dear.
+CACHED_AT_ONCE = 400
+SOURCE = "memory"
+
+
+@dataclass(frozen=True, slots=True)
+class TextSync:
+    """One run: reads `notes`, writes through `writer`, tells `report`."""
+
+    notes: Workspace
+    writer: IndexWriter
+    cache: VectorCache
+    wanted: Identity
+    now_ns: Callable[[], int]
+    progress: ProgressCallback
+
+    def run(self, *, force: bool) -> SyncReport:
+        reason = self.writer.open_current(force=force)
+        try:
+            if reason is None:
+                found = self.writer.snapshot.identity()
+                reason = why_rebuild(found, self.wanted, force=force)
+            if reason is None:
+                return self._bring_up_to_date()
+        except IndexUnreadable as error:
+            reason = self.writer.set_aside(error)
+        return self._rebuild(reason)
+
+    def _bring_up_to_date(self) -> SyncReport:
+        scan = self.notes.scan()
+        todo = plan(scan, self.writer.snapshot.notes())
+        report = SyncReport()
+        self._write_notes(scan, todo, report)
+        if not todo.is_empty:
+            self.writer.finish()
+        return report
+
+    def _rebuild(self, reason: str) -> SyncReport:
+        scan = self.notes.scan()
+        report = SyncReport(rebuilt=reason)
+        self.writer.start_generation(self.wanted)
+        self._write_notes(scan, plan(scan, {}), report)
+        self._take_from_cache()
+        self.writer.publish()
+        return report
+
+    def _write_notes(self, scan: Scan, todo: SyncPlan, report: SyncReport) -> None:
+        report.ignored = scan.ignored
+        report.unreadable += scan.unreadable
+        report.unchanged = todo.unchanged
+        known = self.writer.snapshot.notes()
+        for start in range(0, len(todo.read), NOTES_AT_ONCE):
+            group = todo.read[start : start + NOTES_AT_ONCE]
+            with self.writer.transaction():
+                for path in group:
+                    before = known.get(path)
+                    self._write_note(path, before.digest if before else None, report)
+            self.progress(Progress(start + len(group), len(todo.read), "notes"))
+        if todo.forget:
+            with self.writer.transaction():
+                self.writer.forget(todo.forget)
+        report.forgotten = len(todo.forget)
+
+    def _write_note(self, path: str, before: str | None, report: SyncReport) -> None:
+        try:
+            note = self.notes.read(path)
+        except NoteUnreadable as error:
+            report.unreadable.append(Ignored(path, error.why))
+            return
+        report.repaired += (Ignored(path, repair) for repair in note.repairs)
+        stat = settled_stat(note.stat, self.now_ns())
+        if note.digest == before:
+            report.unchanged += 1
+            self.writer.note_seen(path, SOURCE, note.digest, stat)
+            return
+        limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
+        self.writer.replace(path, SOURCE, note.digest, stat, chunk(note.text, limits))
+        report.written += 1
+
+    def _take_from_cache(self) -> None:
+        """Vectors already paid for go in before readers see the new index."""
+        import numpy as np
+
+        last = 0
+        while chunks := self.writer.snapshot.waiting_for_vectors(CACHED_AT_ONCE, after=last):
+            last = chunks[-1].id
+            known = self.cache.get([one.digest for one in chunks])
+            usable = [
+                one
+                for one in chunks
+                if one.digest in known and known[one.digest].shape == (self.wanted.dims,)
+            ]
+            if usable:
+                with self.writer.transaction():
+                    vectors = np.stack([known[one.digest] for one in usable])
+                    self.writer.add_vectors(usable, vectors)

@@ -1,0 +1,77 @@
+"""Vectors for the chunks that wait for one: as long as it takes, a few chunks at a time.
+
+Embedding goes on without the writer's lease, which is taken only to write, so a note saved
+meanwhile does not wait. A lease of its own sees to it that no two processes embed, or pay for, the
+same chunk. What a kill interrupts is taken up again by the next run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recollect.core.chunking import embedding_text
+from recollect.core.errors import EmbedderTrouble, IndexBusy
+from recollect.sync.report import Progress, SyncReport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.ports import Embedder
+    from recollect.index import Identity, Index, IndexReader, StoredChunk
+    from recollect.sync.report import ProgressCallback
+
+CHUNKS_AT_ONCE = 8  # About a second of one core with the embedded model.
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFill:
+    """One run over everything that waits."""
+
+    index: Index
+    reader: IndexReader
+    embedder: Embedder
+    wanted: Identity
+    wait_s: float
+    progress: ProgressCallback
+
+    def run(self, report: SyncReport) -> None:
+        """Embed until nothing waits; trouble is told, not raised: the text is already there."""
+        waiting = self.waiting()
+        if not waiting:
+            return
+        try:
+            with self.index.embedding():
+                self._fill(waiting, report)
+        except (EmbedderTrouble, IndexBusy) as trouble:
+            report.trouble = trouble
+
+    def waiting(self) -> int:
+        with self.reader.snapshot() as snapshot:
+            if snapshot is None:
+                return 0
+            counts = snapshot.counts()
+            return counts.chunks - counts.embedded
+
+    def _fill(self, total: int, report: SyncReport) -> None:
+        while chunks := self._next_chunks():
+            texts = [embedding_text(one.heading, one.text) for one in chunks]
+            vectors = self.embedder.embed(texts, "document")
+            with self.index.writing(wait_s=self.wait_s) as writer:
+                # Somebody may have rebuilt the index for another model while we computed.
+                if writer.open_current() or writer.snapshot.identity() != self.wanted:
+                    return
+                with writer.transaction():
+                    report.vectors_added += writer.add_vectors(chunks, vectors)
+            self.progress(
+                Progress(report.vectors_added, max(total, report.vectors_added), "vectors")
+            )
+        with self.index.writing(wait_s=self.wait_s) as writer:
+            if writer.open_current() is None:
+                writer.finish()
+
+    def _next_chunks(self) -> Sequence[StoredChunk]:
+        with self.reader.snapshot() as snapshot:
+            if snapshot is None or snapshot.identity() != self.wanted:
+                return []
+            return snapshot.waiting_for_vectors(CHUNKS_AT_ONCE)

@@ -1,0 +1,210 @@
+"""A note's lines become chunks: none lost, none too long, numbered as `sed -n` does."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from apsw.unicode import grapheme_length
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from recollect.core.chunking import ChunkLimits, chunk, find_units, pieces
+from recollect.core.types import Chunk, Span
+from recollect.core.weight import weight
+
+DEFAULT = ChunkLimits()
+SMALL = ChunkLimits(tokens=16, overlap=4)
+
+# Plain st.text() seldom fills a chunk; lines a Markdown parser has opinions about do.
+LINES = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            "   ",
+            "# Title",
+            "## Section",
+            "###### deep",
+            "---",
+            "===",
+            "- entry",
+            "  - nested entry",
+            "1. first",
+            "> quoted",
+            "```python",
+            "```",
+            "~~~",
+            "| a | b |",
+            "|---|---|",
+            "[ref]: https://example.org",
+            "<div>",
+            "</div>",
+            "    indented code",
+            "索引库在这里",
+            "👨‍👩‍👧‍👦 family",
+        ]
+    ),
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=90),
+    st.integers(20, 300).map(lambda count: "word " * count),
+    st.integers(20, 300).map(lambda count: "é" * count),
+)
+TEXTS = st.lists(LINES, max_size=60).map("\n".join)
+LIMITS = st.builds(ChunkLimits, tokens=st.integers(8, 400), overlap=st.integers(0, 100))
+
+
+def lines_of(text: str, span: Span) -> str:
+    return "\n".join(text.split("\n")[span.start_line - 1 : span.end_line])
+
+
+@given(TEXTS, LIMITS)
+@example("---\na: 1\n---\ntext", SMALL)
+@example("# A\n## B\n### C\n" + "x" * 200, SMALL)
+@example("# a\n" * 50, SMALL)
+def test_every_line_that_says_something_is_in_a_chunk(text: str, limits: ChunkLimits) -> None:
+    covered = {
+        number
+        for one in chunk(text, limits)
+        for number in range(one.span.start_line, one.span.end_line + 1)
+    }
+    said = {number for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
+    assert said <= covered
+
+
+@given(TEXTS, LIMITS)
+def test_no_chunk_is_heavier_than_the_limit(text: str, limits: ChunkLimits) -> None:
+    for one in chunk(text, limits):
+        # A single grapheme can be heavier than a tiny limit; it is never cut without need.
+        assert weight(one.text) <= limits.max_weight or grapheme_length(one.text) == 1
+
+
+@given(TEXTS, LIMITS)
+def test_a_chunk_is_its_lines_or_a_piece_of_one_line(text: str, limits: ChunkLimits) -> None:
+    for one in chunk(text, limits):
+        lines = lines_of(text, one.span)
+        if one.span.start_line == one.span.end_line:
+            assert one.text in lines
+        else:
+            assert one.text == lines
+
+
+@given(TEXTS, LIMITS)
+def test_chunks_come_in_order_and_only_once(text: str, limits: ChunkLimits) -> None:
+    chunks = chunk(text, limits)
+    starts = [one.span.start_line for one in chunks]
+    assert starts == sorted(starts)
+    assert len({(one.span, one.text) for one in chunks}) == len(chunks)
+
+
+@given(TEXTS)
+def test_the_units_of_a_note_cover_each_line_once(text: str) -> None:
+    lines = text.split("\n")
+    covered = [number for unit in find_units(lines) for number in range(unit.start, unit.end)]
+    assert covered == list(range(len(lines)))
+
+
+@given(TEXTS, TEXTS, LIMITS)
+def test_what_is_appended_below_a_new_heading_leaves_earlier_chunks_alone(
+    before: str, after: str, limits: ChunkLimits
+) -> None:
+    # The first line is text: a `---` there would open front matter.
+    closed = f"text\n\n{before}\n\n# Close\n\n{'word ' * limits.tokens}"
+    if _is_open(closed):
+        return
+    old = chunk(closed, limits)
+    new = chunk(f"{closed}\n\n# Later\n{after}", limits)
+    assert new[: len(old)] == old
+
+
+def _is_open(text: str) -> bool:
+    """Whether a fence or an HTML block is still open: then everything below belongs to it."""
+    return any(unit.heading == "# Close" for unit in find_units(text.split("\n"))) is False
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=2000), LIMITS)
+def test_nothing_makes_the_chunker_raise(text: str, limits: ChunkLimits) -> None:
+    chunk(text, limits)
+
+
+def test_small_sections_share_a_chunk_and_a_large_one_has_its_own() -> None:
+    text = "# A\n\nshort\n\n# B\n\nshort too\n\n# C\n\n" + "word " * 100 + "\n\n# D\n\nend"
+    assert [one.span for one in chunk(text, DEFAULT)] == [Span(1, 11), Span(13, 15)]
+
+
+def test_the_heading_path_is_that_of_the_first_line() -> None:
+    text = (
+        "intro " * 100 + "\n\n# A\n\n" + "a " * 300 + "\n\n## B\n\n" + "b " * 300 + "\n\n# C\n\nc"
+    )
+    assert [one.heading for one in chunk(text, DEFAULT)] == ["", "# A", "# A › ## B", "# C"]
+
+
+def test_a_setext_heading_counts_and_front_matter_does_not() -> None:
+    text = "---\ntitle: x\n---\n\nTitle\n=====\n\ntext"
+    assert [unit.heading for unit in find_units(text.split("\n"))] == ["", "# Title", ""]
+
+
+def test_a_heading_goes_with_what_it_announces() -> None:
+    text = "para\n\n## Next\n\n" + "word " * 15
+    limits = ChunkLimits(tokens=22, overlap=0)
+    assert [one.span for one in chunk(text, limits)] == [Span(1, 1), Span(3, 5)]
+
+
+def test_a_comment_in_a_fence_is_no_heading_and_the_fence_stays_whole() -> None:
+    fence = "```sh\n# install\npip install x\n```"
+    text = "word " * 60 + "\n\n" + fence + "\n\nafter"
+    limits = ChunkLimits(tokens=80, overlap=0)
+    chunks = chunk(text, limits)
+    assert any(fence in one.text for one in chunks)
+    assert {one.heading for one in chunks} == {""}
+
+
+def test_overlap_repeats_the_last_lines_of_the_chunk_before() -> None:
+    text = "\n".join(f"- entry number {number}" for number in range(40))
+    limits = ChunkLimits(tokens=50, overlap=10)
+    chunks = chunk(text, limits)
+    for one, following in pairwise(chunks):
+        repeated = one.span.end_line - following.span.start_line + 1
+        assert repeated == 2
+
+
+def test_overlap_does_not_cross_a_heading() -> None:
+    text = "# A\n\n" + "a\n" * 200 + "\n# B\n\n" + "b\n" * 10
+    last = chunk(text, ChunkLimits(tokens=60, overlap=20))[-1]
+    assert last.text.startswith("# B")
+
+
+@pytest.mark.parametrize("character", ["é", "👨‍👩‍👧‍👦", "e\u0301", "索"])
+def test_a_long_line_is_cut_between_graphemes(character: str) -> None:
+    line = character * 500
+    cut = list(pieces(line, 100))
+    assert "".join(cut) == line
+    assert all(len(piece) % len(character) == 0 for piece in cut)
+
+
+def test_a_long_line_is_cut_after_a_word_where_there_is_one() -> None:
+    assert list(pieces("alpha beta gamma delta epsilon", 12)) == [
+        "alpha beta",
+        "gamma delta",
+        "epsilon",
+    ]
+
+
+def test_the_digest_changes_with_the_heading_above() -> None:
+    one, other = (chunk(f"{title}\n\n{'text ' * 200}", SMALL) for title in ("# A", "# B"))
+    assert {chunk.digest for chunk in one}.isdisjoint(chunk.digest for chunk in other)
+
+
+def test_a_note_without_words_has_no_chunks() -> None:
+    assert chunk("\n  \n\n", DEFAULT) == []
+    assert chunk("", DEFAULT) == []
+
+
+def test_cjk_weighs_a_token_a_character() -> None:
+    assert weight("索引") == 8
+    assert weight("abcd") == 4
+    assert all(len(one.text) <= 400 for one in chunk("索引" * 1000, DEFAULT))
+
+
+def test_equal_pieces_of_one_line_are_one_chunk() -> None:
+    chunks = chunk("a" * 100_000, DEFAULT)
+    assert [type(one) for one in chunks] == [Chunk, Chunk]
+    assert {one.span for one in chunks} == {Span(1, 1)}

