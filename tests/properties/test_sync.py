@@ -155,7 +155,7 @@ class EditsAndSyncs(RuleBasedStateMachine):
 
 TestEditsAndSyncs = EditsAndSyncs.TestCase
 TestEditsAndSyncs.settings = settings(
-    max_examples=25,
+    max_examples=80,
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

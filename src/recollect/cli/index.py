@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import counted, memory_of, print_json, say, tell
 from recollect.cli.progress import ProgressBar
+from recollect.index.writer import FIRST
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +58,7 @@ def _listed(things: tuple[Ignored, ...] | list[Ignored]) -> list[dict[str, str]]
 
 
 def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
-    if report.rebuilt:
+    if report.rebuilt and report.rebuilt != FIRST:
         tell(f"built a new index: {report.rebuilt}")
     say(
         f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}: "

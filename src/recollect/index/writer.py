@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from recollect.index.vectors import VectorDriver
 
 
+FIRST = "there was none"
+
+
 class IndexWriter:
     """One generation open for writing: the published one, or a new one until `publish`."""
 
@@ -48,7 +51,7 @@ class IndexWriter:
         """Open the published generation, or say in words why a new one must be built."""
         generation = self._folder.current()
         if generation is None or not generation.exists():
-            return "there was no index"
+            return FIRST
         try:
             with our_errors(generation):
                 return self._open(generation)

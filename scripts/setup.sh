@@ -1,0 +1,34 @@
+# Sourced by ./try and ./check: everything they need, inside this folder, nothing in the home.
+
+export PIP_CACHE_DIR="$PWD/.cache/pip"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_NO_INPUT=1
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*" >&2; }
+
+find_python() {
+    for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "Recollect needs Python 3.11 or newer, and none was found on the PATH." >&2
+    return 1
+}
+
+# make_env FOLDER LOCK: an environment with exactly what LOCK names, made anew when LOCK changed.
+make_env() {
+    env_stamp="$1/made-from.lock"
+    if cmp -s "$2" "$env_stamp"; then return; fi
+    say "Setting up $1 (once; a minute or two)"
+    python=$(find_python)
+    rm -rf "$1"
+    if ! "$python" -m venv "$1"; then
+        echo "$python cannot make virtual environments: install its venv package" >&2
+        echo "(Debian, Ubuntu: apt install python3-venv)" >&2
+        return 1
+    fi
+    "$1/bin/python" -m pip install --quiet --require-hashes -r "$2"
+    cp "$2" "$env_stamp"
+}
