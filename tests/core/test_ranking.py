@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,9 +65,10 @@ def test_words_that_no_chunk_has_lower_the_score() -> None:
 
 def test_a_vector_score_is_the_place_between_stranger_and_twin() -> None:
     facts = ModelFacts("p", "m", 2, 400, cosine_floor=0.5, cosine_ceiling=0.9)
-    assert vector_score(0.7, facts) == 0.5 or abs(vector_score(0.7, facts) - 0.5) < 1e-9
-    assert vector_score(0.2, facts) == 0
+    assert vector_score(0.7, facts) == pytest.approx(0.51)
     assert vector_score(1.0, facts) == 1
+    assert 0 < vector_score(0.2, facts) < vector_score(0.3, facts) < 0.02
+    assert vector_score(-1.0, facts) == 0
 
 
 def test_a_chunk_with_everything_asked_for_is_exact() -> None:

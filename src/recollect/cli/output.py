@@ -36,6 +36,11 @@ def counted(number: int, noun: str) -> str:
 
 def memory_of(arguments: argparse.Namespace) -> Memory:
     """The memory that the options name."""
-    from recollect.memory import open_memory
+    from recollect.memory import LEASE_WAIT_S, open_memory
 
-    return open_memory(arguments.workspace, agent=arguments.agent, state_dir=arguments.state_dir)
+    return open_memory(
+        arguments.workspace,
+        agent=arguments.agent,
+        state_dir=arguments.state_dir,
+        lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
+    )

@@ -67,6 +67,13 @@ def _index(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--text-only", action="store_true", help="do not compute vectors now; keywords find it"
     )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=10.0,
+        metavar="S",
+        help="how long to wait for another process that writes (default: 10 seconds)",
+    )
 
 
 def _search(parser: argparse.ArgumentParser) -> None:

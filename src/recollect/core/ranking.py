@@ -27,6 +27,7 @@ B = 0.75
 """The textbook values of BM25; nothing measured so far asks for others."""
 
 BEND = 4.0
+STRANGERS = 0.02
 
 HEADING_WEIGHT = 0.6
 NAME_WEIGHT = 0.4
@@ -92,9 +93,15 @@ def text_score(match: TextMatch, stats: TextStats) -> float:
 
 
 def vector_score(cosine: float, facts: ModelFacts) -> float:
-    """Where a cosine lies between what this model gives to strangers and to twins."""
-    spread = facts.cosine_ceiling - facts.cosine_floor
-    return min(1.0, max(0.0, (cosine - facts.cosine_floor) / spread))
+    """Where a cosine lies between what this model gives to strangers and to twins.
+
+    Below the floor a sliver is left, so that even strangers have an order.
+    """
+    floor = facts.cosine_floor
+    if cosine <= floor:
+        return STRANGERS * max(0.0, 1 + cosine) / (1 + floor)
+    nearness = (cosine - floor) / (facts.cosine_ceiling - floor)
+    return STRANGERS + (1 - STRANGERS) * min(1.0, nearness)
 
 
 def is_exact(match: TextMatch, query: TextQuery) -> bool:

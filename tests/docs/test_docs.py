@@ -1,0 +1,118 @@
+"""What the pages say is so."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.parser import build_parser
+from recollect.config.settings import _KEYS, parse_settings
+from recollect.core import errors
+from recollect.testing import HashEmbedder
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def fenced(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_is_short_and_runs_something_early() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").split("\n")
+    assert len(lines) <= 120
+    assert any(line.startswith("$ recollect search") for line in lines[:25])
+
+
+def test_the_python_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = fenced("README.md", "python")
+    opened = f"open_memory({str(ROOT / 'examples/workspace')!r}, state_dir={str(tmp_path)!r})"
+    exec(example.replace('open_memory("examples/workspace")', opened), {})
+    assert "memory/2026-10-20.md#L1-L6" in capsys.readouterr().out
+
+
+def test_the_answer_shown_is_the_answer_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from recollect.cli import main
+
+    (session,) = fenced("README.md", "console")
+    command, *shown = session.rstrip("\n").split("\n")
+    words = shlex.split(command.removeprefix("$ recollect "))
+    workspace = str(ROOT / "examples/workspace")
+    words[words.index("-w") + 1] = workspace
+    main(["index", "-w", workspace, "--state-dir", str(tmp_path)])
+    capsys.readouterr()
+    main([*words, "--state-dir", str(tmp_path)])
+    given = [line.rstrip() for line in capsys.readouterr().out.split("\n")]
+    assert shown[-1].strip() == "…"
+    # The last digits of a score depend on the processor's int8 arithmetic.
+    same = [re.sub(r"  0\.\d\d  ", "  0.xx  ", line) for line in (*given, *shown)]
+    assert same[: len(shown) - 1] == same[len(given) : -1]
+
+
+def test_every_command_in_a_shell_example_is_one_we_have() -> None:
+    commands = [
+        line.split("#")[0].split("'")[0]
+        for page in ("README.md", "CONTRIBUTING.md")
+        for block in fenced(page, "sh")
+        for line in block.split("\n")
+        if line.startswith("recollect ")
+    ]
+    assert commands
+    for line in commands:
+        _, command, *_ = line.split()
+        build_parser(command).parse_args(
+            [command, *(["x"] if command in ("search", "get") else [])]
+        )
+
+
+def test_every_command_is_documented() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command in ("init", "index", "search", "get", "status", "completion", "model pull"):
+        assert f"recollect {command}" in readme or f"`recollect {command}" in _all_pages()
+
+
+def _all_pages() -> str:
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_every_setting_is_documented_and_the_example_is_valid() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    (example,) = fenced("docs/settings.md", "json")
+    parse_settings(json.dumps(json.loads(example)).encode())
+    for key in _KEYS:
+        assert f"`{key}`" in page or f"`{key.rsplit('.', 1)[1]}`" in page, key
+
+
+def test_every_error_stands_in_the_tree_at_the_top_of_its_file() -> None:
+    tree = errors.__doc__ or ""
+    for name, value in vars(errors).items():
+        if isinstance(value, type) and issubclass(value, errors.RecollectError):
+            assert name in tree
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_every_module_and_test_that_the_architecture_names_exists() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for named in re.findall(r"`((?:tests|bench|src|core)/[\w/]+\.py)`", page):
+        assert (ROOT / named).exists() or (ROOT / "src" / "recollect" / named).exists(), named
+    for room in re.findall(r"^  (\w+)/ ", page, re.MULTILINE):
+        assert (ROOT / "src" / "recollect" / room).is_dir()
+
+
+def test_the_doubles_are_what_they_say() -> None:
+    embedder = HashEmbedder()
+    same, near, far = embedder.embed(["a b c", "a b d", "x y z"], "document")
+    assert same @ near > same @ far

@@ -1,0 +1,294 @@
+"""The command line: data to standard output, the rest to standard error, codes with a meaning."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.cli import main
+from recollect.cli.parser import build_parser
+from recollect.index import Index
+from recollect.memory import index_dir
+
+
+class Cli:
+    """Runs a command in this process, in a workspace of its own."""
+
+    def __init__(self, workspace: Path, state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.workspace = workspace
+        self.state = state
+        self.capsys = capsys
+        self.out = self.err = ""
+
+    def __call__(self, command: str, *arguments: str) -> int:
+        place = ["-w", str(self.workspace), "--state-dir", str(self.state)]
+        code = main([command, *place, *arguments])
+        self.out, self.err = self.capsys.readouterr()
+        return code
+
+    def json(self, command: str, *arguments: str) -> dict[str, Any]:
+        self(command, "--json", *arguments)
+        told: dict[str, Any] = json.loads(self.out)
+        assert told.pop("version") == 1
+        return told
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    text = "# Decisions\n\nWe store readings in SQLite.\n"
+    (workspace / "MEMORY.md").write_text(text, encoding="utf-8")
+    (workspace / "memory" / "2026-11-15.md").write_text("- frost tonight\n", encoding="utf-8")
+    return Cli(workspace, tmp_path / "state", capsys)
+
+
+def test_index_then_search_shows_the_lines(cli: Cli) -> None:
+    assert cli("index") == 0
+    assert cli.out.startswith("2 notes, 2 chunks: 2 written, 0 forgotten, 0 unchanged, 2 vectors")
+    assert cli("search", "where", "are", "readings", "stored?") == 0
+    assert cli.out.startswith("MEMORY.md#L1-L3  0.")
+    assert "    We store readings in SQLite." in cli.out
+    assert cli.err == ""
+
+
+def test_search_as_json_has_the_promised_shape(cli: Cli) -> None:
+    cli("index")
+    told = cli.json("search", "readings")
+    hit = told["results"][0]
+    assert (hit["path"], hit["startLine"], hit["endLine"]) == ("MEMORY.md", 1, 3)
+    assert hit["source"] == "memory"
+    assert 0 < hit["score"] <= 1
+    assert "SQLite" in hit["snippet"]
+    assert (told["mode"], told["provider"]) == ("hybrid", "embedded")
+    assert told["model"] == "snowflake-arctic-embed-s-int8"
+    assert "parts" not in hit
+    assert "parts" in cli.json("search", "--explain", "readings")["results"][0]
+
+
+def test_explain_says_what_each_leg_thought(cli: Cli) -> None:
+    cli("index")
+    cli("search", "--explain", "readings")
+    assert "words 0." in cli.out
+    assert "meaning 0." in cli.out
+    cli("search", "--explain", "--mode", "keyword", "readings")
+    assert "meaning –" in cli.out
+
+
+def test_nothing_found_is_3_and_says_why(cli: Cli) -> None:
+    assert cli("search", "readings") == 3
+    assert cli.err == "nothing found: nothing is indexed yet: run `recollect index`\n"
+    cli("index")
+    assert cli("search", "--mode", "keyword", "zebra") == 3
+    assert cli.out == ""
+    assert cli.json("search", "--mode", "keyword", "zebra")["reason"] == (
+        "no chunk has any of these words"
+    )
+
+
+def test_degraded_is_5_and_says_why(cli: Cli) -> None:
+    assert cli("index", "--text-only") == 0
+    assert "2 chunks without a vector" in cli.err
+    assert cli("search", "readings") == 5
+    assert "MEMORY.md" in cli.out
+    assert cli.err.startswith("asked by keyword: none of 2 chunks has a vector yet")
+
+
+def test_chinese_is_asked_by_keyword_without_being_degraded(cli: Cli) -> None:
+    (cli.workspace / "memory" / "温室.md").write_text("柠檬树怕霜冻。", encoding="utf-8")
+    cli("index")
+    assert cli("search", "霜冻怎么办") == 0
+    assert "memory/温室.md" in cli.out
+    assert "reads Latin scripts only" in cli.err
+
+
+def test_get_reads_lines_and_citations(cli: Cli) -> None:
+    assert cli("get", "MEMORY.md") == 0
+    assert cli.out == "# Decisions\n\nWe store readings in SQLite.\n"
+    assert cli("get", "MEMORY.md#L3-L3") == 0
+    assert cli.out == "We store readings in SQLite.\n"
+    assert cli("get", "MEMORY.md", "--from", "3", "--lines", "1") == 0
+    assert cli.out == "We store readings in SQLite.\n"
+    assert cli.json("get", "MEMORY.md#L1")["nextFrom"] == 2
+
+
+def test_get_beyond_the_end_says_so(cli: Cli) -> None:
+    assert cli("get", "MEMORY.md", "--from", "9") == 0
+    assert (cli.out, cli.err) == ("", "MEMORY.md has 3 lines; there is no line 9\n")
+
+
+def test_get_of_a_long_note_says_where_to_go_on(cli: Cli) -> None:
+    (cli.workspace / "MEMORY.md").write_text("x\n" * 200, encoding="utf-8")
+    cli("get", "MEMORY.md")
+    assert cli.err == "read on with --from 121 (200 lines in all)\n"
+    (cli.workspace / "MEMORY.md").write_text("x" * 20_000, encoding="utf-8")
+    cli("get", "MEMORY.md")
+    assert cli.err == "line 1 is too long to show whole\n"
+
+
+def test_errors_are_one_line_and_json_carries_their_kind(cli: Cli) -> None:
+    assert cli("get", "../secret.md") == 1
+    assert cli.out == ""
+    assert cli.err.startswith("recollect: '../secret.md' is not a note of this memory")
+    told = cli.json("get", "../secret.md")
+    assert told["error"]["kind"] == "NotANote"
+
+
+def test_a_missing_workspace_is_1(cli: Cli) -> None:
+    cli.workspace = cli.workspace / "nowhere"
+    assert cli("search", "x") == 1
+    assert "no such folder" in cli.err
+
+
+def test_a_busy_index_is_75_and_says_who_is_at_work(cli: Cli) -> None:
+    cli("index", "--text-only")
+    index = Index(index_dir(cli.state, "main", cli.workspace), "segments")
+    with index.writing(wait_s=0):
+        assert cli("index", "--wait", "0") == 75
+        assert f"(process {os.getpid()}, since" in cli.err
+        assert cli("search", "--mode", "keyword", "readings") == 0
+
+
+def test_wrong_usage_is_2(cli: Cli) -> None:
+    for arguments in (["nonsense"], ["search"], ["search", "-n", "many", "x"], []):
+        with pytest.raises(SystemExit) as stopped:
+            main(arguments)
+        assert stopped.value.code == 2
+
+
+def test_status_tells_and_as_json_too(cli: Cli) -> None:
+    assert cli("status") == 0
+    assert "notes       2 on disk, none indexed" in cli.out
+    cli("index")
+    assert cli("status") == 0
+    assert "notes       2 indexed of 2 on disk" in cli.out
+    told = cli.json("status")
+    assert (told["state"], told["files"], told["chunks"], told["dirty"]) == ("ready", 2, 2, 0)
+    assert told["vector"] == {"driver": "segments", "dims": 384, "embedded": 2}
+    assert told["sourceCounts"] == [{"source": "memory", "files": 2, "chunks": 2}]
+
+
+def test_status_of_a_damaged_index_is_5(cli: Cli) -> None:
+    cli("index")
+    for file in cli.state.rglob("index-*.sqlite"):
+        file.write_bytes(b"x" * 5000)
+    assert cli("status") == 5
+    assert "problem" in cli.out
+    assert cli("index") == 0
+    assert "the old index was damaged" in cli.err
+
+
+def test_status_names_what_is_left_out_and_what_comes_next(cli: Cli) -> None:
+    (cli.workspace / "memory" / "link.md").symlink_to(cli.workspace / "MEMORY.md")
+    config = '{"agents": {"defaults": {"memorySearch": {"extraPaths": ["docs"]}}}}'
+    (cli.workspace / "recollect.json").write_text(config, encoding="utf-8")
+    cli("index", "--text-only")
+    (cli.workspace / "MEMORY.md").write_text("changed to something longer", encoding="utf-8")
+    cli("status")
+    assert "next sync   1 note to catch up with" in cli.out
+    assert "left out    memory/link.md: " in cli.out
+    assert "extra path  docs" in cli.out
+    config = '{"agents": {"defaults": {"memorySearch": {"chunking": {"tokens": 99}}}}}'
+    (cli.workspace / "recollect.json").write_text(config, encoding="utf-8")
+    cli("status")
+    assert "next sync   builds a new index: chunk tokens changed from 400 to 99" in cli.out
+
+
+def test_index_lists_what_it_could_not_take(cli: Cli) -> None:
+    for number in range(30):
+        (cli.workspace / "memory" / f"l{number}.md").symlink_to("/nowhere")
+    (cli.workspace / "memory" / "broken.md").write_bytes(b"caf\xe9")
+    assert cli("index", "--text-only") == 0
+    assert cli.err.count("left out: memory/l") == 20
+    assert "left out: 10 more (--json lists them)" in cli.err
+    assert "cleaned while reading: memory/broken.md: 1 byte was not valid UTF-8" in cli.err
+    assert len(cli.json("index", "--text-only")["ignored"]) == 30
+
+
+def test_init_takes_in_the_markdown_that_is_there(cli: Cli, tmp_path: Path) -> None:
+    cli.workspace = tmp_path / "docs"
+    (cli.workspace / "guide").mkdir(parents=True)
+    (cli.workspace / "guide" / "a.md").write_text("zebra", encoding="utf-8")
+    assert cli("init") == 0
+    assert "1 note in" in cli.out
+    before = (cli.workspace / "recollect.json").read_bytes()
+    cli("index")
+    cli("search", "zebra")
+    assert cli.out.startswith("guide/a.md#L1-L1")
+    assert cli("init") == 0
+    assert cli("init", "--extra", "more") == 1
+    assert "is already there" in cli.err
+    assert (cli.workspace / "recollect.json").read_bytes() == before
+
+
+def test_init_starts_an_empty_folder_and_leaves_a_full_one_alone(cli: Cli, tmp_path: Path) -> None:
+    cli.workspace = tmp_path / "empty"
+    cli.workspace.mkdir()
+    assert cli("index") == 0
+    assert "no notes in" in cli.err
+    assert cli.json("init")["notes"] == 1
+    assert sorted(path.name for path in cli.workspace.iterdir()) == ["MEMORY.md", "memory"]
+    before = (cli.workspace / "MEMORY.md").read_bytes()
+    assert cli("init") == 0
+    assert (cli.workspace / "MEMORY.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for command in ("init", "index", "search", "get", "status", "model", "completion"):
+        assert command in script
+
+
+def test_a_reader_that_goes_away_is_no_error(cli: Cli) -> None:
+    cli("index", "--text-only")
+    place = ["-w", str(cli.workspace), "--state-dir", str(cli.state)]
+    command = [sys.executable, "-m", "recollect", "get", *place, "MEMORY.md"]
+    (cli.workspace / "MEMORY.md").write_text("x" * 10_000 + "\n" * 5, encoding="utf-8")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_an_interrupt_says_that_nothing_is_lost(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recollect.cli.search.run", interrupted)
+    assert cli("search", "x") == 130
+    assert "what was done is kept" in cli.err
+
+
+def test_every_command_can_be_asked_for_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("init", "index", "search", "get", "status", "model", "completion"):
+        with pytest.raises(SystemExit) as stopped:
+            build_parser(command).parse_args([command, "--help"])
+        assert stopped.value.code == 0
+    assert "which memory" in capsys.readouterr().out
+
+
+def test_a_progress_bar_is_drawn_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollect import Progress
+    from recollect.cli.progress import ProgressBar
+
+    quiet = ProgressBar()
+    quiet.update(Progress(1, 2, "notes"))
+    quiet.done()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    bar = ProgressBar()
+    bar.update(Progress(1, 2, "notes"))
+    bar.done()
+    assert "1/2 notes" in capsys.readouterr().err

@@ -1,0 +1,247 @@
+"""A sync does as much as changed, never loses what it knew, and tells what it could not do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, Progress, Settings, open_memory
+from recollect.core.errors import EmbedderFailed, NoteUnreadable
+from recollect.core.types import Note
+from recollect.memory import index_dir
+from recollect.notes import Workspace
+from recollect.testing import BrokenEmbedder, HashEmbedder
+
+LATER_NS = 4_000_000_000_000_000_000
+"""A clock for which every note is settled."""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    (folder / "memory").mkdir(parents=True)
+    for number in range(30):
+        text = f"# Note {number}\n\nThe number of this note is n{number:04}.\n"
+        (folder / "memory" / f"note-{number}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+class CountingWorkspace(Workspace):
+    """The real thing, counting what is read; can refuse one note."""
+
+    refused: str | None = None
+
+    def read(self, path: str) -> Note:
+        if path == self.refused:
+            raise NoteUnreadable(path, "no permission")
+        READ.append(path)
+        return super().read(path)
+
+
+READ: list[str] = []
+
+
+@pytest.fixture
+def memory(workspace: Path, tmp_path: Path) -> Memory:
+    READ.clear()
+    memory = open_memory(
+        workspace,
+        state_dir=tmp_path / "state",
+        embedder=HashEmbedder(),
+        now_ns=lambda: LATER_NS,
+    )
+    memory._notes = CountingWorkspace.open(workspace)
+    return memory
+
+
+def test_the_first_sync_writes_everything_and_tells_how_far_it_is(memory: Memory) -> None:
+    told: list[Progress] = []
+    report = memory.sync(progress=told.append)
+    assert (report.written, report.unchanged, report.chunks) == (30, 0, 30)
+    assert (report.vectors_added, report.vectors_waiting) == (30, 0)
+    assert not report.is_degraded
+    assert told[0] == Progress(30, 30, "notes")
+    assert told[-1] == Progress(30, 30, "vectors")
+
+
+def test_a_sync_without_changes_reads_no_note(memory: Memory) -> None:
+    memory.sync()
+    READ.clear()
+    report = memory.sync()
+    assert READ == []
+    assert (report.written, report.unchanged, report.forgotten) == (0, 30, 0)
+
+
+def test_after_one_edit_only_that_note_is_read(memory: Memory, workspace: Path) -> None:
+    memory.sync()
+    READ.clear()
+    edited = workspace / "memory" / "note-7.md"
+    edited.write_text("# Seven\n\nquite another text about zebras\n", encoding="utf-8")
+    report = memory.sync()
+    assert READ == ["memory/note-7.md"]
+    assert (report.written, report.unchanged, report.vectors_added) == (1, 29, 1)
+    assert memory.search("zebras").hits[0].path == "memory/note-7.md"
+
+
+def test_a_touched_note_is_read_but_not_written(memory: Memory, workspace: Path) -> None:
+    memory.sync()
+    READ.clear()
+    (workspace / "memory" / "note-7.md").touch()
+    assert memory.sync().written == 0
+    assert READ == ["memory/note-7.md"]
+    READ.clear()
+    memory.sync()
+    assert READ == []
+
+
+def test_a_removed_note_is_forgotten(memory: Memory, workspace: Path) -> None:
+    memory.sync()
+    (workspace / "memory" / "note-7.md").unlink()
+    assert memory.sync().forgotten == 1
+    assert not memory.search("n0007", mode="keyword").hits
+
+
+def test_an_unreadable_note_keeps_what_was_known_of_it(memory: Memory, workspace: Path) -> None:
+    memory.sync()
+    notes = memory._notes
+    assert isinstance(notes, CountingWorkspace)
+    notes.refused = "memory/note-7.md"
+    (workspace / notes.refused).write_text("changed, but nobody may look", encoding="utf-8")
+    report = memory.sync()
+    assert [(one.path, one.why) for one in report.unreadable] == [
+        ("memory/note-7.md", "no permission")
+    ]
+    assert report.is_degraded
+    assert memory.search("n0007").hits[0].path == "memory/note-7.md"
+    notes.refused = None
+    assert memory.sync().written == 1
+
+
+def test_text_is_searchable_before_vectors_are_there(memory: Memory) -> None:
+    report = memory.sync(vectors=False)
+    assert (report.vectors_added, report.vectors_waiting) == (0, 30)
+    answer = memory.search("n0007")
+    assert answer.hits[0].path == "memory/note-7.md"
+    assert (answer.mode, answer.degraded) == ("keyword", True)
+    assert answer.notice == "none of 30 chunks has a vector yet: run `recollect index`"
+
+
+def test_a_failing_embedder_leaves_the_text_and_is_told(workspace: Path, tmp_path: Path) -> None:
+    trouble = EmbedderFailed("hash", "out of order")
+    with open_memory(
+        workspace, state_dir=tmp_path / "state", embedder=BrokenEmbedder(trouble)
+    ) as memory:
+        report = memory.sync()
+        assert report.trouble == trouble
+        assert report.is_degraded
+        assert report.vectors_waiting == 30
+        answer = memory.search("n0007")
+        assert answer.hits[0].path == "memory/note-7.md"
+        assert answer.degraded
+
+
+def test_appending_embeds_only_what_is_new(workspace: Path, tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    day = workspace / "memory" / "2026-11-15.md"
+    day.write_text(
+        "".join(f"- entry {number} of a long day\n" for number in range(300)), encoding="utf-8"
+    )
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        memory.sync()
+        before = embedder.embedded_texts
+        with day.open("a", encoding="utf-8") as file:
+            file.write("- one more entry\n")
+        memory.sync()
+        assert embedder.embedded_texts - before == 1
+
+
+def test_a_rebuild_takes_vectors_from_the_cache(workspace: Path, tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        memory.sync()
+        before = embedder.embedded_texts
+        report = memory.sync(force=True)
+        assert report.rebuilt == "it was asked for"
+        assert embedder.embedded_texts == before
+        assert memory.search("n0007").mode == "hybrid"
+
+
+def test_the_index_can_be_deleted_at_any_time(memory: Memory, workspace: Path) -> None:
+    memory.sync()
+    asked = memory.search("n0007")
+    folder = memory._index.folder.path
+    for file in folder.iterdir():
+        file.unlink()
+    assert memory.search("n0007").reason == "nothing is indexed yet: run `recollect index`"
+    memory.sync()
+    assert memory.search("n0007") == asked
+
+
+def test_another_model_builds_a_new_index(workspace: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with open_memory(workspace, state_dir=state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+    with open_memory(
+        workspace, state_dir=state, embedder=HashEmbedder(dims=32, model="hash-32")
+    ) as memory:
+        assert memory.status().rebuild_needed == "model changed from 'hash-64' to 'hash-32'"
+        answer = memory.search("n0007")
+        assert answer.mode == "keyword"
+        assert answer.notice == "the index holds vectors of hash-64: run `recollect index`"
+        report = memory.sync()
+        assert report.rebuilt == "model changed from 'hash-64' to 'hash-32'"
+        assert memory.search("n0007").mode == "hybrid"
+
+
+def test_other_chunk_limits_build_a_new_index(workspace: Path, tmp_path: Path) -> None:
+    for tokens, rebuilt in (
+        (400, "there was none"),
+        (100, "chunk tokens changed from 400 to 100"),
+    ):
+        with open_memory(
+            workspace,
+            state_dir=tmp_path / "state",
+            embedder=HashEmbedder(),
+            settings=Settings(chunk_tokens=tokens),
+        ) as memory:
+            assert memory.sync().rebuilt == rebuilt
+
+
+def test_chunks_are_no_longer_than_the_model_reads(workspace: Path, tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.facts = replace(embedder.facts, chunk_tokens=50)
+    (workspace / "MEMORY.md").write_text("word " * 2000, encoding="utf-8")
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        memory.sync()
+        hits = memory.search("word", max_results=50).hits
+        assert hits
+        assert all(len(hit.snippet) <= 200 for hit in hits)
+
+
+def test_two_agents_and_two_workspaces_never_share_an_index(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    places = {
+        index_dir(state, agent, tmp_path / folder) for agent in ("a", "b") for folder in "xy"
+    }
+    assert len(places) == 4
+
+
+def test_a_second_filler_says_who_is_at_work(memory: Memory) -> None:
+    memory.sync(vectors=False)
+    with memory._index.embedding():
+        report = memory.sync()
+    assert "another process is writing this index" in str(report.trouble)
+    assert report.vectors_waiting == 30
+    assert not report.is_degraded
+    assert memory.sync().vectors_added == 30
+
+
+def test_cleaned_notes_are_reported_and_left_as_they_are(memory: Memory, workspace: Path) -> None:
+    broken = workspace / "memory" / "broken.md"
+    data = b"caf\xe9 and more\n"
+    broken.write_bytes(data)
+    report = memory.sync()
+    assert [one.path for one in report.repaired] == ["memory/broken.md"]
+    assert broken.read_bytes() == data
