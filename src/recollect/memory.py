@@ -59,6 +59,8 @@ def open_memory(
         raise BadSetting(
             "agent", f"{agent!r} is not an id: letters, digits, `-` and `_`, up to 64"
         )
+    if state_dir is not None and not str(state_dir):
+        raise BadSetting("state dir", "it is empty; name a folder or leave it out")
     root = Workspace.open(Path(workspace)).root
     settings = settings if settings is not None else load_settings(root)
     state = Path(state_dir).expanduser() if state_dir is not None else default_state_dir()
@@ -109,6 +111,8 @@ class Status:
     provider: str
     model: str
     dims: int
+    embedder_missing: str | None
+    """What the embedder lacks to work, and the next step."""
     counts: Counts | None
     eligible: int
     """Notes on disk that belong in the index."""
@@ -176,6 +180,8 @@ class Memory:
         mode: Literal["hybrid", "keyword"] = "hybrid",
     ) -> Answer:
         """The best hits of the last published index; an empty answer says why it is empty."""
+        if not isinstance(question, str):
+            raise BadRequest(f"the question must be a text, not {type(question).__name__}")
         settings = SearchSettings(
             max_results=self._settings.max_results if max_results is None else max_results,
             min_score=self._settings.min_score if min_score is None else min_score,
@@ -193,6 +199,9 @@ class Memory:
             raise BadRequest(f"lines are counted from 1, not {from_line}")
         if lines is not None and lines < 1:
             raise BadRequest(f"the number of lines must be at least 1, not {lines}")
+        if not isinstance(path, str):
+            raise BadRequest(f"the path must be a text, not {type(path).__name__}")
+        path = path.removeprefix("./")
         text = self._notes.read(path).text
         return _lines(path, text, from_line, lines or GET_LINES)
 
@@ -214,7 +223,9 @@ class Memory:
         try:
             with self._syncing:
                 with self._index.writing(wait_s=self._lease_wait_s) as writer:
-                    text = TextSync(self._notes, writer, cache, self._wanted(), self._now_ns, told)
+                    text = TextSync(
+                        self._notes, writer, cache, self._wanted(), facts.reads, self._now_ns, told
+                    )
                     report = text.run(force=force)
                 fill = VectorFill(
                     self._index,
@@ -235,7 +246,7 @@ class Memory:
             if snapshot is not None:
                 counts = snapshot.counts()
                 report.chunks = counts.chunks
-                report.vectors_waiting = counts.chunks - counts.embedded
+                report.vectors_waiting = counts.waiting
         return report
 
     def _wanted(self) -> Identity:
@@ -267,6 +278,7 @@ class Memory:
             provider=facts.provider,
             model=facts.model,
             dims=facts.dims,
+            embedder_missing=self._embedder.missing(),
             counts=None,
             eligible=len(scan.notes),
             dirty=len(scan.notes),

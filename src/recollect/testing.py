@@ -33,6 +33,9 @@ class HashEmbedder:
         self.facts = ModelFacts(provider="hash", model=model, dims=dims, chunk_tokens=400)
         self.embedded_texts = 0
 
+    def missing(self) -> None:
+        return None
+
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         import numpy as np
 
@@ -54,6 +57,9 @@ class BrokenEmbedder:
     def __init__(self, error: EmbedderTrouble) -> None:
         self.facts = ModelFacts(provider="broken", model="broken", dims=64, chunk_tokens=400)
         self.error = error
+
+    def missing(self) -> str:
+        return str(self.error)
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         raise self.error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_the_two_weights_are_shares_of_one(weights: dict[str, float], share: flo
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        ({"extraPath": ["x"]}, "did you mean 'extraPaths'?"),
+        ({"extraPath": ["x"]}, "did you mean 'agents.defaults.memorySearch.extraPaths'?"),
         ({"extraPaths": "x"}, "expected a list of paths, not 'x'"),
         ({"extraPaths": [""]}, "expected a path or"),
         ({"extraPaths": [{"path": 3}]}, "expected a path or"),
@@ -94,6 +95,17 @@ def test_a_file_that_is_not_ours_to_understand_is_refused(data: bytes) -> None:
 def test_any_bytes_are_settings_or_refused(data: bytes) -> None:
     with suppress(BadSetting):
         parse_settings(data)
+
+
+def test_a_key_without_what_stands_above_it_is_shown_where_it_belongs() -> None:
+    with pytest.raises(BadSetting, match=r"did you mean 'agents\.defaults\.memorySearch\.extra"):
+        parse_settings(b'{"memorySearch": {"extraPaths": ["docs"]}}')
+
+
+def test_a_pipe_in_place_of_the_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "recollect.json")
+    with pytest.raises(BadSetting, match="not a regular file"):
+        load_settings(tmp_path)
 
 
 def test_a_file_that_is_too_large_or_a_folder_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.limits import MAX_QUERY_TERMS
-from recollect.core.querying import text_query
+from recollect.core.querying import rarest, text_query
 from recollect.core.words import index_words, is_identifier, is_latin, stem, words
 
 
@@ -77,9 +77,12 @@ def test_stop_words_are_dropped_unless_nothing_is_left() -> None:
     assert text_query("我们决定什么").terms == ("们决", "决定", "定什")
 
 
-def test_a_question_of_a_thousand_words_is_cut() -> None:
-    asked = " ".join(f"w{number}x" for number in range(1000))
-    assert len(text_query(asked).terms) == MAX_QUERY_TERMS
+def test_of_a_thousand_words_the_rarest_that_somebody_wrote_are_kept() -> None:
+    query = text_query(" ".join(f"w{number}x" for number in range(1000)))
+    having = {f"w{number}x": number for number in range(1, 500)}
+    kept = rarest(query, having).terms
+    assert kept == tuple(f"w{number}x" for number in range(1, MAX_QUERY_TERMS + 1))
+    assert rarest(text_query("alpha beta"), {}).terms == ("alpha", "beta")
 
 
 @pytest.mark.parametrize("form", ["a828e60", "err_foo", "20261115", "v1_2", "gpt4"])

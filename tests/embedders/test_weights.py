@@ -132,7 +132,10 @@ def test_a_damaged_copy_does_not_hide_a_sound_one(model: Model, tmp_path: Path) 
         weights.verify(damaged, model)
 
 
-def test_a_pull_that_cannot_write_raises_our_own_error(model: Model, tmp_path: Path) -> None:
+def test_a_pull_that_cannot_write_raises_our_own_error(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "IN_PACKAGE", tmp_path / "not installed")
     # `model` keeps pip away from any index; the file in the way stops both sources early.
     (tmp_path / "models").write_text("in the way", encoding="utf-8")
     with pytest.raises(EmbedderMissing, match="arctic-embed-s"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,35 @@ def test_a_long_chunk_is_shown_around_the_match(remember: Make) -> None:
 def test_an_empty_question_is_refused(remember: Make, question: str) -> None:
     with pytest.raises(BadRequest, match="the question is empty"):
         remember(MEMORY="alpha").search(question)
+
+
+def test_a_long_question_is_asked_by_its_rarest_words(remember: Make) -> None:
+    noise = {f"memory__n{number}": f"term{number} and more" for number in range(5)}
+    memory = remember(**noise, memory__hit="the zebra")
+    question = " ".join(f"unheard{number}" for number in range(300)) + " zebra"
+    assert memory.search(question, mode="keyword").hits[0].path == "memory/hit.md"
+    with pytest.raises(BadRequest, match="at most 100000 characters"):
+        memory.search("x" * 100_001)
+
+
+def test_what_the_model_cannot_read_gets_no_vector_and_no_vote(tmp_path: Path) -> None:
+    embedder = HashEmbedder()
+    embedder.facts = replace(embedder.facts, scripts="latin")
+    (tmp_path / "MEMORY.md").write_text("我们决定使用索引库来存储数据。", encoding="utf-8")
+    with open_memory(tmp_path, state_dir=tmp_path / "s", embedder=embedder) as memory:
+        memory.sync()
+        counts = memory.status().counts
+        assert counts is not None
+        assert (counts.chunks, counts.embedded, counts.waiting) == (1, 0, 0)
+        answer = memory.search("database")
+        assert (answer.hits, answer.mode, answer.degraded) == ((), "keyword", False)
+        assert memory.search("索引").hits[0].path == "MEMORY.md"
+        (tmp_path / "memory").mkdir()
+        (tmp_path / "memory" / "latin.md").write_text("the database", encoding="utf-8")
+        memory.sync()
+        answer = memory.search("database", min_score=0.0)
+        assert [hit.path for hit in answer.hits] == ["memory/latin.md"]
+        assert answer.mode == "hybrid"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_degraded_is_5_and_says_why(cli: Cli) -> None:
     assert "2 chunks without a vector" in cli.err
     assert cli("search", "readings") == 5
     assert "MEMORY.md" in cli.out
-    assert cli.err.startswith("asked by keyword: none of 2 chunks has a vector yet")
+    assert cli.err.startswith("keyword: none of 2 chunks has a vector yet")
 
 
 def test_chinese_is_asked_by_keyword_without_being_degraded(cli: Cli) -> None:
@@ -119,8 +119,10 @@ def test_get_reads_lines_and_citations(cli: Cli) -> None:
 
 
 def test_get_beyond_the_end_says_so(cli: Cli) -> None:
-    assert cli("get", "MEMORY.md", "--from", "9") == 0
+    assert cli("get", "MEMORY.md", "--from", "9") == 3
     assert (cli.out, cli.err) == ("", "MEMORY.md has 3 lines; there is no line 9\n")
+    assert cli("get", "MEMORY.md#L5-L2") == 2
+    assert "ends before it begins" in cli.err
 
 
 def test_get_of_a_long_note_says_where_to_go_on(cli: Cli) -> None:
@@ -167,7 +169,7 @@ def test_status_tells_and_as_json_too(cli: Cli) -> None:
     assert "notes       2 on disk, none indexed" in cli.out
     cli("index")
     assert cli("status") == 0
-    assert "notes       2 indexed of 2 on disk" in cli.out
+    assert "notes       2 indexed, 2 on disk" in cli.out
     told = cli.json("status")
     assert (told["state"], told["files"], told["chunks"], told["dirty"]) == ("ready", 2, 2, 0)
     assert told["vector"] == {"driver": "segments", "dims": 384, "embedded": 2}
@@ -222,8 +224,10 @@ def test_init_takes_in_the_markdown_that_is_there(cli: Cli, tmp_path: Path) -> N
     cli("search", "zebra")
     assert cli.out.startswith("guide/a.md#L1-L1")
     assert cli("init") == 0
-    assert cli("init", "--extra", "more") == 1
+    assert cli("init", "--extra", "guide") == 2
     assert "is already there" in cli.err
+    assert cli("init", "--extra", "nowhere") == 2
+    assert "there is no 'nowhere' to take in" in cli.err
     assert (cli.workspace / "recollect.json").read_bytes() == before
 
 
@@ -260,13 +264,63 @@ def test_a_reader_that_goes_away_is_no_error(cli: Cli) -> None:
     assert process.returncode == 0
 
 
+def test_an_answer_that_cannot_be_written_is_said_to_be(cli: Cli) -> None:
+    place = ["-w", str(cli.workspace), "--state-dir", str(cli.state)]
+    command = [sys.executable, "-m", "recollect", "get", *place, "MEMORY.md"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert told.returncode == 1
+    assert told.stderr.startswith(b"recollect: cannot write the answer: No space left")
+
+
+def test_a_closed_output_is_no_traceback(cli: Cli) -> None:
+    shell = f'exec "$0" -m recollect get -w "{cli.workspace}" MEMORY.md >&-'
+    told = subprocess.run(["sh", "-c", shell, sys.executable], capture_output=True, check=False)
+    assert (told.returncode, told.stderr) == (0, b"")
+
+
+def test_a_state_folder_below_a_file_is_told_not_raised(cli: Cli) -> None:
+    cli.state = cli.workspace / "MEMORY.md" / "state"
+    assert cli("status") == 0
+    assert cli("index") == 1
+    assert "cannot write to" in cli.err
+
+
+def test_a_folder_that_cannot_be_written_stops_init(cli: Cli, tmp_path: Path) -> None:
+    cli.workspace = tmp_path / "empty"
+    cli.workspace.mkdir()
+    (cli.workspace / "memory").write_text("a file in the way", encoding="utf-8")
+    assert cli("init") == 2
+    assert "cannot write in" in cli.err
+
+
+def test_an_empty_state_folder_is_refused(cli: Cli) -> None:
+    assert main(["status", "-w", str(cli.workspace), "--state-dir", ""]) == 2
+
+
+def test_a_model_that_is_there_is_not_fetched_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["model", "pull", "--state-dir", str(tmp_path)]) == 0
+    assert "already there and sound" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_model_tells_nobody_that_it_runs(tmp_path: Path) -> None:
+    program = "from recollect.embedders import open_embedder\n"
+    program += "open_embedder('embedded').embed(['x'], 'query')\n"
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "c")}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []
+
+
 def test_an_interrupt_says_that_nothing_is_lost(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("recollect.cli.search.run", interrupted)
     assert cli("search", "x") == 130
-    assert "what was done is kept" in cli.err
+    assert "the last index are as they were" in cli.err
 
 
 def test_every_command_can_be_asked_for_help(capsys: pytest.CaptureFixture[str]) -> None:

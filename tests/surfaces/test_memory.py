@@ -175,6 +175,6 @@ def test_a_keyword_search_imports_no_model_and_no_parser(tmp_path: Path) -> None
     with open_memory(tmp_path, state_dir=tmp_path / "state") as memory:
         memory.sync(vectors=False)
     told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
     )
     assert told.stdout == "[]\n"

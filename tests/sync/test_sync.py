@@ -232,7 +232,7 @@ def test_a_second_filler_says_who_is_at_work(memory: Memory) -> None:
     memory.sync(vectors=False)
     with memory._index.embedding():
         report = memory.sync()
-    assert "another process is writing this index" in str(report.trouble)
+    assert "another process is at work on this index" in str(report.trouble)
     assert report.vectors_waiting == 30
     assert not report.is_degraded
     assert memory.sync().vectors_added == 30

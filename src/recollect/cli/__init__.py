@@ -1,7 +1,7 @@
 """The command line: data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done · 1 error · 2 wrong usage · 3 nothing found · 5 done, but not as well as it
-should be · 75 somebody else is writing, try again.
+should be · 75 somebody else is at work, try again · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from recollect.cli.output import flush, print_json, tell
 from recollect.cli.parser import build_parser
+from recollect.core.errors import RecollectError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,30 +25,29 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it.
 def main(argv: Sequence[str] | None = None) -> int:
     # A command lives for a moment: looking for garbage while it starts is time spent for nothing.
     gc.set_threshold(100_000)
+    if sys.stdout is None:  # Started with standard output closed.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     words = sys.argv[1:] if argv is None else argv
     arguments = build_parser(words[0] if words else None).parse_args(words)
     try:
         # Each command is its own module, so that a search does not pay for the others' imports.
         code: int = import_module(f"recollect.cli.{arguments.module}").run(arguments)
-        sys.stdout.flush()
+        flush()
     except KeyboardInterrupt:
-        sys.stderr.write("\nstopped; what was done is kept, the same command goes on from there\n")
+        sys.stderr.write(
+            "\nstopped; your notes and the last index are as they were, go on any time\n"
+        )
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read us has seen enough. Python would complain once more while shutting down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:  # noqa: BLE001 - the last door before the user
+    except RecollectError as error:
         return _report(error, as_json=arguments.json)
     return code
 
 
-def _report(error: Exception, *, as_json: bool) -> int:
-    from recollect.cli.output import print_json, tell
-    from recollect.core.errors import RecollectError
-
-    if not isinstance(error, RecollectError):
-        raise error
+def _report(error: RecollectError, *, as_json: bool) -> int:
     if as_json:
         print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
     tell(f"recollect: {error}")

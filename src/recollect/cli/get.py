@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from recollect.cli.output import memory_of, print_json, say, tell
+from recollect.cli.output import counted, memory_of, print_json, say, tell
+from recollect.core.errors import BadRequest
 
 if TYPE_CHECKING:
     import argparse
 
+NOTHING_FOUND = 3
 _CITATION = re.compile(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?")
 
 
@@ -29,11 +31,12 @@ def run(arguments: argparse.Namespace) -> int:
                 "cut": lines.cut,
             }
         )
-        return 0
-    if lines.end_line >= lines.start_line:
-        say(lines.text)
-    else:
-        tell(f"{lines.path} has {lines.total_lines} lines; there is no line {lines.start_line}")
+        return 0 if lines.end_line >= lines.start_line else NOTHING_FOUND
+    if lines.end_line < lines.start_line:
+        total = counted(lines.total_lines, "line")
+        tell(f"{lines.path} has {total}; there is no line {lines.start_line}")
+        return NOTHING_FOUND
+    say(lines.text)
     if lines.cut:
         tell(f"line {lines.end_line} is too long to show whole")
     if lines.next_from and not count:
@@ -48,7 +51,9 @@ def _wanted(arguments: argparse.Namespace) -> tuple[str, int, int | None]:
         return arguments.path, _first(arguments.from_line, 1), arguments.lines
     first = int(cited["first"])
     last = int(cited["last"] or first)
-    count = arguments.lines if arguments.lines is not None else max(1, last - first + 1)
+    if last < first:
+        raise BadRequest(f"{arguments.path!r} ends before it begins")
+    count = arguments.lines if arguments.lines is not None else last - first + 1
     return cited["path"], _first(arguments.from_line, first), count
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import counted, memory_of, print_json, say, tell
 from recollect.cli.progress import ProgressBar
+from recollect.core.errors import IndexBusy
 from recollect.index.writer import FIRST
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
             print_json(as_json(report))
         else:
             _show(report, time.monotonic() - started, memory)
+    if isinstance(report.trouble, IndexBusy):
+        return report.trouble.exit_code
     return DEGRADED if report.is_degraded else 0
 
 
@@ -70,7 +73,9 @@ def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
     _show_list("cleaned while reading", report.repaired)
     if report.vectors_waiting:
         tell(f"{counted(report.vectors_waiting, 'chunk')} without a vector, found by keyword only")
-    if report.trouble:
+    if isinstance(report.trouble, IndexBusy):
+        tell(f"vectors are being computed by another process ({report.trouble.holder})")
+    elif report.trouble:
         tell(str(report.trouble))
     if not report.notes:
         tell(_advice(memory))

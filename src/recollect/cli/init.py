@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,10 @@ Day-to-day notes go to memory/YYYY-MM-DD.md.
 
 def run(arguments: argparse.Namespace) -> int:
     root = Workspace.open(Path(arguments.workspace)).root
-    done = _settle(root, arguments.extra)
+    try:
+        done = _settle(root, arguments.extra)
+    except OSError as error:
+        raise BadRequest(f"cannot write in {str(root)!r}: {error.strerror}") from error
     with memory_of(arguments) as memory:
         status = memory.status()
     if arguments.json:
@@ -32,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in done:
         say(line)
     say(f"{counted(status.eligible, 'note')} in {status.workspace}")
-    say(f"next: recollect index -w {arguments.workspace}")
+    say(f"next: recollect index -w {shlex.quote(arguments.workspace)}")
     return 0
 
 
@@ -51,6 +55,9 @@ def _settle(root: Path, extra: list[str]) -> list[str]:
 
 
 def _take_in(root: Path, extra: list[str]) -> list[str]:
+    for path in extra:
+        if not (root / Path(path).expanduser()).exists():
+            raise BadRequest(f"there is no {path!r} to take in")
     try:
         write_workspace_file(root, extra)
     except FileExistsError:

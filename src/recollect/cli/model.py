@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.output import print_json, say
+from recollect.cli.output import print_json, say, tell
 from recollect.config import default_state_dir
+from recollect.core.errors import EmbedderMissing
 from recollect.embedders import pull_model
 
 if TYPE_CHECKING:
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     state = Path(arguments.state_dir) if arguments.state_dir else default_state_dir()
-    origin = pull_model(state / "models")
+    try:
+        done = pull_model(state / "models")
+    except EmbedderMissing as error:
+        tell(f"recollect: {error}")
+        return 1
     if arguments.json:
-        print_json({"origin": origin})
+        print_json({"did": done})
     else:
-        say(f"fetched the embedded model from {origin}")
+        say(done)
     return 0

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from recollect.core.errors import OutputFailed
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from recollect.memory import Memory
 
@@ -16,7 +20,23 @@ JSON_VERSION = 1
 
 def say(text: str) -> None:
     """Data."""
-    sys.stdout.write(text + "\n")
+    with _our_errors():
+        sys.stdout.write(text + "\n")
+
+
+def flush() -> None:
+    with _our_errors():
+        sys.stdout.flush()
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputFailed(error.strerror or str(error)) from error
 
 
 def tell(text: str) -> None:

@@ -82,11 +82,7 @@ def _show(answer: Answer, *, explain: bool) -> None:
     if answer.reason:
         tell(f"nothing found: {answer.reason}")
     if answer.notice:
-        tell(
-            f"asked by {answer.mode}: {answer.notice}"
-            if answer.mode != "partial"
-            else answer.notice
-        )
+        tell(f"{answer.mode}: {answer.notice}")
 
 
 def _explained(parts: ScoreParts) -> str:

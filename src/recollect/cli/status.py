@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name, value in _facts(status):
             say(f"{name:<12}{value}")
-    return DEGRADED if status.problem else 0
+    return DEGRADED if status.problem or status.unreadable or status.embedder_missing else 0
 
 
 def as_json(status: Status) -> dict[str, Any]:
@@ -51,6 +51,7 @@ def as_json(status: Status) -> dict[str, Any]:
         },
         "cache": {"entries": status.cache_entries},
         "indexBytes": status.index_bytes,
+        "embedderMissing": status.embedder_missing,
         "rebuildNeeded": status.rebuild_needed,
         "ignored": [{"path": one.path, "why": one.why} for one in status.ignored],
         "unreadable": [{"path": one.path, "why": one.why} for one in status.unreadable],
@@ -66,12 +67,14 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     if status.counts:
         counts = status.counts
         facts += [
-            ("notes", f"{counts.files} indexed of {status.eligible} on disk"),
+            ("notes", f"{counts.files} indexed, {status.eligible} on disk"),
             ("chunks", f"{counts.chunks}, {counts.embedded} with a vector"),
         ]
     else:
         facts.append(("notes", f"{status.eligible} on disk, none indexed"))
     facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
+    if status.embedder_missing:
+        facts.append(("", f"not available: {status.embedder_missing}"))
     facts.append(("cache", counted(status.cache_entries, "vector")))
     facts += [("extra path", path) for path in status.extra_paths]
     if status.problem:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,8 +40,7 @@ def load_settings(workspace: Path) -> Settings:
     """What the workspace's file says, or the defaults where there is none."""
     path = workspace / WORKSPACE_FILE
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = _read_regular(path)
     except FileNotFoundError:
         return Settings()
     except OSError as error:
@@ -47,6 +48,15 @@ def load_settings(workspace: Path) -> Settings:
     if len(data) > MAX_FILE_BYTES:
         raise BadSetting(WORKSPACE_FILE, f"larger than {MAX_FILE_BYTES} bytes")
     return parse_settings(data)
+
+
+def _read_regular(path: Path) -> bytes:
+    """A pipe of that name must not make us wait for somebody to write into it."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise BadSetting(WORKSPACE_FILE, "not a regular file")
+        return file.read(MAX_FILE_BYTES + 1)
 
 
 def parse_settings(data: bytes) -> Settings:
@@ -89,10 +99,10 @@ def _with_share(values: Mapping[str, Any], text_weight: float | None) -> dict[st
 def _leaves(told: object, above: tuple[str, ...]) -> list[tuple[str, object]]:
     """The values of a nested file with their dotted keys; what is not ours to know is refused."""
     if not isinstance(told, dict):
-        key = ".".join(above)
-        if not key.startswith(".".join(_PREFIX) + "."):
-            raise BadSetting(key or WORKSPACE_FILE, "expected an object { … } here")
-        return [(key, told)]
+        if len(above) <= len(_PREFIX) and above == _PREFIX[: len(above)]:
+            key = ".".join(above) or WORKSPACE_FILE
+            raise BadSetting(key, f"expected an object {{ … }} here, not {told!r}")
+        return [(".".join(above), told)]
     return [leaf for key, value in told.items() for leaf in _leaves(value, (*above, str(key)))]
 
 
@@ -155,8 +165,8 @@ _KEYS: dict[str, tuple[str, _Check]] = {
 def _known(key: str) -> tuple[str, _Check]:
     import difflib
 
-    short = key.removeprefix(".".join(_PREFIX) + ".")
-    if short in _KEYS:
-        return _KEYS[short]
-    near = difflib.get_close_matches(short, _KEYS, n=1, cutoff=0.4)
+    full = {".".join((*_PREFIX, short)): known for short, known in _KEYS.items()}
+    if key in full:
+        return full[key]
+    near = difflib.get_close_matches(key, full, n=1, cutoff=0.4)
     raise BadSetting(key, "no such setting" + (f"; did you mean {near[0]!r}?" if near else ""))

@@ -11,6 +11,7 @@
     │   ├── IndexUnreadable     damaged or not ours: `recollect index` sets it aside and rebuilds
     │   ├── IndexTooNew         written by a later Recollect: upgrade, or rebuild with --force
     │   └── StateNotWritable    no permission or no room where the index lives
+    ├── OutputFailed            the answer could not be written where it was to go
     └── EmbedderTrouble         no vectors right now: search goes on by keyword
         ├── EmbedderMissing     its weights, package or key are not there
         └── EmbedderFailed      it was asked and did not give usable vectors
@@ -31,8 +32,12 @@ class RecollectError(Exception):
 class BadRequest(RecollectError):
     """The call cannot be answered as it stands."""
 
+    exit_code = 2
+
 
 class WorkspaceMissing(BadRequest):
+    exit_code = 1
+
     def __init__(self, workspace: str, why: str = "no such folder") -> None:
         super().__init__(f"cannot use the workspace {workspace!r}: {why}")
         self.workspace = workspace
@@ -41,17 +46,17 @@ class WorkspaceMissing(BadRequest):
 class NotANote(BadRequest):
     """Refused without saying whether anything is there: what is outside stays unnamed."""
 
+    exit_code = 1
+
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path!r} is not a note of this memory; notes are MEMORY.md, memory/**/*.md "
-            f"and the configured extra paths (`recollect status` lists them)"
+            f"{path!r} is not a note of this memory: notes are MEMORY.md, memory/**/*.md and what "
+            f"the extra paths hold, named as search shows them; links are not followed"
         )
         self.path = path
 
 
 class BadSetting(BadRequest):
-    exit_code = 2
-
     def __init__(self, setting: str, problem: str) -> None:
         super().__init__(f"setting {setting!r}: {problem}")
         self.setting = setting
@@ -73,8 +78,8 @@ class IndexBusy(IndexTrouble):
 
     def __init__(self, directory: str, holder: str, waited_s: float) -> None:
         super().__init__(
-            f"another process is writing this index ({holder}); waited {waited_s:.0f} s. "
-            f"Try again when it is done; searching works meanwhile. Index: {directory}"
+            f"another process is at work on this index ({holder}); waited {waited_s:.0f} s. "
+            f"Try again when it is done; the last index answers meanwhile. Index: {directory}"
         )
         self.directory = directory
         self.holder = holder
@@ -105,10 +110,16 @@ class IndexTooNew(IndexTrouble):
 class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
-            f"cannot write to {path!r}: {why}. Make room or choose another place with "
+            f"cannot write to {path!r}: {why}. Mend that, or choose another place with "
             f"--state-dir or RECOLLECT_STATE_DIR; your notes are untouched"
         )
         self.path = path
+        self.why = why
+
+
+class OutputFailed(RecollectError):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"cannot write the answer: {why}")
         self.why = why
 
 

@@ -10,9 +10,10 @@ CHUNK_OVERLAP_TOKENS = 80
 MAX_NOTE_BYTES = 32 * 1024 * 1024
 """A note larger than this is a dump, not a note; it is reported and left out."""
 
-MAX_QUERY_CHARS = 4_000
+MAX_QUERY_CHARS = 100_000
+"""More than any question; a whole file pasted in by mistake is refused, not cut."""
 MAX_QUERY_TERMS = 64
-"""100 000 OR terms took FTS5 76 s; nobody asks a question with more than 64 content words."""
+"""100 000 OR terms took FTS5 76 s; of a longer question the rarest words are asked for."""
 
 MAX_RESULTS = 200
 SNIPPET_CHARS = 700

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from recollect.core.words import is_latin
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -35,12 +37,20 @@ class ModelFacts:
     cosine_ceiling: float = 1.0
     """The cosine of a question and its answer at best; a vector score of 1."""
 
+    def reads(self, text: str) -> bool:
+        """Whether the model can make sense of a text in this script."""
+        return self.scripts == "any" or is_latin(text)
+
 
 class Embedder(Protocol):
     """Turns texts into vectors."""
 
     @property
     def facts(self) -> ModelFacts: ...
+
+    def missing(self) -> str | None:
+        """What it lacks to work, and the next step; told without loading or calling anything."""
+        ...
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """One row a text, in order; raises `EmbedderTrouble`, never returns a bad vector."""

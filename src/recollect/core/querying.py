@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from recollect.core.limits import MAX_QUERY_CHARS, MAX_QUERY_TERMS
+from recollect.core.limits import MAX_QUERY_TERMS
 from recollect.core.words import is_identifier, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _STOP_WORDS = """
 a about above after again all also am an and any anyone anything are as at be because been
@@ -46,12 +50,19 @@ def stop_words() -> frozenset[str]:
 
 def text_query(question: str) -> TextQuery:
     """Drop what every text says, unless nothing else was asked for."""
-    forms = [
-        form
-        for word in words(question[:MAX_QUERY_CHARS])
-        if not word.single
-        for form in word.forms
-    ]
+    forms = [form for word in words(question) if not word.single for form in word.forms]
     content = [form for form in forms if form not in stop_words()]
-    terms = tuple(dict.fromkeys(content or forms))[:MAX_QUERY_TERMS]
+    return _query(tuple(dict.fromkeys(content or forms)))
+
+
+def rarest(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
+    """As many terms as may be asked for: those that the fewest chunks have, in their order."""
+    if len(query.terms) <= MAX_QUERY_TERMS:
+        return query
+    known = [term for term in query.terms if having.get(term)]
+    kept = frozenset(sorted(known, key=lambda term: having[term])[:MAX_QUERY_TERMS])
+    return _query(tuple(term for term in query.terms if term in kept))
+
+
+def _query(terms: tuple[str, ...]) -> TextQuery:
     return TextQuery(terms, frozenset(filter(is_identifier, terms)))

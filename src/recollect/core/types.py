@@ -102,6 +102,8 @@ class Hit:
     source: Source
     heading: str
     parts: ScoreParts
+    chars: int
+    """The length of the whole chunk: what reading these lines costs."""
 
     @property
     def citation(self) -> str:

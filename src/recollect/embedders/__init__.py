@@ -34,15 +34,20 @@ def known_providers() -> tuple[str, ...]:
 
 
 def pull_model(models_dir: Path) -> str:
-    """Fetch the embedded model into `models_dir`; returns the source it came from."""
+    """Fetch the embedded model into `models_dir` unless it is there; says what was done."""
     from recollect.embedders import weights
 
+    target = models_dir / weights.ARCTIC_EMBED_S.name
+    there = weights.find([weights.IN_PACKAGE, target])
+    if there:
+        return f"the embedded model is already there and sound: {there}"
     try:
-        return weights.fetch(models_dir / weights.ARCTIC_EMBED_S.name)
+        source = weights.fetch(target)
     except weights.WeightsUnavailable as error:
         raise EmbedderMissing(
             "embedded", str(error), "try again with a connection, or go on searching by keyword"
         ) from error
+    return f"put the embedded model into {target} (from {source})"
 
 
 def _embedded(models_dir: Path | None) -> Embedder:

@@ -33,6 +33,9 @@ class Cached:
     def facts(self) -> ModelFacts:
         return self._embedder.facts
 
+    def missing(self) -> str | None:
+        return self._embedder.missing()
+
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         if kind == "query" or not texts:
             return self._embedder.embed(texts, kind)

@@ -12,6 +12,7 @@ after the digests of the files were checked: 34 MB take some 25 ms, little besid
 from __future__ import annotations
 
 import math
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,12 @@ class EmbeddedEmbedder:
     def facts(self) -> ModelFacts:
         return FACTS
 
+    def missing(self) -> str | None:
+        """Told from the names of the files alone; a damaged one shows when it is loaded."""
+        if any(weights.is_complete(folder) for folder in self._folders):
+            return None
+        return f"the weights are not there; {PULL}"
+
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         import numpy as np
 
@@ -90,6 +97,8 @@ class _Model:
     """The runtime with the weights in it; runs may come from several threads."""
 
     def __init__(self, folder: Path, threads: int) -> None:
+        # Recent releases report to their makers unless told not to; nobody hears from us.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import onnxruntime
             from onnxruntime.capi import onnxruntime_pybind11_state as native

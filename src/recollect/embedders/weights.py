@@ -112,6 +112,14 @@ def find(folders: Sequence[Path], model: Model = ARCTIC_EMBED_S) -> Path | None:
     return next((folder for folder in folders if problem(folder, model) is None), None)
 
 
+def is_complete(folder: Path, model: Model = ARCTIC_EMBED_S) -> bool:
+    """Whether every file is there, by name and size; `verify` looks closer."""
+    try:
+        return all((folder / file.name).stat().st_size == file.size for file in model.files)
+    except OSError:
+        return False
+
+
 def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
     """Put the pinned files into `target` and say where they came from.
 

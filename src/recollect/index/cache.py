@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import IndexUnreadable
-from recollect.index.connect import open_new, open_reader, open_writer, our_errors, select
+from recollect.index.connect import (
+    open_new,
+    open_reader,
+    open_writer,
+    our_errors,
+    require_checksums,
+    select,
+    transaction,
+)
+from recollect.index.lease import writer_lease
 from recollect.index.schema import CACHE_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import apsw
@@ -21,16 +32,25 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 50_000
 """About 77 MB at 384 dimensions; the oldest go first."""
 READ_AT_ONCE = 400
+OPEN_WAIT_S = 10.0  # Making a file takes milliseconds; who waits longer wants to know why.
 
 
 class SqliteVectorCache:
     """The cache of one model. A damaged cache is begun anew: it holds nothing but copies."""
 
-    def __init__(self, path: Path, facts: ModelFacts, max_entries: int = MAX_ENTRIES) -> None:
+    def __init__(
+        self,
+        path: Path,
+        facts: ModelFacts,
+        max_entries: int = MAX_ENTRIES,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
         self._path = path
         self._facts = facts
         self._max_entries = max_entries
+        self._now_s = now_s
         self._db: apsw.Connection | None = None
+        self._inode = 0
 
     def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]:
         found: dict[str, Vectors] = {}
@@ -63,8 +83,8 @@ class SqliteVectorCache:
             self._write(vectors)
 
     def _write(self, vectors: Mapping[str, Vectors]) -> None:
-        facts, now = self._facts, int(time.time())
-        with our_errors(self._path), self._opened() as db:
+        facts, now = self._facts, int(self._now_s())
+        with our_errors(self._path), transaction(self._opened()) as db:
             db.executemany(
                 "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, '', ?, ?, ?, ?)",
                 (
@@ -80,9 +100,8 @@ class SqliteVectorCache:
                 ),
             )
             db.execute(
-                "DELETE FROM embedding_cache WHERE (provider, model, provider_key, hash) IN ("
-                "  SELECT provider, model, provider_key, hash FROM embedding_cache"
-                "  ORDER BY updated_at, hash"
+                "DELETE FROM embedding_cache WHERE rowid IN ("
+                "  SELECT rowid FROM embedding_cache ORDER BY updated_at, rowid"
                 "  LIMIT max(0, (SELECT count(*) FROM embedding_cache) - ?))",
                 (self._max_entries,),
             )
@@ -94,24 +113,48 @@ class SqliteVectorCache:
 
     def _opened(self) -> apsw.Connection:
         if self._db is None:
-            db = open_writer(self._path) if self._path.exists() else open_new(self._path)
-            try:
-                db.execute(CACHE_TABLE)
-            except BaseException:
-                db.close()
-                raise
-            self._db = db
+            # Alone, because a file that another process has only begun would be taken for one
+            # without checksums.
+            with self._lease():
+                self._db = self._open()
         return self._db
 
+    def _open(self) -> apsw.Connection:
+        self._inode = _inode(self._path)
+        db = open_writer(self._path) if self._inode else open_new(self._path)
+        try:
+            self._inode = _inode(self._path)
+            db.execute(CACHE_TABLE)
+            require_checksums(db, self._path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
     def _begin_anew(self) -> None:
-        self.close()
-        for suffix in ("", "-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        with self._lease():
+            # Another process may have been first; what it has begun is sound. While our file is
+            # open its inode is not given to another one, so it is closed only now.
+            damaged = _inode(self._path) == self._inode
+            self.close()
+            for suffix in ("-wal", "-shm", "") if damaged else ():
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+    def _lease(self) -> AbstractContextManager[None]:
+        return writer_lease(self._path.with_suffix(".lock"), wait_s=OPEN_WAIT_S)
+
+
+def _inode(path: Path) -> int:
+    """0 where there is no file."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def count_entries(path: Path) -> int:
     """How many vectors are kept, without writing anything."""
-    if not path.exists():
+    if not os.access(path, os.R_OK):  # None yet, or not for us to look into.
         return 0
     with our_errors(path):
         db = open_reader(path)

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHECKSUM_BYTES = 8
+PAGE_BYTES = 8192  # Five vectors of 384 dimensions fit, where 4096 bytes hold two and a gap.
 BUSY_MS = 5_000  # Readers never wait for long: a writer's transactions are short.
 OLDEST_SOUND_SQLITE = (3, 51, 3)  # Before it a WAL reset could lose a commit.
+_NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN)
 
 
 @cache
@@ -44,33 +46,60 @@ def _load_checksums() -> None:
 
 def open_new(path: Path) -> apsw.Connection:
     """A new, empty file with checksums, readable by its owner alone."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
     db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
     db.reserve_bytes("main", CHECKSUM_BYTES)
+    db.pragma("page_size", PAGE_BYTES)
     _prepare_writer(db)
     return db
 
 
 def open_writer(path: Path) -> apsw.Connection:
-    db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
-    _prepare_writer(db)
+    try:
+        db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
+        _prepare_writer(db)
+    except apsw.CantOpenError as error:
+        # No permission, no inode, no descriptor: that is not damage, and nothing to set aside.
+        raise StateNotWritable(str(path.parent), str(error)) from error
     return db
 
 
 def open_reader(path: Path) -> apsw.Connection:
-    """Read-only. Where the folder cannot be written, not even the shared-memory file of WAL, the
-    file is read as it was last checkpointed."""
+    """Read-only. Where the shared memory of WAL cannot be had (a folder that cannot be written, a
+    full disk), a file that is wholly checkpointed is read without it."""
+    db = _open(str(path), apsw.SQLITE_OPEN_READONLY)
     try:
-        db = _open(str(path), apsw.SQLITE_OPEN_READONLY)
         db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
-        if not path.exists():
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
+        db.close()
+        if not (_lacks_shared_memory(error) and _is_checkpointed(path)):
             raise
         from urllib.parse import quote
 
         uri = f"file:{quote(str(path))}?immutable=1"
         db = _open(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return db
+
+
+def is_immutable(db: apsw.Connection) -> bool:
+    """Whether `open_reader` had to do without locks: a later change would not be noticed."""
+    return bool(db.open_flags & apsw.SQLITE_OPEN_URI)
+
+
+def _lacks_shared_memory(error: apsw.Error) -> bool:
+    result = getattr(error, "extendedresult", None)
+    return not isinstance(error, apsw.IOError) or result in _NO_SHARED_MEMORY
+
+
+def _is_checkpointed(path: Path) -> bool:
+    """A log that holds something may be half moved into the file, which is no whole without it."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size == 0
+    except FileNotFoundError:
+        return path.exists()
 
 
 def _open(name: str, flags: int) -> apsw.Connection:
@@ -85,6 +114,50 @@ def _prepare_writer(db: apsw.Connection) -> None:
     # FULL: what we report as done is on disk, not on its way there.
     db.pragma("synchronous", "full")
     db.pragma("temp_store", "memory")
+
+
+def require_checksums(db: apsw.Connection, path: Path) -> None:
+    """Close the two gaps of cksumvfs: one flipped bit in the header turns it off, and it does not
+    look at a page that the end of the file cuts in two."""
+    if not int(db.pragma("checksum_verification")):
+        raise IndexUnreadable(str(path), "its pages carry no checksums")
+    # While there is a log, a writer may be moving it into the file, page by page.
+    if _is_checkpointed(path) and _is_cut(db, path) and _is_checkpointed(path):
+        raise IndexUnreadable(str(path), "its end is missing")
+
+
+def _is_cut(db: apsw.Connection, path: Path) -> bool:
+    return bool(path.stat().st_size % int(db.pragma("page_size")))
+
+
+@contextlib.contextmanager
+def transaction(db: apsw.Connection) -> Iterator[apsw.Connection]:
+    """All of it or none of it.
+
+    After a failed write SQLite has rolled back by itself. `with db:` would do it again, fail, and
+    so turn a full disk into an error about transactions.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield db
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def reading(db: apsw.Connection) -> Iterator[None]:
+    """One moment for several questions; inside a transaction that is already so."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 def select(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

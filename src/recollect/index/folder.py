@@ -6,6 +6,7 @@
     cache.sqlite       vectors already paid for; outlives every generation
     writer.lock        the lease on writing, held for a moment
     embedder.lock      the lease on filling in vectors, held as long as that takes
+    cache.lock         the lease on making the cache, or on making it anew
     SUSPECT            perhaps: a generation in which a reader met damage
 
 A generation is complete and on disk before CURRENT is moved by one atomic rename, so at every
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 CURRENT = "CURRENT"
 SUSPECT = "SUSPECT"
-_GENERATION = re.compile(r"index-(\d+)\.sqlite")
+_GENERATION = re.compile(r"index-(\d{1,18})\.sqlite")
 _SIDE_FILES = ("", "-wal", "-shm", "-journal")
 
 
@@ -79,10 +80,7 @@ class IndexFolder:
         try:
             _sync_file(generation)
             pointer = self.path / f"{CURRENT}.tmp"
-            with pointer.open("w", encoding="ascii") as file:
-                file.write(f"{generation.name}\n")
-                file.flush()
-                os.fsync(file.fileno())
+            _write_name(pointer, generation)
             pointer.replace(self.path / CURRENT)
             _sync_directory(self.path)
         except OSError as error:
@@ -91,7 +89,7 @@ class IndexFolder:
     def mark_suspect(self, generation: Path) -> None:
         """Leave word for the next writer, which would otherwise not look at the damaged page."""
         with suppress(OSError):
-            (self.path / SUSPECT).write_text(f"{generation.name}\n", encoding="ascii")
+            _write_name(self.path / SUSPECT, generation)
 
     def is_suspect(self, generation: Path) -> bool:
         try:
@@ -101,6 +99,8 @@ class IndexFolder:
 
     def set_aside(self, generation: Path) -> Path | None:
         """Keep a damaged generation for those who want to look, out of everyone's way."""
+        for older in self.path.glob("*.damaged"):  # One is enough to look at.
+            older.unlink(missing_ok=True)
         kept = generation.with_name(f"{generation.name}.damaged")
         try:
             generation.replace(kept)
@@ -128,7 +128,7 @@ class IndexFolder:
     def size(self) -> int:
         """Bytes on disk, everything included."""
         total = 0
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # None yet, or not for us to look into.
             for entry in os.scandir(self.path):
                 with suppress(FileNotFoundError):
                     total += entry.stat().st_size
@@ -139,13 +139,22 @@ class IndexFolder:
             names = os.listdir(self.path)  # noqa: PTH208 - only names are wanted
         except FileNotFoundError:
             return []
-        stems = {name.removesuffix("-wal").removesuffix("-shm") for name in names}
+        stems = {name.removesuffix(suffix) for name in names for suffix in _SIDE_FILES}
         return sorted(self.path / name for name in stems if _GENERATION.fullmatch(name))
 
 
 def _number(name: str) -> int:
     found = _GENERATION.fullmatch(name)
     return int(found.group(1)) if found else 0
+
+
+def _write_name(path: Path, generation: Path) -> None:
+    """On disk when this returns, and like everything here for its owner alone."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(f"{generation.name}\n")
+        file.flush()
+        os.fsync(descriptor)
 
 
 def _sync_file(path: Path) -> None:

@@ -30,7 +30,7 @@ def writer_lease(lock: Path, *, wait_s: float) -> Iterator[None]:
         _write_holder(descriptor)
         yield
     finally:
-        os.close(descriptor)  # Closing frees the lock.
+        _close(descriptor)
 
 
 def _open(lock: Path) -> int:
@@ -61,6 +61,9 @@ if sys.platform == "win32":
             return False
         return True
 
+    def _close(descriptor: int) -> None:
+        os.close(descriptor)  # Closing frees the lock.
+
 else:
 
     def _try_lock(descriptor: int) -> bool:
@@ -71,6 +74,13 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def _close(descriptor: int) -> None:
+        import fcntl
+
+        # Closing alone would leave the lock to a child that was forked while we held it.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
 
 def _write_holder(descriptor: int) -> None:
@@ -87,5 +97,5 @@ def _holder(descriptor: int) -> str:
     try:
         told = json.loads(os.read(descriptor, HOLDER_BYTES))
         return f"process {int(told['pid'])}, since {told['since']}"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return "a process that did not leave its name"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recollect.core.errors import IndexUnreadable
-from recollect.index.connect import open_reader, our_errors
+from recollect.index.connect import is_immutable, open_reader, our_errors
 from recollect.index.schema import SCHEMA, found_schema
 from recollect.index.snapshot import Snapshot, register_counts
 
@@ -48,9 +48,11 @@ class IndexReader:
                     try:
                         yield Snapshot(self._db, generation, self._driver, self._vector_reader)
                     finally:
-                        self._db.execute("ROLLBACK")
+                        if self._db.in_transaction:  # After damage SQLite has ended it itself.
+                            self._db.execute("ROLLBACK")
             except IndexUnreadable:
-                self._folder.mark_suspect(generation)
+                if not is_immutable(self._db):  # It may have been a writer, not damage.
+                    self._folder.mark_suspect(generation)
                 self._close()
                 raise
 
@@ -87,11 +89,12 @@ class IndexReader:
             with our_errors(generation):
                 try:
                     self._db = _open_checked(generation)
-                except apsw.CantOpenError:
+                except (apsw.Error, IndexUnreadable, FileNotFoundError):
                     if generation == self._folder.current() and generation.exists():
                         raise
                     continue
-            self._opened = opened
+            # What is read without locks may change under us, so it is opened anew each time.
+            self._opened = None if is_immutable(self._db) else opened
             return generation
         raise IndexUnreadable(str(generation), "CURRENT names a file that is not there")
 

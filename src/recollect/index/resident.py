@@ -17,7 +17,7 @@ import apsw
 import numpy as np
 
 from recollect.index.bits import Scratch, Segment, highest
-from recollect.index.connect import select
+from recollect.index.connect import reading, select
 from recollect.index.segments import fetched, tail_ids
 from recollect.index.vectors import unit_rows
 
@@ -67,7 +67,7 @@ class SegmentReader:
         if k < 1:
             return []
         # One snapshot from the look at the state to the last stored row.
-        with db:
+        with reading(db):
             asked = self._brought_up_to_date(db, sources)
             # unit_rows also refuses a query that is not from this index's model.
             unit = unit_rows(query[None], self._dims)[0]

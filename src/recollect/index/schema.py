@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import IndexTooNew, IndexUnreadable
+from recollect.index.connect import require_checksums
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,6 +18,9 @@ SCHEMA = 1
 
 META_KEY = "memory_index_meta_v1"
 LAST_SYNC_KEY = "last_sync"
+
+WAITING, EMBEDDED, UNREAD = 0, 1, 2
+"""A chunk's vector is to come, is there, or is not wanted: the model cannot read its script."""
 
 # chunks_fts holds words, not text (see core.words): the ASCII tokenizer splits at the spaces
 # between them and has nothing else to decide. `source` is a word too, so that a source is filtered
@@ -61,9 +65,8 @@ CREATE TABLE IF NOT EXISTS embedding_cache (
   embedding BLOB NOT NULL,
   dims INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  PRIMARY KEY (provider, model, provider_key, hash)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS cache_by_age ON embedding_cache (updated_at);
+  UNIQUE (provider, model, provider_key, hash)
+);
 """
 
 
@@ -98,6 +101,7 @@ def found_schema(db: apsw.Connection, path: Path) -> int:
     """The schema number of a file that is ours; an older one is for the caller to rebuild."""
     if db.pragma("application_id") != APPLICATION_ID:
         raise IndexUnreadable(str(path), "it was not written by Recollect")
+    require_checksums(db, path)
     found = int(db.pragma("user_version"))
     if found > SCHEMA:
         raise IndexTooNew(str(path), found, SCHEMA)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from recollect.core.errors import IndexUnreadable
 from recollect.core.ranking import TextMatch, TextStats
 from recollect.core.types import NoteStat, Source, Span
-from recollect.index.connect import select
-from recollect.index.schema import LAST_SYNC_KEY, META_KEY, Identity
+from recollect.index.connect import our_errors, select
+from recollect.index.schema import EMBEDDED, LAST_SYNC_KEY, META_KEY, WAITING, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,6 +54,9 @@ class Counts:
     files: int
     chunks: int
     embedded: int
+    """Chunks with a vector."""
+    waiting: int
+    """Chunks that will get one; the rest the model cannot read."""
     by_source: Mapping[str, tuple[int, int]]
     """Files and chunks of each source."""
 
@@ -88,21 +91,21 @@ class Snapshot:
         return self._meta(LAST_SYNC_KEY)
 
     def _meta(self, key: str) -> dict[str, Any] | None:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        rows = self._select("SELECT value FROM meta WHERE key = ?", (key,))
         try:
-            return cast("dict[str, Any]", json.loads(row[0])) if row else None
+            return cast("dict[str, Any]", json.loads(rows[0][0])) if rows else None
         except ValueError as error:
             raise IndexUnreadable(str(self.path), f"meta {key!r} is not JSON") from error
 
     def counts(self) -> Counts:
         files = dict(self._select("SELECT source, count(*) FROM files GROUP BY source"))
         chunks = dict(self._select("SELECT source, count(*) FROM chunks GROUP BY source"))
-        waiting = self._select("SELECT count(*) FROM chunks WHERE embedded = 0")[0][0]
-        total = sum(chunks.values())
+        states = dict(self._select("SELECT embedded, count(*) FROM chunks GROUP BY embedded"))
         return Counts(
             files=sum(files.values()),
-            chunks=total,
-            embedded=total - waiting,
+            chunks=sum(chunks.values()),
+            embedded=states.get(EMBEDDED, 0),
+            waiting=states.get(WAITING, 0),
             by_source={name: (files[name], chunks.get(name, 0)) for name in sorted(files)},
         )
 
@@ -134,7 +137,8 @@ class Snapshot:
         return [found[row[0]] for row in rows]
 
     def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return select(self._db, sql, values)
+        with our_errors(self.path):
+            return select(self._db, sql, values)
 
     # -- the two legs ----------------------------------------------------------------------------
 
@@ -142,26 +146,28 @@ class Snapshot:
         self, query: TextQuery, sources: Sequence[str], limit: int
     ) -> tuple[list[TextMatch], TextStats]:
         """The chunks with the best BM25, and what their exact score is computed from."""
-        if not query.terms:
+        if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
         rows = self._select(
-            "SELECT rowid, recollect_counts(chunks_fts) FROM chunks_fts "
+            "SELECT rowid, recollect_counts(chunks_fts, ?) FROM chunks_fts "
             "WHERE chunks_fts MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?",
-            (_match_expression(query, sources), _RANK, limit),
+            (len(sources), _match_expression(query, sources), _RANK, limit),
         )
         chunks, words, matches = 0, 0, []
         for chunk_id, told in rows:
             body, heading, name, length, chunks, words = json.loads(told)
             matches.append(TextMatch(chunk_id, tuple(body), tuple(heading), tuple(name), length))
-        return matches, TextStats(chunks, words / max(1, chunks), self._having(query.terms))
+        having = self.having(query.terms)
+        frequencies = tuple(having.get(term, 0) for term in query.terms)
+        return matches, TextStats(chunks, words / max(1, chunks), frequencies)
 
-    def _having(self, terms: Sequence[str]) -> tuple[int, ...]:
+    def having(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each of the terms; those that no chunk has are left out."""
         rows = self._select(
             "SELECT term, doc FROM chunks_words WHERE term IN (SELECT value FROM json_each(?))",
             (json.dumps(terms),),
         )
-        found = dict(rows)
-        return tuple(found.get(term, 0) for term in terms)
+        return dict(rows)
 
     def nearest(self, vector: NDArray[np.float32], sources: Sequence[str], k: int) -> list[int]:
         near = self._vectors().nearest(self._db, vector, sources, k)
@@ -187,10 +193,10 @@ def register_counts(db: apsw.Connection) -> None:
     db.register_fts5_function("recollect_counts", _counts)
 
 
-def _counts(api: apsw.FTS5ExtensionApi, *_: apsw.SQLiteValue) -> str:
+def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
     # The sources come first in the expression (see _match_expression); they are no terms.
-    first = sum((phrase[0] or "").startswith(_SOURCE_MARK) for phrase in api.phrases)
-    places = [api.phrase_locations(phrase) for phrase in range(first, api.phrase_count)]
+    sources = cast("int", values[0])
+    places = [api.phrase_locations(phrase) for phrase in range(sources, api.phrase_count)]
     fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
     return json.dumps([*fields, api.column_size(BODY), api.row_count, api.column_total_size(BODY)])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import apsw
 
 from recollect.core.errors import BadSetting
-from recollect.index.connect import select
+from recollect.index.connect import reading, select
 from recollect.index.vectors import unit_rows
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class SqliteVecReader:
         nearest = (
             "SELECT id, distance FROM chunks_vec WHERE vector MATCH ? AND k = ? AND source = ?"
         )
-        with db:  # one snapshot for all sources
+        with reading(db):
             unit = unit_rows(query[None], _dims(db))[0].tobytes()
             found = [
                 (1.0 - distance, chunk)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import IndexTooNew, IndexUnreadable
 from recollect.core.words import index_words
-from recollect.index.connect import open_new, open_writer, our_errors, select
+from recollect.index.connect import open_new, open_writer, our_errors, select, transaction
 from recollect.index.schema import (
     LAST_SYNC_KEY,
     META_KEY,
     SCHEMA,
     TABLES,
+    UNREAD,
+    WAITING,
     Identity,
     found_schema,
     stamp,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 
 FIRST = "there was none"
+LATEST_NS = (1 << 63) - 1  # 2262-04-11; SQLite's integers end there, those of file systems do not.
 
 
 class IndexWriter:
@@ -75,6 +78,7 @@ class IndexWriter:
             db.close()
             return f"its schema was {schema}, now {SCHEMA}"
         self._db, self._path = db, generation
+        self._folder.sweep()  # Whoever was killed while building did not get to it.
         return None
 
     def set_aside(self, error: IndexUnreadable) -> str:
@@ -89,12 +93,12 @@ class IndexWriter:
     def start_generation(self, identity: Identity) -> None:
         """Begin a new index beside the one that answers."""
         self.close()
-        self._folder.sweep()
         path = self._folder.next_generation()
+        self._folder.sweep()
         with our_errors(path):
             db = open_new(path)
             self._db, self._path = db, path
-            with db:
+            with transaction(db):
                 stamp(db)
                 db.execute(TABLES)
                 self._driver.create(db, identity.dims)
@@ -116,7 +120,7 @@ class IndexWriter:
 
         with self.transaction() as db:
             self._driver.settle(db)
-        with our_errors(self._opened_path):
+        with self._our_errors():
             try:
                 self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:
@@ -151,8 +155,18 @@ class IndexWriter:
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
         """All of it or none of it, for readers and for a crash alike."""
-        with our_errors(self._opened_path), self._opened as db:
+        with self._our_errors(), transaction(self._opened) as db:
             yield db
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        """Damage met while writing leaves word as well: the next sync may not come across it."""
+        try:
+            with our_errors(self._opened_path):
+                yield
+        except IndexUnreadable:
+            self._folder.mark_suspect(self._opened_path)
+            raise
 
     def replace(
         self, path: str, source: str, digest: str, stat: NoteStat, chunks: Sequence[Chunk]
@@ -213,10 +227,19 @@ class IndexWriter:
 
     def note_seen(self, path: str, source: str, digest: str, stat: NoteStat) -> None:
         """Remember a note as it was read; while its stat stays, it is not read again."""
+        mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)
         self._opened.execute(
             "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (path, source, digest, stat.size, stat.mtime_ns, stat.ctime_ns, str(stat.inode)),
+            (path, source, digest, stat.size, mtime, ctime, str(stat.inode)),
+        )
+
+    def mark_unread(self, path: str, digests: Sequence[str]) -> None:
+        """These chunks of a note are beyond the model: they wait for no vector."""
+        self._opened.execute(
+            "UPDATE chunks SET embedded = ? WHERE path = ? AND embedded = ? "
+            "AND hash IN (SELECT value FROM json_each(?))",
+            (UNREAD, path, WAITING, json.dumps(digests)),
         )
 
     def forget(self, paths: Iterable[str]) -> None:

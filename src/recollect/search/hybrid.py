@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recollect.core import ranking
 from recollect.core.errors import BadRequest, EmbedderTrouble
-from recollect.core.limits import CANDIDATES, MAX_QUERY_CHARS, MAX_RESULTS, SNIPPET_CHARS
-from recollect.core.querying import TextQuery, text_query
+from recollect.core.limits import (
+    CANDIDATES,
+    MAX_QUERY_CHARS,
+    MAX_QUERY_TERMS,
+    MAX_RESULTS,
+    SNIPPET_CHARS,
+)
+from recollect.core.querying import TextQuery, rarest, text_query
 from recollect.core.snippets import snippet
 from recollect.core.types import Hit, ScoreParts
-from recollect.core.words import is_latin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
     from recollect.index import Snapshot, StoredChunk
 
 Mode: TypeAlias = Literal["hybrid", "partial", "keyword"]
+
+NOTHING_NEAR = 0.2
+"""Below this even the best chunk is a stranger: a lower threshold would show only noise."""
 
 TEXT_POOL = 64
 """At least this many chunks are scored exactly: FTS5's own order is only nearly ours."""
@@ -85,12 +93,17 @@ def search(
 ) -> Answer:
     if not question.strip():
         raise BadRequest("the question is empty: say what to look for")
+    if len(question) > MAX_QUERY_CHARS:
+        raise BadRequest(
+            f"a question has at most {MAX_QUERY_CHARS} characters, not {len(question)}"
+        )
     facts = embedder.facts
     if snapshot is None or snapshot.counts().chunks == 0:
         reason = "nothing is indexed yet: run `recollect index`"
         return Answer((), "keyword", facts.provider, facts.model, reason)
-    question = question[:MAX_QUERY_CHARS]
     query = text_query(question)
+    if len(query.terms) > MAX_QUERY_TERMS:
+        query = rarest(query, snapshot.having(query.terms))
     legs = _Legs()
     _ask_words(snapshot, query, settings, legs)
     _ask_meaning(snapshot, question, embedder, settings, legs)
@@ -119,16 +132,21 @@ def _ask_meaning(
     facts = embedder.facts
     if settings.keyword_only:
         return
-    if facts.scripts == "latin" and not is_latin(question):
-        legs.notice = f"{facts.model} reads Latin scripts only; this question was asked by keyword"
+    if not facts.reads(question):
+        legs.notice = f"{facts.model} reads Latin scripts only"
         return
     counts, identity = snapshot.counts(), snapshot.identity()
     legs.degraded = True
     if (identity.provider, identity.model) != (facts.provider, facts.model):
         legs.notice = f"the index holds vectors of {identity.model}: run `recollect index`"
         return
+    if not counts.embedded and not counts.waiting:
+        legs.notice = f"{facts.model} reads Latin scripts only, and the notes are in others"
+        legs.degraded = False
+        return
     if not counts.embedded:
-        legs.notice = f"none of {counts.chunks} chunks has a vector yet: run `recollect index`"
+        missing = embedder.missing() or "run `recollect index`"
+        legs.notice = f"none of {counts.chunks} chunks has a vector yet: {missing}"
         return
     try:
         vector = embedder.embed([question], "query")[0]
@@ -138,11 +156,10 @@ def _ask_meaning(
     near = snapshot.nearest(vector, settings.sources, settings.candidates)
     for chunk_id, cosine in snapshot.cosines(vector, [*near, *legs.texts]).items():
         legs.vectors[chunk_id] = ranking.vector_score(cosine, facts)
-    legs.degraded = counts.embedded < counts.chunks
+    legs.degraded = counts.waiting > 0
     legs.mode = "partial" if legs.degraded else "hybrid"
     if legs.degraded:
-        waiting = counts.chunks - counts.embedded
-        legs.notice = f"{waiting} of {counts.chunks} chunks have no vector yet"
+        legs.notice = f"{counts.waiting} of {counts.chunks} chunks have no vector yet"
 
 
 def _weigh(
@@ -199,6 +216,7 @@ def _hit(
         source=chunk.source,
         heading=chunk.heading,
         parts=ScoreParts(candidate.vector, candidate.text, vector_rank, text_rank),
+        chars=len(chunk.text),
     )
 
 
@@ -213,6 +231,8 @@ def _why_empty(candidates: Sequence[Candidate], settings: SearchSettings) -> str
     if not candidates:
         return "no chunk has any of these words"
     best = ranking.best_score(candidates)
+    if best < NOTHING_NEAR:
+        return "no chunk has these words, and none means something near"
     return (
         f"{len(candidates)} chunks came near, the best with a score of {best:.2f}, below the "
         f"least score of {settings.min_score:.2f}: ask for less with --min-score"

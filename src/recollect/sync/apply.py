@@ -36,6 +36,8 @@ class TextSync:
     writer: IndexWriter
     cache: VectorCache
     wanted: Identity
+    reads: Callable[[str], bool]
+    """Whether the model can read a text at all: what it cannot, it shall not judge."""
     now_ns: Callable[[], int]
     progress: ProgressCallback
 
@@ -99,7 +101,9 @@ class TextSync:
             self.writer.note_seen(path, SOURCE, note.digest, stat)
             return
         limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
-        self.writer.replace(path, SOURCE, note.digest, stat, chunk(note.text, limits))
+        chunks = chunk(note.text, limits)
+        self.writer.replace(path, SOURCE, note.digest, stat, chunks)
+        self.writer.mark_unread(path, [one.digest for one in chunks if not self.reads(one.text)])
         report.written += 1
 
     def _take_from_cache(self) -> None:

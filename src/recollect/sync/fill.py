@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.core.chunking import embedding_text
-from recollect.core.errors import EmbedderTrouble, IndexBusy
+from recollect.core.errors import EmbedderTrouble, IndexBusy, IndexUnreadable
 from recollect.sync.report import Progress, SyncReport
 
 if TYPE_CHECKING:
@@ -50,17 +50,19 @@ class VectorFill:
         with self.reader.snapshot() as snapshot:
             if snapshot is None:
                 return 0
-            counts = snapshot.counts()
-            return counts.chunks - counts.embedded
+            return snapshot.counts().waiting
 
     def _fill(self, total: int, report: SyncReport) -> None:
         while chunks := self._next_chunks():
             texts = [embedding_text(one.heading, one.text) for one in chunks]
             vectors = self.embedder.embed(texts, "document")
             with self.index.writing(wait_s=self.wait_s) as writer:
-                # Somebody may have rebuilt the index for another model while we computed.
-                if writer.open_current() or writer.snapshot.identity() != self.wanted:
-                    return
+                reason = writer.open_current()
+                if reason:
+                    # What was damaged is out of the way now; the next sync builds a new index.
+                    raise IndexUnreadable(str(self.index.folder.path), reason)
+                if writer.snapshot.identity() != self.wanted:
+                    return  # Somebody rebuilt the index for another model while we computed.
                 with writer.transaction():
                     report.vectors_added += writer.add_vectors(chunks, vectors)
             self.progress(
