@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from recollect.cli.output import flush, print_json, tell
 from recollect.cli.parser import build_parser
-from recollect.core.errors import RecollectError
+from recollect.core.errors import OutputFailed, RecollectError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read us has seen enough. Python would complain once more while shutting down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()  # Whoever read us has seen enough.
         return 0
     except RecollectError as error:
         return _report(error, as_json=arguments.json)
@@ -48,7 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _report(error: RecollectError, *, as_json: bool) -> int:
-    if as_json:
+    if isinstance(error, OutputFailed):
+        _give_up_output()
+    elif as_json:
         print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
     tell(f"recollect: {error}")
     return error.exit_code
+
+
+def _give_up_output() -> None:
+    """Python would complain once more about what is left to be written while shutting down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
