@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from recollect.config import Settings
+    from recollect.config import Settings, load_settings
     from recollect.core.errors import RecollectError
     from recollect.core.types import Hit, Span
     from recollect.memory import Lines, Memory, Status, open_memory
+    from recollect.notes import ExtraPath
     from recollect.search import Answer
     from recollect.sync import Progress, SyncReport
 
 _HOMES = {
     "Answer": "recollect.search",
+    "ExtraPath": "recollect.notes",
     "Hit": "recollect.core.types",
     "Lines": "recollect.memory",
     "Memory": "recollect.memory",
@@ -23,11 +25,13 @@ _HOMES = {
     "Span": "recollect.core.types",
     "Status": "recollect.memory",
     "SyncReport": "recollect.sync",
+    "load_settings": "recollect.config",
     "open_memory": "recollect.memory",
 }
 
 __all__ = [
     "Answer",
+    "ExtraPath",
     "Hit",
     "Lines",
     "Memory",
@@ -38,6 +42,7 @@ __all__ = [
     "Status",
     "SyncReport",
     "__version__",
+    "load_settings",
     "open_memory",
 ]
 

@@ -199,7 +199,7 @@ def test_status_names_what_is_left_out_and_what_comes_next(cli: Cli) -> None:
     config = '{"agents": {"defaults": {"memorySearch": {"chunking": {"tokens": 99}}}}}'
     (cli.workspace / "recollect.json").write_text(config, encoding="utf-8")
     cli("status")
-    assert "next sync   builds a new index: chunk tokens changed from 400 to 99" in cli.out
+    assert "next sync   builds a new index: chunk tokens changed from 200 to 99" in cli.out
 
 
 def test_index_lists_what_it_could_not_take(cli: Cli) -> None:

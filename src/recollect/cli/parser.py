@@ -109,6 +109,39 @@ def _model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def _eval(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sets", nargs="*", metavar="SET", help="a folder of questions and notes")
+    parser.add_argument(
+        "--system",
+        metavar="NAMES",
+        help="what to ask, by commas: hybrid, keyword, vector, or the floor: fts5 "
+        "(default: fts5,hybrid)",
+    )
+    parser.add_argument("--k", type=int, metavar="N", help="look at the first N hits (default: 6)")
+    parser.add_argument(
+        "--by-category", action="store_true", help="a row for each kind of question too"
+    )
+    parser.add_argument("--out", metavar="FILE", help="save questions and hits here, as JSON")
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        help="ask nothing; list what NEW wins and loses against OLD, two saved runs",
+    )
+    parser.add_argument(
+        "--measure",
+        choices=("any", "all", "ndcg", "mrr"),
+        default="ndcg",
+        help="what to compare by (default: ndcg)",
+    )
+    parser.add_argument(
+        "--state-dir",
+        metavar="DIR",
+        help="keep indexes and vectors here for the next run (default: a temporary folder)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
 def _completion(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
@@ -119,6 +152,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "search": ("find the lines that answer a question", _search),
     "get": ("print lines of a note", _get),
     "status": ("show what the memory holds and how it is", _place),
+    "eval": ("measure how well questions with known answers are answered", _eval),
     "model": ("fetch the embedded model if the install lacks it", _model),
     "completion": ("print a completion script for a shell", _completion),
 }

@@ -77,7 +77,7 @@ def chunk(text: str, limits: ChunkLimits) -> list[Chunk]:
     chunks: dict[tuple[Span, str], Chunk] = {}
     for start, end, piece in _pack(lines, units, limits):
         body = piece if piece is not None else "\n".join(lines[start:end])
-        made = _make_chunk(Span(start + 1, end), body, paths[start])
+        made = _make_chunk(Span(start + 1, end), body, paths[start], piece=piece is not None)
         # Equal pieces of one long line are the same chunk: they say nothing new.
         chunks.setdefault((made.span, made.text), made)
     return list(chunks.values())
@@ -88,9 +88,9 @@ def embedding_text(heading: str, text: str) -> str:
     return f"{heading}\n\n{text}" if heading else text
 
 
-def _make_chunk(span: Span, text: str, heading: str) -> Chunk:
+def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
     read = embedding_text(heading, text).encode()
-    return Chunk(span, text, heading, hashlib.sha256(read).hexdigest())
+    return Chunk(span, text, heading, hashlib.sha256(read).hexdigest(), piece)
 
 
 # -- where things begin and end ------------------------------------------------------------------

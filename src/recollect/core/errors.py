@@ -4,6 +4,7 @@
     ├── BadRequest              change the call
     │   ├── WorkspaceMissing    the folder is not there
     │   ├── NotANote            the path is not part of this memory
+    │   ├── NotADataset         a folder is no evaluation set, or a file of it is broken
     │   └── BadSetting          a setting has a value we cannot use
     ├── NoteUnreadable          the file is there, but we could not read it
     ├── IndexTrouble            the notes are safe; the index is not usable right now
@@ -54,6 +55,14 @@ class NotANote(BadRequest):
             f"the extra paths hold, named as search shows them; links are not followed"
         )
         self.path = path
+
+
+class NotADataset(BadRequest):
+    def __init__(self, path: str, why: str, line: int | None = None) -> None:
+        place = f"{path!r}, line {line}" if line else repr(path)
+        super().__init__(f"cannot evaluate with {place}: {why}")
+        self.path = path
+        self.line = line
 
 
 class BadSetting(BadRequest):

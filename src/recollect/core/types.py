@@ -78,6 +78,8 @@ class Chunk(NamedTuple):
     """The headings above the first line: `# Decisions › ## Storage`; empty before any."""
     digest: str
     """sha256 of heading and text: the same digest needs no second embedding."""
+    piece: bool = False
+    """One of several pieces of a line that is too long for a chunk."""
 
 
 class ScoreParts(NamedTuple):

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from recollect.core.errors import NoteUnreadable
 from recollect.evals.measures import Found
+from recollect.evals.run import Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from recollect import Progress
+    from recollect.evals.dataset import NotesFolder
 
 CHARS, OVERLAP = 1600, 320
 _WORD = re.compile(r"\w+")
@@ -34,51 +37,63 @@ _STOP = frozenset(_STOP_WORDS.split())
 class PlainFts5:
     """Keeps its index in memory, made anew for each workspace."""
 
+    mode = "fts5"
+
     def __init__(self) -> None:
         self._db: apsw.Connection | None = None
         self._chunks: list[Found] = []
 
-    def open(self, workspace: Path, progress: Callable[[Progress], None]) -> None:
-        del progress
+    def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
+        del progress  # It is done before anybody wonders.
         self._db = apsw.Connection(":memory:")
         self._db.execute(
             "CREATE VIRTUAL TABLE plain USING fts5 (words, content = '', tokenize = 'porter')"
         )
         self._chunks = []
-        notes = [workspace / "MEMORY.md", *sorted((workspace / "memory").rglob("*.md"))]
-        for note in notes if notes[0].exists() or len(notes) > 1 else workspace.rglob("*.md"):
-            if note.exists():
-                name = note.relative_to(workspace).as_posix()
-                self._add(name, note.read_text(encoding="utf-8"))
+        for note in _notes(folder):
+            name = note.relative_to(folder.path).as_posix()
+            try:
+                text = note.read_text(encoding="utf-8-sig", errors="replace")
+            except OSError as error:
+                raise NoteUnreadable(name, error.strerror or str(error)) from error
+            self._add(self._db, name, text)
 
-    def _add(self, path: str, text: str) -> None:
-        if self._db is None:
-            raise RuntimeError("no workspace is open")
+    def _add(self, db: apsw.Connection, path: str, text: str) -> None:
         for start, end, piece in windows(text):
             self._chunks.append(Found(path, start, end, len(piece), 0.0))
-            self._db.execute(
+            db.execute(
                 "INSERT INTO plain (rowid, words) VALUES (?, ?)",
                 (len(self._chunks), " ".join(_words(piece))),
             )
 
-    def ask(self, question: str, max_results: int) -> tuple[Sequence[Found], str]:
+    def ask(self, question: str, max_results: int) -> Reply:
         if self._db is None:
             raise RuntimeError("no workspace is open")
         words = list(_words(question))
         wanted = [word for word in words if word.lower() not in _STOP] or words
         if not wanted:
-            return [], "fts5"
+            return Reply((), self.mode)
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(wanted))
         rows: list[tuple[Any, ...]] = self._db.execute(
             "SELECT rowid, bm25(plain) FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?",
             (match, max_results),
         ).fetchall()
-        return [self._chunks[row - 1]._replace(score=-score) for row, score in rows], "fts5"
+        hits = [self._chunks[row - 1]._replace(score=-score) for row, score in rows]
+        return Reply(hits, self.mode)
 
     def close(self) -> None:
         if self._db is not None:
             self._db.close()
         self._db = None
+
+
+def _notes(folder: NotesFolder) -> list[Path]:
+    """Every Markdown file there is, without the fine points of `recollect.notes`."""
+    if folder.whole:
+        return sorted(path for path in folder.path.rglob("*.md") if path.is_file())
+    top = (path for path in folder.path.glob("*.md") if path.name in ("MEMORY.md", "memory.md"))
+    below = (folder.path / "memory").rglob("*.md")
+    return sorted(path for path in (*top, *below) if path.is_file())
 
 
 def windows(text: str) -> Iterator[tuple[int, int, str]]:

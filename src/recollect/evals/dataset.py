@@ -1,33 +1,43 @@
-"""Questions with known answers, in the two forms public sets come in.
+"""Questions with known answers, in the forms that sets come in.
 
     workspaces   `evidence.json` beside one or more workspaces: a question names path and lines
+    probe        `queries.jsonl` beside `workspace/`: a question names a note
     passages     `corpus.jsonl`, `queries.jsonl`, `qrels.tsv`: a question names passages; each
                  becomes a note, so that chunking and all the rest is part of what is measured
 
-A folder of such folders is one set; each question is asked in its own workspace only.
+A folder of such groups of passages is one set. Each question is asked in its own workspace only.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections import defaultdict
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from recollect import RecollectError
+from recollect.core.errors import NotADataset
+from recollect.evals.passages import load_groups
+from recollect.evals.records import Record, read_object, read_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
+
+EVERY_LINE = 10**9
+"""A note is evidence as a whole: no note has a line beyond this one."""
+
+
+class Place(NamedTuple):
+    """Lines of a note, both ends included."""
+
+    path: str
+    start_line: int = 1
+    end_line: int = EVERY_LINE
 
 
 class Evidence(NamedTuple):
-    """Where an answer stands; a passage is evidence from its first line to its last."""
+    """One piece of an answer. Where it stands in several places, any of them will do."""
 
-    path: str
-    start_line: int
-    end_line: int
+    places: tuple[Place, ...]
     gain: int = 1
 
 
@@ -41,131 +51,148 @@ class Question(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
+class NotesFolder(NamedTuple):
+    """A workspace to ask in."""
+
+    path: Path
+    whole: bool = False
+    """Whether every Markdown file below it is a note, not only MEMORY.md and memory/."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """A set of questions and the workspaces they are asked in."""
 
     name: str
-    workspaces: Mapping[str, Path]
+    workspaces: Mapping[str, NotesFolder]
     questions: tuple[Question, ...]
     unanswerable: int
     """Questions without evidence: they are counted, not asked."""
     by_note: bool
     """Whether an answer is a note as a whole; several hits in one note then count once."""
 
-
-class NotADataset(RecollectError):
-    """The folder has none of the forms we read."""
-
-
-EVERY_LINE = 10**9
+    @property
+    def digest(self) -> str:
+        """Tells whether two runs were asked the same: questions and evidence, not the notes."""
+        return hashlib.sha256(repr(self.questions).encode()).hexdigest()[:16]
 
 
 def load_dataset(folder: Path, scratch: Path) -> Dataset:
     """Read the set in `folder`; passages are written out as notes below `scratch`."""
+    folder = folder.expanduser().resolve()
     if (folder / "evidence.json").exists():
         return _load_workspaces(folder)
     if (folder / "workspace").is_dir() and (folder / "queries.jsonl").exists():
         return _load_probe(folder)
-    groups = [folder] if (folder / "corpus.jsonl").exists() else sorted(folder.glob("*/"))
-    groups = [group for group in groups if (group / "corpus.jsonl").exists()]
-    if not groups:
-        raise NotADataset(
-            f"{str(folder)!r} is no evaluation set: expected evidence.json, or corpus.jsonl with "
-            f"queries.jsonl and qrels.tsv"
-        )
-    return _load_passages(folder.name, groups, scratch)
+    return _load_passages(folder, scratch)
 
 
 # -- workspaces with evidence --------------------------------------------------------------------
 
 
 def _load_workspaces(folder: Path) -> Dataset:
-    told = json.loads((folder / "evidence.json").read_text(encoding="utf-8"))
-    questions = [
-        _ranged(query, str(told.get("workspace", "workspace"))) for query in told["queries"]
-    ]
-    asked = tuple(question for question in questions if question.evidence)
-    names = {question.workspace for question in questions}
-    workspaces = {name: folder / name for name in sorted(names)}
-    return Dataset(folder.name, workspaces, asked, len(questions) - len(asked), by_note=False)
+    told = read_object(folder / "evidence.json")
+    otherwise = told.text("workspace", ".")
+    questions = [_ranged(record, folder, otherwise) for record in told.records("queries")]
+    names = sorted({question.workspace for question in questions})
+    workspaces = {name: NotesFolder(_below(folder, name)) for name in names}
+    for question in questions:
+        if any(_is_loose(piece) for piece in question.evidence):
+            workspaces[question.workspace] = workspaces[question.workspace]._replace(whole=True)
+    return _dataset(folder, workspaces, questions, by_note=False)
 
 
-def _ranged(query: Mapping[str, Any], otherwise: str) -> Question:
-    evidence = tuple(
-        Evidence(one["path"], one["start"], one["end"]) for one in query.get("evidence", ())
-    )
-    category = str(query.get("meta", {}).get("category", ""))
-    workspace = str(query.get("workspace", otherwise))
-    return Question(query["query_id"], query["text"], category, workspace, evidence)
+def _ranged(query: Record, folder: Path, otherwise: str) -> Question:
+    name = query.text("workspace", otherwise)
+    workspace = _below(folder, name)
+    if not workspace.is_dir():
+        raise query.wrong(f"there is no workspace {str(workspace)!r}")
+    evidence = tuple(_piece(record, workspace) for record in query.records("evidence"))
+    return Question(query.text("query_id"), query.text("text"), query.category, name, evidence)
+
+
+def _below(folder: Path, workspace: str) -> Path:
+    """A workspace is named from its set, or may lie anywhere: one's notes stay where they are."""
+    return folder / Path(workspace).expanduser()
+
+
+def _piece(record: Record, workspace: Path) -> Evidence:
+    listed = record.records("places") if record.told.get("places") else [record]
+    places = tuple(_place(one) for one in listed)
+    if not any((workspace / place.path).is_file() for place in places):
+        raise record.wrong(f"there is no {places[0].path!r} in {str(workspace)!r}")
+    return Evidence(places)
+
+
+def _place(record: Record) -> Place:
+    path = record.text("path").removeprefix("./")
+    place = Place(path, record.line_number("start"), record.line_number("end"))
+    if place.end_line < place.start_line:
+        raise record.wrong(f"the lines end ({place.end_line}) before they begin")
+    return place
+
+
+def _is_loose(evidence: Evidence) -> bool:
+    """Whether it stands in Markdown outside of what every workspace takes in."""
+    paths = [place.path for place in evidence.places if place.path.lower().endswith(".md")]
+    kept = [path for path in paths if path.startswith("memory/") or path.lower() == "memory.md"]
+    return bool(paths) and not kept
 
 
 def _load_probe(folder: Path) -> Dataset:
-    """Questions that name the note they are about."""
-    questions = tuple(
-        Question(
-            f"{folder.name}-{number}",
-            query["query"],
-            str(query.get("kind", "")),
-            "workspace",
-            (Evidence(query["path"], 1, EVERY_LINE),),
-        )
-        for number, query in enumerate(_json_lines(folder / "queries.jsonl"))
-    )
-    workspaces = {"workspace": folder / "workspace"}
-    return Dataset(folder.name, workspaces, questions, 0, by_note=True)
+    file = folder / "queries.jsonl"
+    workspace = folder / "workspace"
+    questions = []
+    for number, query in enumerate(read_objects(file)):
+        path = query.text("path").removeprefix("./")
+        if not (workspace / path).is_file():
+            raise query.wrong(f"there is no {path!r} in {str(workspace)!r}")
+        evidence = (Evidence((Place(path),)),)
+        kind, name = query.text("kind", ""), f"{folder.name}-{number}"
+        questions.append(Question(name, query.text("query"), kind, "workspace", evidence))
+    whole = any(_is_loose(piece) for question in questions for piece in question.evidence)
+    return _dataset(folder, {"workspace": NotesFolder(workspace, whole)}, questions, by_note=True)
 
 
 # -- passages ------------------------------------------------------------------------------------
 
 
-def _load_passages(name: str, groups: list[Path], scratch: Path) -> Dataset:
-    workspaces, questions, unanswerable = {}, [], 0
-    for group in groups:
-        workspace = scratch / name / group.name
-        notes = _write_notes(group / "corpus.jsonl", workspace)
-        judged = _judgements(group / "qrels.tsv")
-        workspaces[group.name] = workspace
-        for query in _json_lines(group / "queries.jsonl"):
-            evidence = tuple(
-                Evidence(notes[passage], 1, EVERY_LINE, gain)
-                for passage, gain in judged[query["_id"]].items()
-                if passage in notes
+def _load_passages(folder: Path, scratch: Path) -> Dataset:
+    workspaces, questions = {}, []
+    for group in load_groups(folder, scratch):
+        workspaces[group.name] = NotesFolder(group.workspace)
+        for query in group.queries:
+            judged = group.judged.get(query.text("_id"), {})
+            evidence = tuple(Evidence((Place(note),), gain) for note, gain in judged.items())
+            name = f"{group.name}/{query.text('_id')}"
+            questions.append(
+                Question(name, query.text("text"), query.category, group.name, evidence)
             )
-            unanswerable += not evidence
-            if evidence:
-                category = str(query.get("meta", {}).get("category", ""))
-                question_id = f"{group.name}/{query['_id']}"
-                questions.append(
-                    Question(question_id, query["text"], category, group.name, evidence)
-                )
-    return Dataset(name, workspaces, tuple(questions), unanswerable, by_note=True)
+    return _dataset(folder, workspaces, questions, by_note=True)
 
 
-def _write_notes(corpus: Path, workspace: Path) -> dict[str, str]:
-    """Passage id → note. What is already there and the same is left alone, so it stays indexed."""
-    notes: dict[str, str] = {}
-    for number, passage in enumerate(_json_lines(corpus)):
-        safe = re.sub(r"[^\w.-]+", "-", passage["_id"]).removesuffix(".md")[:80]
-        notes[passage["_id"]] = f"memory/{number:06}/{safe}.md"
-        title = passage.get("title") or ""
-        text = f"# {title}\n\n{passage['text']}\n" if title else f"{passage['text']}\n"
-        path = workspace / notes[passage["_id"]]
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
-    return notes
+def _dataset(
+    folder: Path,
+    workspaces: Mapping[str, NotesFolder],
+    questions: Sequence[Question],
+    *,
+    by_note: bool,
+) -> Dataset:
+    twice = _first_twice(question.id for question in questions)
+    if twice is not None:
+        raise NotADataset(str(folder), f"two questions have the id {twice!r}")
+    asked = tuple(question for question in questions if question.evidence)
+    if not asked:
+        raise NotADataset(
+            str(folder), f"none of its {len(questions)} questions says where its answer stands"
+        )
+    return Dataset(folder.name, workspaces, asked, len(questions) - len(asked), by_note)
 
 
-def _judgements(qrels: Path) -> defaultdict[str, dict[str, int]]:
-    judged: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for line in qrels.read_text(encoding="utf-8").splitlines():
-        query, passage, gain = (*line.split("\t"), "", "")[:3]
-        if gain.isdigit() and int(gain) > 0:
-            judged[query][passage] = int(gain)
-    return judged
-
-
-def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        yield from (json.loads(line) for line in file if line.strip())
+def _first_twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

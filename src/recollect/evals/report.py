@@ -1,130 +1,134 @@
-"""Runs as tables and JSON, and two of them side by side."""
+"""Runs and comparisons as lines to read and as JSON to build on."""
 
 from __future__ import annotations
 
-import json
-import random
-import statistics
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from recollect.evals.dataset import Evidence, Question
-from recollect.evals.measures import BOOTSTRAPS, SEED, Found, Interval
-from recollect.evals.run import Asked, Run
+from recollect.evals.measures import SHARES, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-RUN_VERSION = 1
-SHARES = ("any", "all", "ndcg", "mrr")
+    from recollect.evals.compare import Comparison
+    from recollect.evals.run import Run
+
+ALMOST_ONE = 0.9995
+"""From here on three digits show a 1."""
+_CELL = len(".914 [.896 .930]")
 
 
 def table(runs: Sequence[Run], k: int, *, by_category: bool) -> Iterator[str]:
-    header = f"{'set':20} {'system':22} {'n':>5}"
-    yield (
-        header + "".join(f"  {f'{name}@{k}':>19}" for name in SHARES) + f"  {'chars':>6} {'ms':>6}"
-    )
+    """The runs over one set: a row a system, below it one for each category if asked for."""
+    labels = [run.system for run in runs]
+    if by_category:
+        labels += [f"  {category}" for run in runs for category in run.categories()]
+    width = max(map(len, labels), default=0)
+    shares = "".join(f"  {f'{share}@{k}':<{_CELL}}" for share in SHARES)
+    yield f"{'':{width}} {'n':>5}{shares}  {'chars':>6}  {'cpu ms':>6}"
     for run in runs:
-        yield _row(run, None, k)
+        yield _row(run, None, k, width)
         if by_category:
-            yield from (_row(run, category, k) for category in run.categories() if category)
+            yield from (_row(run, category, k, width) for category in run.categories())
 
 
-def _row(run: Run, category: str | None, k: int) -> str:
-    asked = [one for one in run.asked if category in (None, one.question.category)]
-    name = f"  {category}" if category else run.dataset
-    shares = "".join(f"  {_shown(run.measured(share, k, category)):>19}" for share in SHARES)
-    chars = run.measured("chars", k, category).mean
-    ms = statistics.median(one.ms for one in asked) if asked else 0.0
-    return f"{name:20} {run.system:22} {len(asked):5}{shares}  {chars:6.0f} {ms:6.1f}"
+def _row(run: Run, category: str | None, k: int, width: int) -> str:
+    label = run.system if category is None else f"  {category}"
+    shares = "".join(f"  {_share(run.measured(one, k, category)):<{_CELL}}" for one in SHARES)
+    chars, ms = run.mean_chars(k, category), run.median_ms(category)
+    return f"{label:{width}} {len(run.of(category)):5}{shares}  {chars:6.0f}  {ms:6.1f}"
 
 
-def _shown(value: Interval) -> str:
-    return f"{value.mean:.3f} [{value.low:.3f} {value.high:.3f}]"
+def _share(value: Interval) -> str:
+    return f"{_short(value.mean)} [{_short(value.low)} {_short(value.high)}]"
 
 
-def compare(one: Run, other: Run, measure: str, k: int) -> Iterator[str]:
-    """Which questions `other` wins and loses against `one`, and if that is more than chance."""
-    before = {asked.question.id: asked for asked in one.asked}
-    both = (asked for asked in other.asked if asked.question.id in before)
-    pairs = [(before[asked.question.id], asked) for asked in both]
-    gains = [new.measured(measure, k) - old.measured(measure, k) for old, new in pairs]
-    shown = paired_interval(gains)
-    yield f"{one.dataset}: {other.system} against {one.system}, {measure}@{k}: {_signed(shown)}"
-    for title, sign in (("won", 1), ("lost", -1)):
-        changed = [
-            (new.question, gain)
-            for (_, new), gain in zip(pairs, gains, strict=True)
-            if gain * sign > 0
-        ]
-        yield f"{title}: {len(changed)}"
-        yield from (f"  {gain:+.2f}  {question.id}  {question.text}" for question, gain in changed)
+def _short(number: float, sign: str = "") -> str:
+    """Four characters and the sign, if one is wanted: `.914`, `1.00`, `+.012`."""
+    shown = f"{round(number, 3) + 0.0:{sign}.3f}"  # + 0.0 turns -0.0 into 0.0.
+    return shown.replace("0.", ".", 1) if abs(number) < ALMOST_ONE else shown[:-1]
 
 
-def paired_interval(gains: Sequence[float]) -> Interval:
-    choice = random.Random(SEED)  # noqa: S311 - repeatable on purpose
-    if not gains:
-        return Interval(0.0, 0.0, 0.0)
-    means = sorted(
-        sum(choice.choices(gains, k=len(gains))) / len(gains) for _ in range(BOOTSTRAPS)
+def title(run: Run) -> str:
+    left = run.unanswerable
+    without = f", {left} more without evidence were not asked" if left else ""
+    return f"{run.dataset}: {len(run.asked)} questions{without}"
+
+
+def surprises(run: Run) -> Iterator[str]:
+    """Answers in another mode than the one asked for, and why."""
+    odd = Counter((one.mode, one.notice) for one in run.asked if one.mode != run.mode)
+    for (mode, notice), count in sorted(odd.items(), key=lambda item: -item[1]):
+        how = "refused" if mode == "refused" else f"answered in mode {mode!r}, not {run.mode!r}"
+        why = f": {notice}" if notice else ""
+        yield f"{run.system}: {count} of {len(run.asked)} questions were {how}{why}"
+
+
+def compared(comparison: Comparison) -> Iterator[str]:
+    gain = comparison.gain
+    interval = f"[{_short(gain.low, '+')} {_short(gain.high, '+')}]"
+    yield (
+        f"{comparison.new} against {comparison.old}, {comparison.measure}@{comparison.k}: "
+        f"{_short(gain.mean, '+')} {interval}; {len(comparison.won)} won, "
+        f"{len(comparison.lost)} lost, {comparison.equal} equal"
+        + (" (may be chance)" if comparison.may_be_chance else "")
     )
-    return Interval(
-        sum(gains) / len(gains), means[int(BOOTSTRAPS * 0.025)], means[int(BOOTSTRAPS * 0.975)]
-    )
+    if comparison.only_in_one:
+        yield f"{comparison.only_in_one} questions are in one of the two only and left out"
+    elif not comparison.same_questions:
+        yield "the evidence of some questions is not the same in both"
 
 
-def _signed(value: Interval) -> str:
-    return f"{value.mean:+.3f} [{value.low:+.3f} {value.high:+.3f}]"
+def changes(comparison: Comparison) -> Iterator[str]:
+    """The questions that went better and those that went worse, the largest change first."""
+    for name, changed in (("won", comparison.won), ("lost", comparison.lost)):
+        yield f"{name}: {len(changed)}"
+        for question, gain in sorted(changed, key=lambda change: -abs(change[1])):
+            yield f"  {_short(gain, '+')}  {question.id}  {question.text}"
 
 
-def as_json(runs: Sequence[Run], k: int) -> str:
-    return json.dumps(
-        {"version": RUN_VERSION, "k": k, "runs": [_run_json(run, k) for run in runs]}
-    )
+# -- as JSON -------------------------------------------------------------------------------------
 
 
-def _run_json(run: Run, k: int) -> dict[str, Any]:
-    return {
+def run_json(run: Run, k: int, *, by_category: bool) -> dict[str, Any]:
+    told = {
         "dataset": run.dataset,
+        "digest": run.digest,
         "system": run.system,
+        "k": k,
         "unanswerable": run.unanswerable,
-        "measures": {share: run.measured(share, k)._asdict() for share in (*SHARES, "chars")},
-        "asked": [
-            {
-                "id": one.question.id,
-                "text": one.question.text,
-                "category": one.question.category,
-                "workspace": one.question.workspace,
-                "evidence": [list(piece) for piece in one.question.evidence],
-                "mode": one.mode,
-                "ms": round(one.ms, 3),
-                "hits": [list(hit) for hit in one.hits],
-            }
-            for one in run.asked
-        ],
+        "modes": dict(run.modes()),
+        **_measures_json(run, None, k),
+    }
+    if by_category:
+        told["categories"] = {
+            category: _measures_json(run, category, k) for category in run.categories()
+        }
+    return told
+
+
+def _measures_json(run: Run, category: str | None, k: int) -> dict[str, Any]:
+    return {
+        "questions": len(run.of(category)),
+        "measures": {share: run.measured(share, k, category)._asdict() for share in SHARES},
+        "chars": run.mean_chars(k, category),
+        "cpuMs": run.median_ms(category),
     }
 
 
-def from_json(text: str) -> list[Run]:
-    return [
-        Run(
-            told["dataset"],
-            told["system"],
-            tuple(
-                Asked(
-                    Question(
-                        one["id"],
-                        one["text"],
-                        one["category"],
-                        one["workspace"],
-                        tuple(Evidence(*piece) for piece in one["evidence"]),
-                    ),
-                    tuple(Found(*hit) for hit in one["hits"]),
-                    one["mode"],
-                    one["ms"],
-                )
-                for one in told["asked"]
-            ),
-            told["unanswerable"],
-        )
-        for told in json.loads(text)["runs"]
-    ]
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "dataset": comparison.dataset,
+        "old": comparison.old,
+        "new": comparison.new,
+        "measure": comparison.measure,
+        "k": comparison.k,
+        "gain": comparison.gain._asdict(),
+        "equal": comparison.equal,
+        "onlyInOne": comparison.only_in_one,
+        "sameQuestions": comparison.same_questions,
+        **{
+            name: [{"id": one.id, "text": one.text, "gain": gain} for one, gain in changed]
+            for name, changed in (("won", comparison.won), ("lost", comparison.lost))
+        },
+    }

@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+import statistics
 import time
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from recollect import Settings, open_memory
+from recollect import Progress
+from recollect.core.errors import BadRequest
+from recollect.core.limits import MAX_RESULTS
 from recollect.evals.measures import MEASURES, Found, Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
-    from recollect import Memory, Progress
-    from recollect.evals.dataset import Dataset, Question
+    from recollect.evals.dataset import Dataset, NotesFolder, Question
 
 DEEP = 50
 """Hits to ask for where several of one note count once."""
+
+
+class Reply(NamedTuple):
+    """The hits and how they were found."""
+
+    hits: Sequence[Found]
+    mode: str
+    notice: str | None = None
+    """Why the mode is not the one asked for."""
+    degraded: bool = False
+
+
+class System(Protocol):
+    """Something that can be asked about one workspace."""
+
+    @property
+    def mode(self) -> str:
+        """The mode it is to answer in."""
+        ...
+
+    def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None: ...
+
+    def ask(self, question: str, max_results: int) -> Reply: ...
+
+    def close(self) -> None: ...
 
 
 class Asked(NamedTuple):
@@ -26,6 +53,8 @@ class Asked(NamedTuple):
     question: Question
     hits: tuple[Found, ...]
     mode: str
+    notice: str | None
+    degraded: bool
     ms: float
 
     def measured(self, measure: str, k: int) -> float:
@@ -37,73 +66,40 @@ class Run:
     """A whole set, asked of one system."""
 
     dataset: str
+    digest: str
+    """That of the questions and their evidence."""
     system: str
+    mode: str
+    """The mode the system was to answer in."""
+    k: int
+    """How many hits of each question are kept."""
     asked: tuple[Asked, ...]
     unanswerable: int
 
+    def of(self, category: str | None) -> tuple[Asked, ...]:
+        """The questions of one category, or with None all of them."""
+        return tuple(one for one in self.asked if category in (None, one.question.category))
+
     def measured(self, measure: str, k: int, category: str | None = None) -> Interval:
-        return interval(
-            [
-                one.measured(measure, k)
-                for one in self.asked
-                if category is None or one.question.category == category
-            ]
-        )
+        return interval([one.measured(measure, k) for one in self.of(category)])
+
+    def mean_chars(self, k: int, category: str | None = None) -> float:
+        return statistics.fmean(one.measured("chars", k) for one in self.of(category))
+
+    def median_ms(self, category: str | None = None) -> float:
+        return statistics.median(one.ms for one in self.of(category))
 
     def categories(self) -> list[str]:
-        return sorted({one.question.category for one in self.asked})
+        return sorted({one.question.category for one in self.asked} - {""})
+
+    def modes(self) -> Counter[str]:
+        return Counter(one.mode for one in self.asked)
 
 
-class System(Protocol):
-    """Something that can be asked about one workspace."""
-
-    def open(self, workspace: Path, progress: Callable[[Progress], None]) -> None: ...
-
-    def ask(self, question: str, max_results: int) -> tuple[Sequence[Found], str]:
-        """The hits and the mode they were found in."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class Recollect:
-    """The product itself."""
-
-    def __init__(
-        self,
-        state_dir: Path,
-        mode: Literal["hybrid", "keyword"] = "hybrid",
-        settings: Settings | None = None,
-        **memory: Any,
-    ) -> None:
-        self._state_dir = state_dir
-        self._mode: Literal["hybrid", "keyword"] = mode
-        self._settings = settings
-        self._options = memory
-        self._memory: Memory | None = None
-
-    def open(self, workspace: Path, progress: Callable[[Progress], None]) -> None:
-        self._memory = open_memory(
-            workspace, state_dir=self._state_dir, settings=self._settings, **self._options
-        )
-        report = self._memory.sync(vectors=self._mode == "hybrid", progress=progress)
-        if report.trouble:
-            raise report.trouble
-
-    def ask(self, question: str, max_results: int) -> tuple[Sequence[Found], str]:
-        if self._memory is None:
-            raise RuntimeError("no workspace is open")
-        answer = self._memory.search(question, max_results=max_results, mode=self._mode)
-        hits = [
-            Found(hit.path, hit.span.start_line, hit.span.end_line, hit.chars, hit.score)
-            for hit in answer.hits
-        ]
-        return hits, answer.mode
-
-    def close(self) -> None:
-        if self._memory is not None:
-            self._memory.close()
-        self._memory = None
+def check_k(k: int) -> int:
+    if not 1 <= k <= MAX_RESULTS:
+        raise BadRequest(f"k must be 1 to {MAX_RESULTS}, not {k}")
+    return k
 
 
 def run(
@@ -113,14 +109,26 @@ def run(
     k: int,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Run:
+    check_k(k)
     asked: list[Asked] = []
     for workspace, questions in _by_workspace(dataset).items():
         system.open(dataset.workspaces[workspace], progress)
         try:
-            asked += (_ask(system, question, dataset.by_note, k) for question in questions)
+            for question in questions:
+                asked.append(_ask(system, question, k, by_note=dataset.by_note))
+                label = f"questions of {dataset.name}, {name}"
+                progress(Progress(len(asked), len(dataset.questions), label))
         finally:
             system.close()
-    return Run(dataset.name, name, tuple(asked), dataset.unanswerable)
+    return Run(
+        dataset=dataset.name,
+        digest=dataset.digest,
+        system=name,
+        mode=system.mode,
+        k=k,
+        asked=tuple(asked),
+        unanswerable=dataset.unanswerable,
+    )
 
 
 def _by_workspace(dataset: Dataset) -> Mapping[str, list[Question]]:
@@ -130,11 +138,12 @@ def _by_workspace(dataset: Dataset) -> Mapping[str, list[Question]]:
     return grouped
 
 
-def _ask(system: System, question: Question, by_note: bool, k: int) -> Asked:
+def _ask(system: System, question: Question, k: int, *, by_note: bool) -> Asked:
     started = time.process_time()
-    hits, mode = system.ask(question.text, max(DEEP, k) if by_note else k)
+    reply = system.ask(question.text, max(DEEP, k) if by_note else k)
     ms = (time.process_time() - started) * 1000
-    return Asked(question, tuple(_first_of_each(hits) if by_note else hits), mode, ms)
+    hits = _first_of_each(reply.hits) if by_note else reply.hits
+    return Asked(question, tuple(hits[:k]), reply.mode, reply.notice, reply.degraded, ms)
 
 
 def _first_of_each(hits: Iterable[Found]) -> list[Found]:

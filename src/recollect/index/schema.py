@@ -45,9 +45,10 @@ CREATE TABLE chunks (
   hash TEXT NOT NULL,
   heading TEXT NOT NULL,
   text TEXT NOT NULL,
+  piece INTEGER NOT NULL,
   embedded INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX chunks_by_path ON chunks (path);
+CREATE INDEX chunks_by_place ON chunks (path, start_line);
 CREATE INDEX chunks_without_vector ON chunks (id) WHERE embedded = 0;
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
   source, body, heading, name,

@@ -45,6 +45,8 @@ class StoredChunk(NamedTuple):
     digest: str
     heading: str
     text: str
+    piece: bool
+    """A piece of a line that was too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +120,19 @@ class Snapshot:
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         rows = self._select(
-            "SELECT id, path, source, start_line, end_line, hash, heading, text FROM chunks "
-            "WHERE id IN (SELECT value FROM json_each(?))",
+            f"SELECT {_CHUNK} FROM chunks WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
             (json.dumps(list(ids)),),
         )
-        return {
-            row[0]: StoredChunk(row[0], row[1], row[2], Span(row[3], row[4]), *row[5:])
-            for row in rows
-        }
+        return {row[0]: _stored(row) for row in rows}
+
+    def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
+        """The chunks of a note that begin in these lines, in order."""
+        rows = self._select(
+            f"SELECT {_CHUNK} FROM chunks "  # noqa: S608
+            "WHERE path = ? AND start_line BETWEEN ? AND ? ORDER BY start_line, id",
+            (path, first, last),
+        )
+        return [_stored(row) for row in rows]
 
     def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
         """Chunks without a vector, oldest first."""
@@ -186,6 +193,16 @@ class Snapshot:
     def answered_by(self) -> str:
         """Which way the last vector query went."""
         return self._vectors().answered_by
+
+
+_CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece"
+
+
+def _stored(row: tuple[Any, ...]) -> StoredChunk:
+    chunk_id, path, source, start, end, digest, heading, text, piece = row
+    return StoredChunk(
+        chunk_id, path, source, Span(start, end), digest, heading, text, bool(piece)
+    )
 
 
 def register_counts(db: apsw.Connection) -> None:

@@ -194,8 +194,8 @@ class IndexWriter:
     def _insert(self, path: str, source: str, chunk: Chunk) -> None:
         db = self._opened
         db.execute(
-            "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text, piece) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 path,
                 source,
@@ -204,6 +204,7 @@ class IndexWriter:
                 chunk.digest,
                 chunk.heading,
                 chunk.text,
+                int(chunk.piece),
             ),
         )
         db.execute(

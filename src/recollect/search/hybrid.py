@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -16,14 +15,14 @@ from recollect.core.limits import (
     SNIPPET_CHARS,
 )
 from recollect.core.querying import TextQuery, rarest, text_query
-from recollect.core.snippets import snippet
-from recollect.core.types import Hit, ScoreParts
+from recollect.search.hits import Shown, make_hits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.ports import Embedder
     from recollect.core.ranking import Candidate, TextStats
+    from recollect.core.types import Hit
     from recollect.index import Snapshot, StoredChunk
 
 Mode: TypeAlias = Literal["hybrid", "partial", "keyword"]
@@ -31,8 +30,9 @@ Mode: TypeAlias = Literal["hybrid", "partial", "keyword"]
 NOTHING_NEAR = 0.2
 """Below this even the best chunk is a stranger: a lower threshold would show only noise."""
 
-TEXT_POOL = 64
-"""At least this many chunks are scored exactly: FTS5's own order is only nearly ours."""
+LEAST_CANDIDATES = 96
+"""At least this many chunks a leg are looked at: a hit is made of several, and FTS5's own order is
+only nearly ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class SearchSettings:
 
     @property
     def candidates(self) -> int:
-        return min(CANDIDATES, max(1, self.max_results * self.candidate_multiplier))
+        wanted = max(LEAST_CANDIDATES, self.max_results * self.candidate_multiplier)
+        return min(CANDIDATES, wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,7 @@ def search(
 def _ask_words(
     snapshot: Snapshot, query: TextQuery, settings: SearchSettings, legs: _Legs
 ) -> None:
-    pool = max(TEXT_POOL, settings.candidates)
-    matches, legs.stats = snapshot.matching(query, settings.sources, pool)
+    matches, legs.stats = snapshot.matching(query, settings.sources, settings.candidates)
     for match in matches:
         legs.texts[match.chunk_id] = ranking.text_score(match, legs.stats)
         if ranking.is_exact(match, query):
@@ -177,12 +177,16 @@ def _weigh(
     chunks = snapshot.chunks(one.chunk_id for one in candidates)
     # Ties go by place, not by row: an index built in another order answers the same.
     candidates.sort(key=lambda one: _order(one, chunks[one.chunk_id]))
-    kept = ranking.above(candidates, settings.min_score)[: settings.max_results]
-    worth = _worth(query, legs.stats)
-    place = (ranking.ranks(legs.vectors), ranking.ranks(legs.texts))
-    hits = tuple(
-        _hit(one, chunks[one.chunk_id], worth, place, settings, facts.model) for one in kept
+    kept = ranking.above(candidates, settings.min_score)
+    shown = Shown(
+        worth=_worth(query, legs.stats),
+        vector_ranks=ranking.ranks(legs.vectors),
+        text_ranks=ranking.ranks(legs.texts),
+        model=facts.model,
+        snippet_chars=settings.snippet_chars,
     )
+    found = [(one, chunks[one.chunk_id]) for one in kept]
+    hits = make_hits(snapshot, found, shown, settings.max_results)
     reason = None if hits else _why_empty(candidates, settings)
     return Answer(hits, legs.mode, facts.provider, facts.model, reason, legs.notice, legs.degraded)
 
@@ -196,35 +200,6 @@ def _worth(query: TextQuery, stats: TextStats | None) -> dict[str, float]:
     if stats is None or not stats.having:
         return {}
     return {term: ranking.idf(stats, number) for number, term in enumerate(query.terms)}
-
-
-def _hit(
-    candidate: Candidate,
-    chunk: StoredChunk,
-    worth: dict[str, float],
-    place: tuple[dict[int, int], dict[int, int]],
-    settings: SearchSettings,
-    model: str,
-) -> Hit:
-    vector_rank, text_rank = (ranks.get(chunk.id) for ranks in place)
-    return Hit(
-        id=_chunk_key(chunk, model),
-        path=chunk.path,
-        span=chunk.span,
-        score=round(candidate.score, 4),
-        snippet=snippet(chunk.text, worth, settings.snippet_chars),
-        source=chunk.source,
-        heading=chunk.heading,
-        parts=ScoreParts(candidate.vector, candidate.text, vector_rank, text_rank),
-        chars=len(chunk.text),
-    )
-
-
-def _chunk_key(chunk: StoredChunk, model: str) -> str:
-    """A chunk's name outside: the same text in the same place under the same model."""
-    span = chunk.span
-    told = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
-    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def _why_empty(candidates: Sequence[Candidate], settings: SearchSettings) -> str:

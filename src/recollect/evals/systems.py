@@ -1,0 +1,93 @@
+"""What can be asked: Recollect in its modes, and the floor it has to beat.
+
+hybrid    words and meaning, as `recollect search` does it
+keyword   words alone
+vector    as hybrid, but the order comes from the vectors alone
+fts5      plain SQLite full-text search, nothing of ours (see `baseline`)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from recollect import ExtraPath, Settings, load_settings, open_memory
+from recollect.core.errors import BadRequest, NoteUnreadable
+from recollect.evals.baseline import PlainFts5
+from recollect.evals.measures import Found
+from recollect.evals.run import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from recollect import Memory, Progress
+    from recollect.evals.dataset import NotesFolder
+    from recollect.evals.run import System
+
+SYSTEMS = ("hybrid", "keyword", "vector", "fts5")
+
+
+def open_system(name: str, state_dir: Path, **memory: Any) -> System:
+    """The system of that name; `memory` are options of `open_memory`."""
+    if name == "fts5":
+        return PlainFts5()
+    if name == "keyword":
+        return Recollect(state_dir, "keyword", **memory)
+    if name in ("hybrid", "vector"):
+        weight = 1.0 if name == "vector" else None
+        return Recollect(state_dir, "hybrid", vector_weight=weight, **memory)
+    raise BadRequest(f"no system is called {name!r}; known: {', '.join(SYSTEMS)}")
+
+
+class Recollect:
+    """The product itself, with the workspace's own settings unless others are given."""
+
+    def __init__(
+        self,
+        state_dir: Path,
+        mode: Literal["hybrid", "keyword"] = "hybrid",
+        settings: Settings | None = None,
+        vector_weight: float | None = None,
+        **memory: Any,
+    ) -> None:
+        self.mode: Literal["hybrid", "keyword"] = mode
+        self._state_dir = state_dir
+        self._settings = settings
+        self._vector_weight = vector_weight
+        self._options = memory
+        self._memory: Memory | None = None
+
+    def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
+        settings = self._settings or load_settings(folder.path)
+        if folder.whole and not settings.extra_paths:
+            settings = replace(settings, extra_paths=(ExtraPath("."),))
+        if self._vector_weight is not None:
+            settings = replace(settings, vector_weight=self._vector_weight)
+        self._memory = open_memory(
+            folder.path, state_dir=self._state_dir, settings=settings, **self._options
+        )
+        report = self._memory.sync(vectors=self.mode == "hybrid", progress=progress)
+        # Without all notes and vectors we would measure something else than what was asked for.
+        if report.trouble:
+            raise report.trouble
+        for note in report.unreadable:
+            raise NoteUnreadable(note.path, note.why)
+
+    def ask(self, question: str, max_results: int) -> Reply:
+        if self._memory is None:
+            raise RuntimeError("no workspace is open")
+        try:
+            answer = self._memory.search(question, max_results=max_results, mode=self.mode)
+        except BadRequest as refusal:  # Public sets have empty questions: nothing was found.
+            return Reply((), "refused", str(refusal))
+        hits = [
+            Found(hit.path, hit.span.start_line, hit.span.end_line, hit.chars, hit.score)
+            for hit in answer.hits
+        ]
+        return Reply(hits, answer.mode, answer.notice, answer.degraded)
+
+    def close(self) -> None:
+        if self._memory is not None:
+            self._memory.close()
+        self._memory = None

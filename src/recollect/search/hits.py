@@ -1,0 +1,95 @@
+"""From ranked chunks to what the asker sees: passages with lines, snippet and citation."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recollect.core.passages import WIDE_CHARS, Lines, Passage, merge, widen
+from recollect.core.snippets import snippet
+from recollect.core.types import Hit, ScoreParts, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from recollect.core.ranking import Candidate
+    from recollect.index import Snapshot, StoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the making of a hit needs to know about the question."""
+
+    worth: Mapping[str, float]
+    """What each term of the question is worth, for the snippet."""
+    vector_ranks: Mapping[int, int]
+    text_ranks: Mapping[int, int]
+    model: str
+    snippet_chars: int
+
+
+def make_hits(
+    snapshot: Snapshot, found: Sequence[tuple[Candidate, StoredChunk]], shown: Shown, limit: int
+) -> tuple[Hit, ...]:
+    """At most `limit` passages around chunks that are given best first."""
+    by_id = {chunk.id: (candidate, chunk) for candidate, chunk in found}
+    known = _lines_by_note(chunk for _, chunk in found)
+    passages = merge([(chunk.id, chunk.path, chunk.span) for _, chunk in found], known, limit)
+    around = _lines_by_note(chunk for passage in passages for chunk in _around(snapshot, passage))
+    for passage in passages:
+        around.setdefault(passage.path, Lines(()))
+    widen(passages, around)
+    return tuple(
+        _hit(passage, around[passage.path], by_id[passage.best], shown) for passage in passages
+    )
+
+
+def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, Lines]:
+    grouped: dict[str, list[tuple[Span, str]]] = {}
+    for chunk in chunks:
+        lines = grouped.setdefault(chunk.path, [])
+        if not chunk.piece:
+            lines.append((chunk.span, chunk.text))
+    return {path: Lines(lines) for path, lines in grouped.items()}
+
+
+def _around(snapshot: Snapshot, passage: Passage) -> list[StoredChunk]:
+    # A line has at least one character: no more lines than characters can be taken in. A chunk
+    # that begins further up may reach down to here, so as much again.
+    reach = 2 * WIDE_CHARS
+    return snapshot.around(passage.path, passage.start_line - reach, passage.end_line + reach)
+
+
+def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], shown: Shown) -> Hit:
+    candidate, chunk = best
+    text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
+    return Hit(
+        id=_chunk_key(chunk, shown.model),
+        path=chunk.path,
+        span=Span(passage.start_line, passage.end_line),
+        score=round(candidate.score, 4),
+        snippet=_snippet(text, chunk, shown),
+        source=chunk.source,
+        heading=chunk.heading,
+        parts=ScoreParts(
+            candidate.vector,
+            candidate.text,
+            shown.vector_ranks.get(chunk.id),
+            shown.text_ranks.get(chunk.id),
+        ),
+        chars=len(text),
+    )
+
+
+def _snippet(text: str, chunk: StoredChunk, shown: Shown) -> str:
+    """Around the words that matched; where none did, the chunk that means something near."""
+    source = text if shown.text_ranks.get(chunk.id) else chunk.text
+    return snippet(source, shown.worth, shown.snippet_chars)
+
+
+def _chunk_key(chunk: StoredChunk, model: str) -> str:
+    """A chunk's name outside: the same text in the same place under the same model."""
+    span = chunk.span
+    told = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
+    return hashlib.sha256(told.encode()).hexdigest()
