@@ -14,6 +14,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -182,7 +183,9 @@ class Memory:
         """The best hits of the last published index; an empty answer says why it is empty."""
         if not isinstance(question, str):
             raise BadRequest(f"the question must be a text, not {type(question).__name__}")
+        today = datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone().date()
         settings = SearchSettings(
+            today=today,
             max_results=self._settings.max_results if max_results is None else max_results,
             min_score=self._settings.min_score if min_score is None else min_score,
             vector_weight=self._settings.vector_weight,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,15 +11,21 @@ from hypothesis import strategies as st
 from recollect.core.ports import ModelFacts
 from recollect.core.querying import TextQuery
 from recollect.core.ranking import (
+    FADED,
+    MIN_SCORE,
+    Candidate,
     TextMatch,
     TextStats,
     above,
+    default_threshold,
     fuse,
     is_exact,
     ranks,
     text_score,
+    timed,
     vector_score,
 )
+from recollect.core.times import TimeSpan
 
 COUNTS = st.integers(0, 30)
 
@@ -97,3 +105,44 @@ def test_weight_0_is_the_text_score_alone_and_order_is_kept() -> None:
 
 def test_ranks_count_from_1_and_equals_share_a_place() -> None:
     assert ranks({7: 0.5, 3: 0.5, 9: 0.9, 1: 0.1}) == {9: 1, 3: 2, 7: 2, 1: 4}
+
+
+TODAY = date(2026, 11, 15)
+
+
+def aged(days: int, asked: TimeSpan | None = None) -> float:
+    candidate = Candidate(1, 0.8, None, 0.8, exact=False)
+    return timed(candidate, TODAY - timedelta(days=days), TODAY, asked).score
+
+
+def test_age_orders_but_never_excludes() -> None:
+    assert aged(0) == 0.8
+    assert 0.8 > aged(3) > aged(30) > aged(300) >= 0.8 * FADED
+    assert aged(100_000) >= 0.8 * FADED
+
+
+def test_a_note_without_a_date_neither_fades_nor_gains() -> None:
+    candidate = Candidate(1, 0.8, None, 0.8, exact=False)
+    assert timed(candidate, None, TODAY, TimeSpan(TODAY, TODAY)) == candidate
+
+
+def test_a_note_of_the_time_asked_for_comes_first() -> None:
+    march = TimeSpan(date(2026, 3, 1), date(2026, 3, 31))
+    inside, near, far = (aged(days, march) for days in (240, 265, 2))
+    assert inside > near > far
+
+
+def test_the_threshold_looks_at_relevance_alone() -> None:
+    old = timed(Candidate(1, 0.35, None, 0.35, exact=False), date(2001, 1, 1), TODAY, None)
+    assert old.score < 0.35
+    assert above([old], 0.35) == [old]
+
+
+def test_no_score_is_above_1() -> None:
+    best = Candidate(1, 1.0, 1.0, 1.0, exact=True)
+    assert timed(best, TODAY, TODAY, TimeSpan(TODAY, TODAY)).score == 1.0
+
+
+def test_words_alone_hide_nothing_they_found() -> None:
+    assert default_threshold(words_alone=True) == 0
+    assert default_threshold(words_alone=False) == MIN_SCORE

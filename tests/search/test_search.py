@@ -72,6 +72,7 @@ def test_a_sentence_is_found_by_its_own_words(remember: Make) -> None:
     [
         ("我们决定使用索引库来存储数据。", "索引"),
         ("我们决定使用索引库来存储数据。", "用什么存储数据？"),
+        ("柠檬树怕霜冻，低于二度要开暖风机。", "霜冻来了怎么办"),
         ("データベースはSQLiteに決めた。", "データベース"),
         ("한국어는 데이터베이스에 저장한다.", "데이터베이스"),
         ("ฐานข้อมูลอยู่บนเซิร์ฟเวอร์", "ฐานข้อมูล"),
@@ -101,6 +102,25 @@ def test_the_same_question_has_the_same_answer(remember: Make) -> None:
     first = memory.search("same text")
     assert [hit.path for hit in first.hits] == sorted(hit.path for hit in first.hits)
     assert all(memory.search("same text") == first for _ in range(3))
+
+
+def test_of_two_notes_that_say_the_same_the_newer_comes_first(remember: Make) -> None:
+    days = ("2024-01-01", "2026-11-10", "2025-06-01")
+    memory = remember(**{f"memory__{day}": "the zebra was fed" for day in days})
+    assert [hit.path[7:17] for hit in memory.search("zebra").hits] == sorted(days, reverse=True)
+
+
+def test_a_question_about_a_time_prefers_notes_of_that_time(remember: Make) -> None:
+    days = ("2024-03-02", "2025-03-20", "2026-10-01")
+    memory = remember(**{f"memory__{day}": "the zebra was fed" for day in days})
+    assert memory.search("zebra in March 2024").hits[0].path == "memory/2024-03-02.md"
+    assert memory.search("zebra in March 2025").hits[0].parts.recency > 1
+
+
+def test_no_age_hides_an_exact_hit(remember: Make) -> None:
+    fresh = {f"memory__2026-11-{day:02}": f"ticket talk of day {day}" for day in range(1, 15)}
+    memory = remember(**fresh, **{"memory__2001-01-01": "TCK-68565 was closed"})
+    assert memory.search("TCK-68565").hits[0].path == "memory/2001-01-01.md"
 
 
 def test_scores_fall_and_parts_explain_them(remember: Make) -> None:

@@ -83,7 +83,10 @@ def _search(parser: argparse.ArgumentParser) -> None:
         "-n", "--max-results", type=int, metavar="N", help="at most this many hits (default: 6)"
     )
     parser.add_argument(
-        "--min-score", type=float, metavar="X", help="hide hits below this score (default: 0.35)"
+        "--min-score",
+        type=float,
+        metavar="X",
+        help="hide hits below this score (default: about 0.35)",
     )
     parser.add_argument(
         "--mode",

@@ -67,6 +67,8 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
             "text": parts.text,
             "vectorRank": parts.vector_rank,
             "textRank": parts.text_rank,
+            "decay": parts.decay,
+            "recency": parts.recency,
         }
     return told
 
@@ -87,7 +89,12 @@ def _show(answer: Answer, *, explain: bool) -> None:
 
 def _explained(parts: ScoreParts) -> str:
     legs = (("meaning", parts.vector, parts.vector_rank), ("words", parts.text, parts.text_rank))
-    return ", ".join(
+    told = [
         f"{name} {score:.2f} (place {rank})" if score is not None else f"{name} –"
         for name, score, rank in legs
-    )
+    ]
+    if parts.decay < 1:
+        told.append(f"age × {parts.decay:.2f}")
+    if parts.recency > 1:
+        told.append(f"time asked for × {parts.recency:.2f}")
+    return ", ".join(told)

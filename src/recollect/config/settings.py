@@ -29,7 +29,8 @@ class Settings:
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap: int = CHUNK_OVERLAP_TOKENS
     max_results: int = 6
-    min_score: float = 0.35
+    min_score: float | None = None
+    """None: 0.35, or nothing at all where words alone answer."""
     vector_weight: float | None = None
     """None takes what was measured for the model."""
     candidate_multiplier: int = 4

@@ -39,6 +39,8 @@ class TextQuery:
     """Any of these makes a match; more of them make a better one."""
     identifiers: frozenset[str]
     """Terms that name one thing exactly: a chunk that has one is never below the threshold."""
+    pairs: frozenset[str] = frozenset()
+    """Terms that are neighbouring characters of a script without spaces, words or not."""
 
 
 @cache
@@ -50,19 +52,27 @@ def stop_words() -> frozenset[str]:
 
 def text_query(question: str) -> TextQuery:
     """Drop what every text says, unless nothing else was asked for."""
-    forms = [form for word in words(question) if not word.single for form in word.forms]
+    asked = [word for word in words(question) if not word.single]
+    forms = [form for word in asked for form in word.forms]
     content = [form for form in forms if form not in stop_words()]
-    return _query(tuple(dict.fromkeys(content or forms)))
+    pairs = frozenset(word.forms[0] for word in asked if word.dense)
+    return _query(tuple(dict.fromkeys(content or forms)), pairs)
 
 
-def rarest(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
-    """As many terms as may be asked for: those that the fewest chunks have, in their order."""
-    if len(query.terms) <= MAX_QUERY_TERMS:
-        return query
-    known = [term for term in query.terms if having.get(term)]
-    kept = frozenset(sorted(known, key=lambda term: having[term])[:MAX_QUERY_TERMS])
-    return _query(tuple(term for term in query.terms if term in kept))
+def worth_asking(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
+    """The terms to ask for, given how many chunks have each.
+
+    Of neighbouring characters in Chinese and the like, many pairs are no words; a pair that nobody
+    wrote says nothing about the answer, while an English word that nobody wrote does. Of a very
+    long question the rarest words are kept.
+    """
+    terms = [term for term in query.terms if having.get(term) or term not in query.pairs]
+    if len(terms) > MAX_QUERY_TERMS:
+        known = sorted(filter(having.get, terms), key=lambda term: having[term])
+        kept = frozenset(known[:MAX_QUERY_TERMS])
+        terms = [term for term in terms if term in kept]
+    return _query(tuple(terms), query.pairs)
 
 
-def _query(terms: tuple[str, ...]) -> TextQuery:
-    return TextQuery(terms, frozenset(filter(is_identifier, terms)))
+def _query(terms: tuple[str, ...], pairs: frozenset[str]) -> TextQuery:
+    return TextQuery(terms, frozenset(filter(is_identifier, terms)), pairs)

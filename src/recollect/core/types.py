@@ -89,6 +89,10 @@ class ScoreParts(NamedTuple):
     text: float | None
     vector_rank: int | None
     text_rank: int | None
+    decay: float
+    """What age left of the score; 1 for notes without a date."""
+    recency: float
+    """What being of the time asked for added; 1 where no time was named."""
 
 
 @dataclass(frozen=True, slots=True)

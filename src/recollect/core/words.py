@@ -52,6 +52,8 @@ class Word:
     """The first form is the word as a whole."""
     single: bool = False
     """A lone character of a dense script: indexed, but asked for only when it stands alone."""
+    dense: bool = False
+    """Characters of a script that does not put spaces between words."""
 
 
 def words(text: str) -> Iterator[Word]:
@@ -77,9 +79,10 @@ def index_words(text: str) -> str:
 
 def _dense_words(run: str, offset: int) -> Iterator[Word]:
     for at in range(len(run) - 1):
-        yield Word(offset + at, offset + at + 2, (run[at : at + 2],))
+        yield Word(offset + at, offset + at + 2, (run[at : at + 2],), dense=True)
     for at, character in enumerate(run):
-        yield Word(offset + at, offset + at + 1, (character,), single=len(run) > 1)
+        lone = len(run) == 1
+        yield Word(offset + at, offset + at + 1, (character,), single=not lone, dense=True)
 
 
 def _sparse_words(run: str, offset: int) -> Iterator[Word]:

@@ -56,12 +56,14 @@ def title(run: Run) -> str:
 
 
 def surprises(run: Run) -> Iterator[str]:
-    """Answers in another mode than the one asked for, and why."""
+    """Answers in another mode than the one asked for, and why; answers without a hit."""
     odd = Counter((one.mode, one.notice) for one in run.asked if one.mode != run.mode)
     for (mode, notice), count in sorted(odd.items(), key=lambda item: -item[1]):
         how = "refused" if mode == "refused" else f"answered in mode {mode!r}, not {run.mode!r}"
         why = f": {notice}" if notice else ""
         yield f"{run.system}: {count} of {len(run.asked)} questions were {how}{why}"
+    if run.without_hits:
+        yield f"{run.system}: {run.without_hits} of {len(run.asked)} questions got no hit at all"
 
 
 def compared(comparison: Comparison) -> Iterator[str]:
@@ -98,6 +100,7 @@ def run_json(run: Run, k: int, *, by_category: bool) -> dict[str, Any]:
         "k": k,
         "unanswerable": run.unanswerable,
         "modes": dict(run.modes()),
+        "withoutHits": run.without_hits,
         **_measures_json(run, None, k),
     }
     if by_category:

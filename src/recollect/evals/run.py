@@ -92,6 +92,10 @@ class Run:
     def categories(self) -> list[str]:
         return sorted({one.question.category for one in self.asked} - {""})
 
+    @property
+    def without_hits(self) -> int:
+        return sum(not one.hits for one in self.asked)
+
     def modes(self) -> Counter[str]:
         return Counter(one.mode for one in self.asked)
 

@@ -77,6 +77,8 @@ def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], sh
             candidate.text,
             shown.vector_ranks.get(chunk.id),
             shown.text_ranks.get(chunk.id),
+            candidate.decay,
+            candidate.recency,
         ),
         chars=len(text),
     )

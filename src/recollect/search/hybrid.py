@@ -10,15 +10,16 @@ from recollect.core.errors import BadRequest, EmbedderTrouble
 from recollect.core.limits import (
     CANDIDATES,
     MAX_QUERY_CHARS,
-    MAX_QUERY_TERMS,
     MAX_RESULTS,
     SNIPPET_CHARS,
 )
-from recollect.core.querying import TextQuery, rarest, text_query
+from recollect.core.querying import TextQuery, text_query, worth_asking
+from recollect.core.times import asked_times, note_date
 from recollect.search.hits import Shown, make_hits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from recollect.core.ports import Embedder
     from recollect.core.ranking import Candidate, TextStats
@@ -39,8 +40,11 @@ only nearly ours."""
 class SearchSettings:
     """How to ask and how much to return."""
 
+    today: date
+    """The day the question is asked on."""
     max_results: int = 6
-    min_score: float = 0.35
+    min_score: float | None = None
+    """None leaves it to `ranking.default_threshold`; a number is obeyed."""
     vector_weight: float | None = None
     """The vector leg's share; None takes what was measured for the model."""
     candidate_multiplier: int = 4
@@ -51,13 +55,16 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.max_results <= MAX_RESULTS:
             raise BadRequest(f"max results must be 1 to {MAX_RESULTS}, not {self.max_results}")
-        if not 0 <= self.min_score <= 1:
+        if self.min_score is not None and not 0 <= self.min_score <= 1:
             raise BadRequest(f"the least score must be 0 to 1, not {self.min_score}")
 
     @property
+    def chunks_shown(self) -> int:
+        return self.max_results * self.candidate_multiplier
+
+    @property
     def candidates(self) -> int:
-        wanted = max(LEAST_CANDIDATES, self.max_results * self.candidate_multiplier)
-        return min(CANDIDATES, wanted)
+        return min(CANDIDATES, max(LEAST_CANDIDATES, self.chunks_shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +110,11 @@ def search(
         reason = "nothing is indexed yet: run `recollect index`"
         return Answer((), "keyword", facts.provider, facts.model, reason)
     query = text_query(question)
-    if len(query.terms) > MAX_QUERY_TERMS:
-        query = rarest(query, snapshot.having(query.terms))
+    query = worth_asking(query, snapshot.having(query.terms))
     legs = _Legs()
     _ask_words(snapshot, query, settings, legs)
     _ask_meaning(snapshot, question, embedder, settings, legs)
-    return _weigh(snapshot, query, embedder, settings, legs)
+    return _weigh(snapshot, question, query, embedder, settings, legs)
 
 
 def _ask_words(
@@ -164,20 +170,29 @@ def _ask_meaning(
 
 def _weigh(
     snapshot: Snapshot,
+    question: str,
     query: TextQuery,
     embedder: Embedder,
     settings: SearchSettings,
     legs: _Legs,
 ) -> Answer:
     facts = embedder.facts
+    asked = asked_times(question, settings.today)
     share = settings.vector_weight if settings.vector_weight is not None else facts.vector_weight
     if legs.mode == "keyword":
         share = 0.0
-    candidates = ranking.fuse(legs.texts, legs.vectors, frozenset(legs.exact), share)
-    chunks = snapshot.chunks(one.chunk_id for one in candidates)
+    fused = ranking.fuse(legs.texts, legs.vectors, frozenset(legs.exact), share)
+    chunks = snapshot.chunks(one.chunk_id for one in fused)
+    candidates = [
+        ranking.timed(one, note_date(chunks[one.chunk_id].path), settings.today, asked)
+        for one in fused
+    ]
     # Ties go by place, not by row: an index built in another order answers the same.
     candidates.sort(key=lambda one: _order(one, chunks[one.chunk_id]))
-    kept = ranking.above(candidates, settings.min_score)
+    least = settings.min_score
+    if least is None:
+        least = ranking.default_threshold(words_alone=legs.mode == "keyword")
+    kept = ranking.above(candidates, least)
     shown = Shown(
         worth=_worth(query, legs.stats),
         vector_ranks=ranking.ranks(legs.vectors),
@@ -185,9 +200,10 @@ def _weigh(
         model=facts.model,
         snippet_chars=settings.snippet_chars,
     )
-    found = [(one, chunks[one.chunk_id]) for one in kept]
+    # A few times as many chunks as hits: a hit is made of several, but not of the last ones.
+    found = [(one, chunks[one.chunk_id]) for one in kept[: settings.chunks_shown]]
     hits = make_hits(snapshot, found, shown, settings.max_results)
-    reason = None if hits else _why_empty(candidates, settings)
+    reason = None if hits else _why_empty(candidates, least)
     return Answer(hits, legs.mode, facts.provider, facts.model, reason, legs.notice, legs.degraded)
 
 
@@ -202,13 +218,13 @@ def _worth(query: TextQuery, stats: TextStats | None) -> dict[str, float]:
     return {term: ranking.idf(stats, number) for number, term in enumerate(query.terms)}
 
 
-def _why_empty(candidates: Sequence[Candidate], settings: SearchSettings) -> str:
+def _why_empty(candidates: Sequence[Candidate], least: float) -> str:
     if not candidates:
         return "no chunk has any of these words"
-    best = ranking.best_score(candidates)
+    best = ranking.best_relevance(candidates)
     if best < NOTHING_NEAR:
         return "no chunk has these words, and none means something near"
     return (
         f"{len(candidates)} chunks came near, the best with a score of {best:.2f}, below the "
-        f"least score of {settings.min_score:.2f}: ask for less with --min-score"
+        f"least score of {least:.2f}: ask for less with --min-score"
     )

@@ -1,0 +1,199 @@
+"""Days, weeks and months: the calendar that the readers of every language share.
+
+A reader says which part of the calendar a text means and gets a TimeSpan for it. Nothing here
+fails on a year that does not exist: it stops at the edge, at the first or the last day that
+Python can count.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RECENT_DAYS = 14
+"""What "recently" reaches back to: this week and the one before it, with a weekend to spare."""
+
+MAX_SPAN_DAYS = 3 * 365
+"""A wider time ("since 2019") holds most of any memory and so tells no notes apart."""
+
+FIRST_YEAR = 1970
+"""A smaller number after "in" is a count or an address, not the year of a note."""
+
+FEW = (2, 5)
+"""The least and the most that "a few" and 几 count."""
+
+UNITS = {
+    "minute": (1 / 1440, 0),
+    "hour": (1 / 24, 0),
+    "day": (1, 0),
+    "week": (7, 3),
+    "month": (30.44, 15),
+    "year": (365.25, 182),
+}
+"""Its length in days, and how many days to either side "one ago" may mean."""
+
+
+class TimeSpan(NamedTuple):
+    """Consecutive days, both ends included."""
+
+    first: date
+    last: date
+
+    def distance_days(self, day: date) -> int:
+        """How far a day lies outside; 0 inside."""
+        return max(0, (self.first - day).days, (day - self.last).days)
+
+
+class Found(NamedTuple):
+    """A time in a text and where the text goes on after it."""
+
+    span: TimeSpan
+    end: int
+    every_days: int = 0
+    """7 for a weekday and 365 for a month or a day without a year: they come round again, so in
+    a range they follow the other end. 0 where the text or today settles which one is meant."""
+
+
+def note_date(path: str) -> date | None:
+    """The day of `2026-11-15.md` or `2026-11-15-<slug>.md`; None for a note without a date."""
+    named = compiled(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-.+)?\.md", re.IGNORECASE).fullmatch(
+        path.rpartition("/")[2]
+    )
+    return real_day(*map(int, named.groups())) if named else None
+
+
+@cache
+def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """Compiled by the first text that needs it: most commands never do."""
+    return re.compile(pattern, flags)
+
+
+def shift(day: date, days: float) -> date:
+    ordinal = day.toordinal() + round(days)
+    return date.fromordinal(min(max(1, ordinal), date.max.toordinal()))
+
+
+def real_day(year: int, month: int, day: int) -> date | None:
+    """None for 30 February."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def months(year: int, month: int, count: int = 1) -> TimeSpan:
+    """So many months from this one on; month 0 is the December before."""
+    first, after = (_month_start(year * 12 + month - 1 + step) for step in (0, count))
+    return TimeSpan(first, max(first, shift(after, -1)))
+
+
+def _month_start(number: int) -> date:
+    year, month = divmod(min(max(12, number), 9999 * 12 + 11), 12)
+    return date(year, month + 1, 1)
+
+
+def week(day: date, offset: int = 0) -> TimeSpan:
+    monday = shift(day, 7 * offset - day.weekday())
+    return TimeSpan(monday, shift(monday, 6))
+
+
+def one_day(day: date) -> TimeSpan:
+    return TimeSpan(day, day)
+
+
+def period(unit: str, offset: int, today: date) -> TimeSpan:
+    """The week, weekend, month, quarter or year that lies so many of them from today's."""
+    if unit == "week":
+        return week(today, offset)
+    if unit == "weekend":
+        return week(today, offset)._replace(first=shift(week(today, offset).first, 5))
+    if unit == "month":
+        return months(today.year, today.month + offset)
+    if unit == "quarter":
+        return months(today.year, (today.month - 1) // 3 * 3 + 1 + 3 * offset, 3)
+    return months(today.year + offset, 1, 12)
+
+
+def weekday(number: int, today: date) -> date:
+    """The latest one not after today."""
+    return shift(today, -((today.weekday() - number) % 7))
+
+
+def latest_weekend(today: date) -> TimeSpan:
+    saturday = weekday(5, today)
+    return TimeSpan(saturday, shift(saturday, 1))
+
+
+def day_of_year(month: int, day: int, today: date) -> date | None:
+    """The latest one not after today. Eight years always hold a 29 February."""
+    days = (real_day(today.year - back, month, day) for back in range(9))
+    return next((found for found in days if found and found <= today), None)
+
+
+def recurring(month: int, count: int, today: date, offset: int | None = None) -> TimeSpan:
+    """A month, season or quarter known by its name alone.
+
+    Without an offset the latest that has begun; -1 is the last that is over, 1 the next to begin,
+    0 the one we are in or else this year's.
+    """
+    spans = [months(today.year + step, month, count) for step in (-2, -1, 0, 1)]
+    if offset is None:
+        return next(span for span in reversed(spans) if span.first <= today)
+    if offset < 0:
+        return next((span for span in reversed(spans) if span.last < today), spans[0])
+    if offset > 0:
+        return next((span for span in spans if span.first > today), spans[-1])
+    return next((span for span in spans if span.first <= today <= span.last), spans[2])
+
+
+def ago(least: float, most: float, unit: str, today: date) -> TimeSpan:
+    """Half a unit to either side: whoever says "three weeks ago" does not mean one day."""
+    days, slack = UNITS[unit]
+    slack = round(slack * min(1, least))
+    last = min(today, shift(today, slack - round(least * days)))
+    return TimeSpan(min(last, shift(today, -slack - round(most * days))), last)
+
+
+def until_today(count: float, unit: str, today: date) -> TimeSpan:
+    days = count * UNITS[unit][0]
+    return TimeSpan(shift(today, days // -1), today)
+
+
+def third_of(span: TimeSpan, part: int) -> TimeSpan:
+    """The early, middle or late third; fewer than three days have none."""
+    days = (span.last - span.first).days + 1
+    if days < 3:
+        return span
+    first = shift(span.first, part * (days // 3))
+    return TimeSpan(first, span.last if part == 2 else shift(first, days // 3 - 1))
+
+
+def joined(
+    start: Found,
+    end: Found,
+    read_start: Callable[[date], Found | None],
+    read_end: Callable[[date], Found | None],
+) -> TimeSpan:
+    """From one time to another. The end that comes round again is read next to the other one:
+    "March to May 2025" begins in 2025, "March 2025 to May" ends there."""
+    if start.every_days:
+        start = read_start(end.span.last) or start
+    elif end.every_days:
+        end = read_end(shift(start.span.first, end.every_days - 1)) or end
+    return TimeSpan(min(start.span.first, end.span.first), max(start.span.last, end.span.last))
+
+
+def tells(span: TimeSpan) -> bool:
+    """Whether the notes inside it can be told from those outside."""
+    return span.first <= span.last and (span.last - span.first).days < MAX_SPAN_DAYS
+
+
+def year_number(word: str, today: date) -> int | None:
+    if len(word) != 4 or not word.isdecimal():
+        return None
+    return int(word) if FIRST_YEAR <= int(word) <= today.year + 1 else None
