@@ -111,6 +111,16 @@ class Snapshot:
             by_source={name: (files[name], chunks.get(name, 0)) for name in sorted(files)},
         )
 
+    def is_empty(self) -> bool:
+        return not self._select("SELECT 1 FROM chunks LIMIT 1")
+
+    def has_vectors(self) -> bool:
+        return bool(self._select("SELECT 1 FROM chunks WHERE embedded = ? LIMIT 1", (EMBEDDED,)))
+
+    def waiting(self) -> int:
+        """How many chunks wait for a vector; read off their own index, not off all chunks."""
+        return int(self._select("SELECT count(*) FROM chunks WHERE embedded = 0")[0][0])
+
     def notes(self) -> dict[str, IndexedNote]:
         rows = self._select("SELECT path, size, mtime, ctime, inode, hash FROM files")
         return {

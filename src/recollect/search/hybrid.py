@@ -106,7 +106,7 @@ def search(
             f"a question has at most {MAX_QUERY_CHARS} characters, not {len(question)}"
         )
     facts = embedder.facts
-    if snapshot is None or snapshot.counts().chunks == 0:
+    if snapshot is None or snapshot.is_empty():
         reason = "nothing is indexed yet: run `recollect index`"
         return Answer((), "keyword", facts.provider, facts.model, reason)
     query = text_query(question)
@@ -141,18 +141,19 @@ def _ask_meaning(
     if not facts.reads(question):
         legs.notice = f"{facts.model} reads Latin scripts only"
         return
-    counts, identity = snapshot.counts(), snapshot.identity()
+    identity, waiting = snapshot.identity(), snapshot.waiting()
     legs.degraded = True
     if (identity.provider, identity.model) != (facts.provider, facts.model):
         legs.notice = f"the index holds vectors of {identity.model}: run `recollect index`"
         return
-    if not counts.embedded and not counts.waiting:
-        legs.notice = f"{facts.model} reads Latin scripts only, and the notes are in others"
-        legs.degraded = False
-        return
-    if not counts.embedded:
+    if not snapshot.has_vectors():
+        legs.degraded = waiting > 0
         missing = embedder.missing() or "run `recollect index`"
-        legs.notice = f"none of {counts.chunks} chunks has a vector yet: {missing}"
+        legs.notice = (
+            f"none of {waiting} chunks has a vector yet: {missing}"
+            if waiting
+            else f"{facts.model} reads Latin scripts only, and the notes are in others"
+        )
         return
     try:
         vector = embedder.embed([question], "query")[0]
@@ -162,10 +163,10 @@ def _ask_meaning(
     near = snapshot.nearest(vector, settings.sources, settings.candidates)
     for chunk_id, cosine in snapshot.cosines(vector, [*near, *legs.texts]).items():
         legs.vectors[chunk_id] = ranking.vector_score(cosine, facts)
-    legs.degraded = counts.waiting > 0
+    legs.degraded = waiting > 0
     legs.mode = "partial" if legs.degraded else "hybrid"
     if legs.degraded:
-        legs.notice = f"{counts.waiting} of {counts.chunks} chunks have no vector yet"
+        legs.notice = f"{waiting} chunks have no vector yet"
 
 
 def _weigh(

@@ -50,7 +50,7 @@ class VectorFill:
         with self.reader.snapshot() as snapshot:
             if snapshot is None:
                 return 0
-            return snapshot.counts().waiting
+            return snapshot.waiting()
 
     def _fill(self, total: int, report: SyncReport) -> None:
         while chunks := self._next_chunks():
