@@ -121,6 +121,7 @@ def _is_open(text: str) -> bool:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=2000), LIMITS)
+@example("\r\r0", SMALL)
 def test_nothing_makes_the_chunker_raise(text: str, limits: ChunkLimits) -> None:
     chunk(text, limits)
 

@@ -99,7 +99,9 @@ def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
 def find_units(lines: Sequence[str]) -> list[Unit]:
     """The units of a note, in order, covering every line once."""
     front = _front_matter_end(lines)
-    body = "\n".join(["" for _ in range(front)] + list(lines[front:]))
+    body = "\n".join([""] * front + list(lines[front:]))
+    # The parser would take a lone carriage return for a line break, and its lines must be ours.
+    body = body.replace("\r", " ")
     found = [Unit(0, front)] if front else []
     found += _token_units(_parser().parse(body))
     return list(_without_gaps(found, len(lines)))

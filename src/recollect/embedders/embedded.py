@@ -34,7 +34,7 @@ FACTS = ModelFacts(
     dims=384,
     chunk_tokens=400,
     scripts="latin",
-    vector_weight=0.35,
+    vector_weight=0.5,
     # On six English sets of questions (documentation, conversations, code, articles) a passage
     # that does not answer had a cosine of .46 to .61 in the middle; nineteen in twenty answers
     # stayed below .81. A floor a little under most strangers keeps an order among them.
