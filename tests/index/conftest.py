@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import subprocess
 import sys
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +22,6 @@ from recollect.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
 
     from recollect.index import IndexReader, Snapshot
     from recollect.index.writer import IndexWriter
@@ -207,32 +204,3 @@ def start() -> Iterator[Callable[..., Child]]:
     yield started
     for child in children:
         child.close()
-
-
-@pytest.fixture
-def shared_path() -> Iterator[Path]:
-    """A folder that another user may enter; those above `tmp_path` are closed to others."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-")).resolve()
-    folder.chmod(0o755)
-    yield folder
-    for parent, names, _ in os.walk(folder):
-        for name in names:
-            Path(parent, name).chmod(0o755)
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def unprivileged() -> Callable[[], AbstractContextManager[None]]:
-    """Permission bits do not bind root, so root becomes somebody else for a while."""
-
-    @contextmanager
-    def for_a_while() -> Iterator[None]:
-        before = os.geteuid()
-        if before == 0:
-            os.seteuid(NOBODY)
-        try:
-            yield
-        finally:
-            os.seteuid(before)
-
-    return for_a_while

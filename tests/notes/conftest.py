@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,8 +10,7 @@ from recollect.notes.below import CheckedFolder
 from recollect.notes.scope import scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable
 
 NOBODY = 65534
 
@@ -49,34 +44,3 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
         return target
 
     return written
-
-
-@pytest.fixture
-def shared_path() -> Iterator[Path]:
-    """A folder that another user may enter; those above `tmp_path` are closed to others."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-")).resolve()
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        for parent, names, _ in os.walk(folder):
-            for name in names:
-                Path(parent, name).chmod(0o755)  # before the walk goes on into it
-        shutil.rmtree(folder)
-
-
-@pytest.fixture
-def unprivileged() -> Callable[[], AbstractContextManager[None]]:
-    """Permission bits do not bind root, so root becomes somebody else for a while."""
-
-    @contextmanager
-    def for_a_while() -> Iterator[None]:
-        before = os.geteuid()
-        if before == 0:
-            os.seteuid(NOBODY)
-        try:
-            yield
-        finally:
-            os.seteuid(before)
-
-    return for_a_while

@@ -1,0 +1,45 @@
+"""What several rooms' tests need: a place and a user for whom permission bits count."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def shared_path() -> Iterator[Path]:
+    """A folder that another user may enter; those above `tmp_path` are closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="recollect-")).resolve()
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        for parent, names, _ in os.walk(folder):
+            for name in names:
+                Path(parent, name).chmod(0o755)  # before the walk goes on into it
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def unprivileged() -> Callable[[], AbstractContextManager[None]]:
+    """Permission bits do not bind root, so root becomes somebody else for a while."""
+
+    @contextmanager
+    def for_a_while() -> Iterator[None]:
+        before = os.geteuid()
+        if before == 0:
+            os.seteuid(NOBODY)
+        try:
+            yield
+        finally:
+            os.seteuid(before)
+
+    return for_a_while
