@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from recollect.index.writer import IndexWriter
 
 WAIT_S = 60.0
-NOBODY = 65534
 SMALL = ChunkLimits(tokens=24, overlap=0)
 STAT = NoteStat(size=1, mtime_ns=2, ctime_ns=3, inode=4)
 

@@ -12,8 +12,6 @@ from recollect.notes.scope import scope_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NOBODY = 65534
-
 
 class OpenWorkspace(Protocol):
     def __call__(self, path: Path, *extra_paths: ExtraPath) -> Workspace: ...

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recollect.core.passages import WIDE_CHARS, Lines, Passage, merge, widen
+from recollect.core.passages import Lines, Passage, merge, widen
 from recollect.core.snippets import snippet
 from recollect.core.types import Hit, ScoreParts, Span
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from recollect.core.ranking import Candidate
     from recollect.index import Snapshot, StoredChunk
+
+REACH_LINES = 80
+"""How far around a hit lines are looked up: more hardly fit in what it may be widened by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,8 @@ def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, Lines]:
 
 
 def _around(snapshot: Snapshot, passage: Passage) -> list[StoredChunk]:
-    # A line has at least one character: no more lines than characters can be taken in. A chunk
-    # that begins further up may reach down to here, so as much again.
-    reach = 2 * WIDE_CHARS
-    return snapshot.around(passage.path, passage.start_line - reach, passage.end_line + reach)
+    first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
+    return snapshot.around(passage.path, first, last)
 
 
 def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], shown: Shown) -> Hit:
