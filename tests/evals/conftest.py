@@ -26,25 +26,25 @@ def as_lines(*objects: dict[str, Any]) -> str:
 def workspaces(tmp_path: Path) -> Path:
     """Two answerable questions of two kinds and one without evidence, in two workspaces."""
     folder = tmp_path / "diary"
-    write(folder / "ann" / "MEMORY.md", "# Facts\n\nThe router's password is hunter2.\n")
-    write(folder / "ann" / "memory" / "2026-11-15.md", "# Today\n\n- frost tonight\n- bread\n")
-    write(folder / "bob" / "memory" / "温室.md", "# 温室\n\n柠檬树怕霜冻。\n")
+    write(folder / "north" / "MEMORY.md", "# Facts\n\nThe router's password is hunter2.\n")
+    write(folder / "north" / "memory" / "2026-11-15.md", "# Today\n\n- frost tonight\n- bread\n")
+    write(folder / "south" / "memory" / "温室.md", "# 温室\n\n柠檬树怕霜冻。\n")
     queries = [
         {
             "query_id": "q1",
             "text": "what is the password of the router?",
-            "workspace": "ann",
+            "workspace": "north",
             "meta": {"category": "facts"},
             "evidence": [{"path": "MEMORY.md", "start": 3, "end": 3}],
         },
         {
             "query_id": "q2",
             "text": "柠檬树怕霜冻吗？",
-            "workspace": "bob",
+            "workspace": "south",
             "meta": {"category": "garden"},
             "evidence": [{"path": "memory/温室.md", "start": 3, "end": 3}],
         },
-        {"query_id": "q3", "text": "who won?", "workspace": "ann", "evidence": []},
+        {"query_id": "q3", "text": "who won?", "workspace": "north", "evidence": []},
     ]
     write(folder / "evidence.json", json.dumps({"queries": queries}))
     return folder

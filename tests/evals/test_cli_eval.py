@@ -92,7 +92,7 @@ def test_two_runs_are_compared_question_by_question(
 ) -> None:
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     evaluate(workspaces, *KEYWORD, "--out", old)
-    (workspaces / "ann" / "MEMORY.md").write_text("# Facts\n\n\n", encoding="utf-8")
+    (workspaces / "north" / "MEMORY.md").write_text("# Facts\n\n\n", encoding="utf-8")
     evaluate(workspaces, *KEYWORD, "--out", new)
     assert "keyword: 1 of 2 questions got no hit at all" in evaluate.out
     assert evaluate("--compare", old, new, "--measure", "any", "--k", "1") == 0

@@ -28,8 +28,8 @@ def test_workspaces_with_evidence(workspaces: Path, tmp_path: Path) -> None:
     assert dataset.questions[0].evidence == (Evidence((Place("MEMORY.md", 3, 3),)),)
     assert [question.category for question in dataset.questions] == ["facts", "garden"]
     assert (dataset.unanswerable, dataset.by_note) == (1, False)
-    assert dataset.workspaces["ann"].path == workspaces / "ann"
-    assert not dataset.workspaces["ann"].whole
+    assert dataset.workspaces["north"].path == workspaces / "north"
+    assert not dataset.workspaces["north"].whole
 
 
 def test_evidence_may_stand_in_several_places(workspaces: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_what_is_no_set_is_a_bad_request(workspaces: Path, tmp_path: Path) -> No
     with pytest.raises(NotADataset, match="there is no such folder"):
         load_dataset(tmp_path / "nowhere", tmp_path)
     with pytest.raises(NotADataset, match=r"expected evidence\.json, or corpus\.jsonl"):
-        load_dataset(workspaces / "ann", tmp_path)
+        load_dataset(workspaces / "north", tmp_path)
     (workspaces / "evidence.json").write_text('{"queries": []}', encoding="utf-8")
     with pytest.raises(NotADataset, match="none of its 0 questions") as caught:
         load_dataset(workspaces, tmp_path)

@@ -36,7 +36,7 @@ def test_every_system_finds_the_obvious(workspaces: Path, tmp_path: Path, name: 
 
 
 def test_the_vector_system_goes_by_meaning_alone(workspaces: Path, tmp_path: Path) -> None:
-    (workspaces / "ann" / "recollect.json").write_text("{}", encoding="utf-8")
+    (workspaces / "north" / "recollect.json").write_text("{}", encoding="utf-8")
     system = open_system("vector", tmp_path / "state", embedder=HashEmbedder())
     done = run(load_dataset(workspaces, tmp_path), "vector", system, 6)
     assert asked(done)["q1"] == ["MEMORY.md"]
@@ -103,7 +103,7 @@ def test_passages_are_found_as_notes(passages: Path, tmp_path: Path) -> None:
 def test_notes_outside_of_memory_are_taken_in_where_the_evidence_is_there(
     workspaces: Path, tmp_path: Path, name: str
 ) -> None:
-    (workspaces / "ann" / "MEMORY.md").rename(workspaces / "ann" / "router.md")
+    (workspaces / "north" / "MEMORY.md").rename(workspaces / "north" / "router.md")
     file = workspaces / "evidence.json"
     told = file.read_text(encoding="utf-8").replace('"MEMORY.md"', '"router.md"')
     file.write_text(told, encoding="utf-8")
@@ -115,10 +115,10 @@ def test_the_settings_of_a_workspace_hold_in_an_evaluation(
     workspaces: Path, tmp_path: Path
 ) -> None:
     config = '{"agents": {"defaults": {"memorySearch": {"query": {"minScore": 1}}}}}'
-    (workspaces / "ann" / "recollect.json").write_text(config, encoding="utf-8")
+    (workspaces / "north" / "recollect.json").write_text(config, encoding="utf-8")
     for settings, found in ((None, 0), (Settings(min_score=0.0), 1)):
         system = Recollect(tmp_path / "state", "keyword", settings=settings)
-        system.open(NotesFolder(workspaces / "ann"), lambda _: None)
+        system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert len(system.ask("bread and wine", 6).hits) == found
         system.close()
 
@@ -127,7 +127,7 @@ def test_an_empty_question_is_refused_and_shown_not_raised(
     workspaces: Path, tmp_path: Path
 ) -> None:
     for system in (PlainFts5(), Recollect(tmp_path / "state", "keyword")):
-        system.open(NotesFolder(workspaces / "ann"), lambda _: None)
+        system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert list(system.ask(" ", 6).hits) == []
         system.close()
         with pytest.raises(RuntimeError, match="no workspace is open"):

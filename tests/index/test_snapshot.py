@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recollect.index import Snapshot, StoredChunk
 
 WORDS = [
-    *("router", "Router's", "routing", "password", "alice", "bob", "decided", "sqlite", "the"),
+    *("router", "Router's", "routing", "password", "heron", "robin", "decided", "sqlite", "the"),
     *("ERR_FOO", "a828e60", "café", "memorySearch.query", "索引", "数据库", "数据", "ไทย", "gpt4"),
     *("AND", "OR", "NOT", "NEAR", "body", "source", "_memory", "memory", "of"),
 ]
@@ -46,7 +46,7 @@ def full(room: Room) -> Room:
     room.publish(
         {
             "MEMORY.md": "# Router\n\nThe router moved. It is NOT near the body of AND gates.\n",
-            "memory/a.md": "alice AND bob OR carol: router*\n",
+            "memory/a.md": "heron AND robin OR finch: router*\n",
             "memory/索引.md": "数据库 索引\n",
         }
     )
@@ -137,9 +137,9 @@ def test_the_operators_of_fts5_are_words_like_others(
 ) -> None:
     with looking(full) as snapshot:
         assert paths_of(snapshot, "NEAR") == ["MEMORY.md"]
-        assert paths_of(snapshot, "carol*") == ["memory/a.md"]
+        assert paths_of(snapshot, "finch*") == ["memory/a.md"]
         assert paths_of(snapshot, "rout*") == []  # no prefixes: a star is no word
-        assert paths_of(snapshot, "NOT alice") == ["memory/a.md"]
+        assert paths_of(snapshot, "NOT heron") == ["memory/a.md"]
 
 
 # -- sources -------------------------------------------------------------------------------------
@@ -167,8 +167,8 @@ def test_only_the_wanted_sources_match(full: Room) -> None:
 
 def test_no_more_than_the_limit_and_the_best_first(full: Room) -> None:
     with looking(full) as snapshot:
-        every = snapshot.matching(text_query("router alice bob"), ["memory"], 50)[0]
-        assert snapshot.matching(text_query("router alice bob"), ["memory"], 1)[0] == every[:1]
+        every = snapshot.matching(text_query("router heron robin"), ["memory"], 50)[0]
+        assert snapshot.matching(text_query("router heron robin"), ["memory"], 1)[0] == every[:1]
         best = snapshot.chunks([every[0].chunk_id])[every[0].chunk_id]
         assert best.path == "memory/a.md"
 
@@ -219,7 +219,7 @@ def test_after_hundreds_of_replacements_the_counts_are_those_of_what_is_left(roo
         for turn in range(300):
             path = f"memory/{turn % 17}.md"
             text = "\n\n".join(
-                f"router {turn % 5} alice" + " bob" * (turn % 4) for _ in range(turn % 6)
+                f"router {turn % 5} heron" + " robin" * (turn % 4) for _ in range(turn % 6)
             )
             room.put(writer, {path: text})
             if turn % 7 == 0:
@@ -227,7 +227,7 @@ def test_after_hundreds_of_replacements_the_counts_are_those_of_what_is_left(roo
                     writer.forget([f"memory/{(turn * 3) % 17}.md"])
     with looking(room) as snapshot:
         assert len(every_chunk(snapshot)) > 10
-        for question in ("router", "alice bob", "router 3 bob alice", "md", "nobody"):
+        for question in ("router", "heron robin", "router 3 robin heron", "md", "nobody"):
             assert_as_counted_by_hand(snapshot, text_query(question))
 
 
@@ -244,7 +244,6 @@ def test_counts_are_those_of_the_tables(full: Room) -> None:
     with looking(full) as snapshot:
         counts = snapshot.counts()
         assert (counts.files, counts.chunks, counts.embedded) == (5, 4, 3)
-        assert snapshot.last_sync() is None
 
 
 def test_waiting_chunks_come_oldest_first_and_in_parts(room: Room) -> None:
@@ -263,7 +262,7 @@ def test_a_note_is_remembered_as_it_was(full: Room) -> None:
 
 
 def test_nearest_and_exact_cosines_agree(full: Room) -> None:
-    vector = full.embedder.embed(["alice and bob"], "query")[0]
+    vector = full.embedder.embed(["heron and robin"], "query")[0]
     with looking(full) as snapshot:
         near = snapshot.nearest(vector, ["memory"], 3)
         cosines = snapshot.cosines(vector, [*near, 999])

@@ -199,15 +199,6 @@ def test_a_pointer_to_a_missing_file_means_a_first_index(room: Room) -> None:
         assert writer.open_current() == "there was none"
 
 
-def test_what_was_synced_last_is_remembered(room: Room) -> None:
-    room.publish({})
-    with room.writing() as writer:
-        assert writer.snapshot.last_sync() is None
-        with writer.transaction():
-            writer.remember_sync({"at": 7})
-        assert writer.snapshot.last_sync() == {"at": 7}
-
-
 def test_a_reader_in_the_middle_of_something_does_not_hold_up_a_writer(
     room: Room, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

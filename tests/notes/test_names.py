@@ -44,13 +44,13 @@ def test_a_path_beside_its_glob_does_not_fit(path: str, glob: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "a (Jane's conflicted copy 2026-11-15).md",
+        "a (laptop's conflicted copy 2026-11-15).md",
         "a (conflicted copy 2026-11-15 101010).md",
         "a (Conflicted copy laptop 202611151010).md",
         "a (conflict).md",
         "a (conflict 2026-11-15).md",
         "a (Case Conflict 1).md",
-        "a (SFConflict ann@example.org 2026-11-15-10-10-10).md",
+        "a (SFConflict user@example.org 2026-11-15-10-10-10).md",
         "a.sync-conflict-20261115-101010-ABCDEFG.md",
         "a_conflict-20261115-101010.md",
     ],

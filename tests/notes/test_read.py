@@ -66,7 +66,7 @@ def test_a_note_has_one_key_so_its_absolute_path_is_refused(
 
 @given(st.lists(st.sampled_from(["..", "memory", "a.md", "", ".", "/", "x", "MEMORY.md", "~"])))
 def test_no_spelling_leads_out_of_the_places(pieces: list[str]) -> None:
-    root = Path("/home/ann/ws")
+    root = Path("/srv/workspace")
     scope = scope_of(root, root, [ExtraPath("/srv/notes"), ExtraPath("docs")])
     names = scope.locate("/".join(pieces))
     if names is not None:

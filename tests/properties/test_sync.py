@@ -29,8 +29,8 @@ WORDS = st.sampled_from(
         *(
             "router",
             "password",
-            "alice",
-            "bob",
+            "heron",
+            "robin",
             "decided",
             "sqlite",
             "index",
@@ -49,7 +49,7 @@ TEXTS = st.lists(
     max_size=30,
 ).map("\n".join)
 QUESTIONS = (
-    "what did alice decide about the router password?",
+    "what did heron decide about the router password?",
     "a828e60",
     "索引 数据库",
     "ERR_FOO in memorySearch.query",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from recollect.index.segments import Ids
 
     Found = tuple[Ids, NDArray[np.float64]]
-    State = tuple[int, bytes, bytes]
 
 BY_SIGNS, BY_SIGNS_A_RESULT = 2_048, 16
 """How many rows survive the signs: 2048 + 16 k. How far signs err does not depend on k, so most

@@ -17,7 +17,6 @@ APPLICATION_ID = 0x52434C54  # "RCLT"
 SCHEMA = 1
 
 META_KEY = "memory_index_meta_v1"
-LAST_SYNC_KEY = "last_sync"
 
 WAITING, EMBEDDED, UNREAD = 0, 1, 2
 """A chunk's vector is to come, is there, or is not wanted: the model cannot read its script."""

@@ -10,7 +10,7 @@ from recollect.core.errors import IndexUnreadable
 from recollect.core.ranking import TextMatch, TextStats
 from recollect.core.types import NoteStat, Source, Span
 from recollect.index.connect import our_errors, select
-from recollect.index.schema import EMBEDDED, LAST_SYNC_KEY, META_KEY, WAITING, Identity
+from recollect.index.schema import EMBEDDED, META_KEY, WAITING, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,9 +88,6 @@ class Snapshot:
             return Identity(**(told | {"sources": tuple(told["sources"])}))
         except (TypeError, KeyError) as error:
             raise IndexUnreadable(str(self.path), f"its description is odd: {error}") from error
-
-    def last_sync(self) -> dict[str, object] | None:
-        return self._meta(LAST_SYNC_KEY)
 
     def _meta(self, key: str) -> dict[str, Any] | None:
         rows = self._select("SELECT value FROM meta WHERE key = ?", (key,))

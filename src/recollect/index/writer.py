@@ -11,7 +11,6 @@ from recollect.core.errors import IndexTooNew, IndexUnreadable
 from recollect.core.words import index_words
 from recollect.index.connect import open_new, open_writer, our_errors, select, transaction
 from recollect.index.schema import (
-    LAST_SYNC_KEY,
     META_KEY,
     SCHEMA,
     TABLES,
@@ -270,9 +269,6 @@ class IndexWriter:
                 "UPDATE chunks SET embedded = 1 WHERE id = ?", ((chunk_id,) for chunk_id in ids)
             )
         return len(rows)
-
-    def remember_sync(self, told: Mapping[str, object]) -> None:
-        self._put_meta(LAST_SYNC_KEY, told)
 
     def _put_meta(self, key: str, value: Mapping[str, object]) -> None:
         self._opened.execute(

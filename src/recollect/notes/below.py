@@ -4,7 +4,7 @@ A path that was checked and then opened by name is two questions to the disk, an
 put in place between them: measured, that leaked in one read of thirty. So a folder is held by
 its descriptor and each step down is one `openat` with O_NOFOLLOW, which cannot be tricked:
 
-    disk ── folder("/home/ann/ws") ── folder("memory") ── file("2026-11-15.md")
+    disk ── folder("/srv/workspace") ── folder("memory") ── file("2026-11-15.md")
 
 Where the system has no `openat` (Windows), `CheckedFolder` looks, opens, and looks again.
 That stops every link that lies there, but not one swapped in and out within microseconds.
