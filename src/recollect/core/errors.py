@@ -4,9 +4,12 @@
     ├── BadRequest              change the call
     │   ├── WorkspaceMissing    the folder is not there
     │   ├── NotANote            the path is not part of this memory
+    │   ├── BadEntry            what is to be appended cannot stand in a note
     │   ├── NotADataset         a folder is no evaluation set, or a file of it is broken
     │   └── BadSetting          a setting has a value we cannot use
     ├── NoteUnreadable          the file is there, but we could not read it
+    ├── NoteNotWritable         nothing was appended, for a reason the user can mend
+    │   └── NoteBusy            somebody else is appending to it: wait
     ├── IndexTrouble            the notes are safe; the index is not usable right now
     │   ├── IndexBusy           somebody else is writing it: wait
     │   ├── IndexUnreadable     damaged or not ours: `recollect index` sets it aside and rebuilds
@@ -15,13 +18,26 @@
     ├── OutputFailed            the answer could not be written where it was to go
     └── EmbedderTrouble         no vectors right now: search goes on by keyword
         ├── EmbedderMissing     its weights, package or key are not there
+        ├── EmbedderRefused     it said no, and will go on saying no until the user acts
+        │   └── QuotaExhausted  the account has nothing left
         └── EmbedderFailed      it was asked and did not give usable vectors
+            ├── EmbedderUnreachable  no answer: no connection, hung up, or too late
+            ├── AnswerUnusable       an answer, but not the vectors that were asked for
+            └── TextTooLarge         more than it takes at once: send less
 
 Each message says what happened, to which thing, and the next step.
 Facts a program might branch on are attributes, so nobody has to parse a message.
 """
 
-from typing import ClassVar
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recollect.core.ports import Vectors
 
 
 class RecollectError(Exception):
@@ -57,6 +73,12 @@ class NotANote(BadRequest):
         self.path = path
 
 
+class BadEntry(BadRequest):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"cannot append this entry: {why}")
+        self.why = why
+
+
 class NotADataset(BadRequest):
     def __init__(self, path: str, why: str, line: int | None = None) -> None:
         place = f"{path!r}, line {line}" if line else repr(path)
@@ -76,6 +98,25 @@ class NoteUnreadable(RecollectError):
         super().__init__(f"cannot read the note {path!r}: {why}")
         self.path = path
         self.why = why
+
+
+class NoteNotWritable(RecollectError):
+    """What was in the note is still there; the entry is not to be counted on."""
+
+    def __init__(self, path: str, why: str, action: str) -> None:
+        super().__init__(f"cannot append to the note {path!r}: {why}; {action}")
+        self.path = path
+        self.why = why
+        self.action = action
+
+
+class NoteBusy(NoteNotWritable):
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+    def __init__(self, path: str, waited_s: float) -> None:
+        why = f"another process holds its lock; waited {waited_s:.0f} s"
+        super().__init__(path, why, "append again when it is done")
+        self.waited_s = waited_s
 
 
 class IndexTrouble(RecollectError):
@@ -134,19 +175,76 @@ class OutputFailed(RecollectError):
 
 class EmbedderTrouble(RecollectError):
     exit_code = 5
+    until_user_acts: ClassVar[bool] = False
+    """Whether asking again is useless before somebody changes something."""
+
+    provider: str = ""
+    finished: Mapping[int, Vectors] = MappingProxyType({})
+    """Rows that were ready before the trouble, by the number of their text: they are paid for."""
 
 
 class EmbedderMissing(EmbedderTrouble):
     """Asking again will not help until the user acts."""
 
+    until_user_acts = True
+
     def __init__(self, provider: str, problem: str, action: str) -> None:
         super().__init__(f"the {provider!r} embedder is not available: {problem}; {action}")
         self.provider = provider
+        self.problem = problem
         self.action = action
 
 
+class EmbedderRefused(EmbedderTrouble):
+    """The provider was reached and will not serve us: a key, a model, an account."""
+
+    until_user_acts = True
+
+    def __init__(
+        self,
+        provider: str,
+        problem: str,
+        action: str,
+        *,
+        http_status: int | None = None,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(f"the {provider!r} embedder refuses: {problem}; {action}")
+        self.provider = provider
+        self.action = action
+        self.http_status = http_status
+        self.code = code
+
+
+class QuotaExhausted(EmbedderRefused):
+    """Told by the provider in its own code; waiting a few seconds does not bring it back."""
+
+
 class EmbedderFailed(EmbedderTrouble):
-    def __init__(self, provider: str, why: str) -> None:
+    def __init__(
+        self,
+        provider: str,
+        why: str,
+        *,
+        http_status: int | None = None,
+        code: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
         super().__init__(f"the {provider!r} embedder failed: {why}")
         self.provider = provider
         self.why = why
+        self.http_status = http_status
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+
+class EmbedderUnreachable(EmbedderFailed):
+    """There was no whole answer, so nobody knows whether the request was served."""
+
+
+class AnswerUnusable(EmbedderFailed):
+    """Not the right count, order, length or numbers; nothing of it is kept."""
+
+
+class TextTooLarge(EmbedderFailed):
+    """The request or a text in it is larger than the provider takes."""

@@ -1,17 +1,40 @@
-"""Markdown on disk: which files are notes, and their text, cleaned once.
+"""Markdown on disk: which files are notes, their text, cleaned once, and one entry more.
 
-    names.py      what a note may be called
-    scope.py      which paths belong to a memory, decided without touching the disk
-    below.py      folders and files opened so that no symbolic link is ever followed
-    find.py       one look at the disk
-    read.py       one note: bytes and the stat that belongs to them
-    clean.py      bytes to text
-    workspace.py  START HERE: open, scan, read
-
-Nothing in this room writes: the notes are the user's.
+names.py      what a note may be called
+scope.py      which paths belong to a memory, decided without touching the disk
+below.py      folders and files opened so that no symbolic link is ever followed
+find.py       one look at the disk
+read.py       one note: bytes and the stat that belongs to them
+clean.py      bytes to text
+entry.py      what an append adds: an entry and its mark, as lines
+section.py    a section by its heading
+tail.py       which bytes put those lines behind the bytes that are there
+target.py     which note an entry goes to
+lock.py       one appender at a time
+append.py     the only place that writes: the notes are the user's
+workspace.py  START HERE: open, scan, read, append
 """
+
+from typing import TYPE_CHECKING, Any
 
 from recollect.notes.scope import ExtraPath
 from recollect.notes.workspace import Workspace
 
-__all__ = ["ExtraPath", "Workspace"]
+if TYPE_CHECKING:
+    from recollect.notes.append import Appended
+    from recollect.notes.entry import Entry
+    from recollect.notes.section import Section
+    from recollect.notes.target import user_day
+
+_HOMES = {"Appended": "append", "Entry": "entry", "Section": "section", "user_day": "target"}
+
+__all__ = ["Appended", "Entry", "ExtraPath", "Section", "Workspace", "user_day"]
+
+
+def __getattr__(name: str) -> Any:
+    """What only writing needs is imported when it is asked for: a search writes nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'recollect.notes' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"recollect.notes.{_HOMES[name]}"), name)

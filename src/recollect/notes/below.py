@@ -27,14 +27,18 @@ if TYPE_CHECKING:
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC
-_FILE_FLAGS = (
-    os.O_RDONLY
-    | _NOFOLLOW
+_PLAIN_FLAGS = (
+    _NOFOLLOW
     | _CLOEXEC
     | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for its writer
     | getattr(os, "O_NOCTTY", 0)  # a terminal must not become ours
     | getattr(os, "O_BINARY", 0)  # Windows would end the text at Ctrl-Z
 )
+_FILE_FLAGS = os.O_RDONLY | _PLAIN_FLAGS
+# With O_APPEND no write can land on what is there; reading shows what to go on from.
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | _PLAIN_FLAGS
+# As open to others as the user's own editor would make them: the notes are the user's.
+_FILE_MODE, _FOLDER_MODE = 0o666, 0o777
 
 # Linux and macOS say ELOOP of a link opened with O_NOFOLLOW, FreeBSD says EMLINK.
 _LINK_ERRORS = {errno.ELOOP, errno.EMLINK}
@@ -67,6 +71,18 @@ class Folder(Protocol):
 
     def file(self, name: str) -> int:
         """The descriptor of a regular file; raises `NotPlain` for anything else that is there."""
+        ...
+
+    def file_to_append(self, name: str) -> int:
+        """Likewise, for reading and appending; an empty file is made where there is none."""
+        ...
+
+    def make_folder(self, name: str) -> None:
+        """Unless something of that name is there."""
+        ...
+
+    def sync(self) -> None:
+        """Returns when the names in this folder are on disk."""
         ...
 
     def close(self) -> None: ...
@@ -133,7 +149,26 @@ class HeldFolder:
         return HeldFolder(self._open(name, _FOLDER_FLAGS))
 
     def file(self, name: str) -> int:
-        fd = self._open(name, _FILE_FLAGS)
+        return self._open_regular(name, _FILE_FLAGS)
+
+    def file_to_append(self, name: str) -> int:
+        return self._open_regular(name, _APPEND_FLAGS | os.O_CREAT)
+
+    def make_folder(self, name: str) -> None:
+        with suppress(FileExistsError):
+            os.mkdir(name, _FOLDER_MODE, dir_fd=self._fd)
+
+    def sync(self) -> None:
+        if self._fd is not None:
+            os.fsync(self._fd)
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _open_regular(self, name: str, flags: int) -> int:
+        fd = self._open(name, flags)
         try:
             _require_regular(os.fstat(fd))
         except BaseException:
@@ -141,14 +176,9 @@ class HeldFolder:
             raise
         return fd
 
-    def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-
     def _open(self, name: str, flags: int) -> int:
         try:
-            return os.open(name, flags, dir_fd=self._fd)
+            return os.open(name, flags, _FILE_MODE, dir_fd=self._fd)
         except OSError as error:
             if error.errno in _LINK_ERRORS:
                 raise NotPlain(LINK) from None
@@ -167,7 +197,7 @@ class CheckedFolder:
     def __init__(self, path: str, parent: CheckedFolder | None) -> None:
         self._path = path
         self._parent = parent
-        self._identity = _identity(self._look(path)) if parent else None
+        self._identity = identity(self._look(path)) if parent else None
 
     def entries(self) -> list[os.DirEntry[str]]:
         with os.scandir(self._path) as found:
@@ -183,20 +213,38 @@ class CheckedFolder:
         return CheckedFolder(os.path.join(self._path, name), self)  # noqa: PTH118
 
     def file(self, name: str) -> int:
+        return self._open_regular(name, _FILE_FLAGS)
+
+    def file_to_append(self, name: str) -> int:
+        with suppress(FileExistsError):
+            self.require_unmoved()
+            path = os.path.join(self._path, name)  # noqa: PTH118
+            # O_EXCL makes a file or nothing: it does not go where a link points.
+            os.close(os.open(path, _APPEND_FLAGS | os.O_CREAT | os.O_EXCL, _FILE_MODE))
+        return self._open_regular(name, _APPEND_FLAGS)
+
+    def make_folder(self, name: str) -> None:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.join(self._path, name), _FOLDER_MODE)  # noqa: PTH102, PTH118
+
+    def sync(self) -> None:
+        pass  # Windows has no descriptors for folders; it journals their names
+
+    def close(self) -> None:
+        pass  # nothing is held
+
+    def _open_regular(self, name: str, flags: int) -> int:
         path = os.path.join(self._path, name)  # noqa: PTH118
         before = os.lstat(path)
         _require_regular(before)
-        fd = os.open(path, _FILE_FLAGS)
+        fd = os.open(path, flags)
         try:
-            _require_same(os.fstat(fd), _identity(before))
+            _require_same(os.fstat(fd), identity(before))
             self.require_unmoved()
         except BaseException:
             os.close(fd)
             raise
         return fd
-
-    def close(self) -> None:
-        pass  # nothing is held
 
     def _look(self, path: str) -> os.stat_result:
         status = os.lstat(path)
@@ -221,12 +269,13 @@ def _require_regular(status: os.stat_result) -> None:
         raise NotPlain("a folder, not a file")
 
 
-def _require_same(status: os.stat_result, identity: tuple[int, int] | None) -> None:
-    if _identity(status) != identity:
+def _require_same(status: os.stat_result, expected: tuple[int, int] | None) -> None:
+    if identity(status) != expected:
         raise NotPlain("it was replaced while it was opened")
 
 
-def _identity(status: os.stat_result) -> tuple[int, int]:
+def identity(status: os.stat_result) -> tuple[int, int]:
+    """The same for the same file, whatever it is called."""
     return status.st_dev, status.st_ino
 
 

@@ -62,14 +62,15 @@ def _read_steadily(fd: int) -> tuple[bytes, NoteStat]:
     before = after = note_stat(os.fstat(fd))
     for _ in range(READ_TRIES):
         before = after
-        data = _read_all(fd, before.size)
+        data = read_all(fd, before.size)
         after = note_stat(os.fstat(fd))
         if (after.size, after.mtime_ns) == (before.size, before.mtime_ns):
             break
     return data, before
 
 
-def _read_all(fd: int, size: int) -> bytes:
+def read_all(fd: int, size: int) -> bytes:
+    """Everything, from the start; raises EFBIG beyond what a note may have."""
     if size > MAX_NOTE_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     os.lseek(fd, 0, os.SEEK_SET)

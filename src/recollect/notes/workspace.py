@@ -1,4 +1,4 @@
-"""An agent's workspace: what notes it has, and what they say."""
+"""An agent's workspace: what notes it has, what they say, and one entry more."""
 
 from __future__ import annotations
 
@@ -13,10 +13,17 @@ from recollect.notes.scope import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from recollect.core.types import Note, Scan
+    from recollect.notes.append import Appended
     from recollect.notes.below import Folder
+    from recollect.notes.entry import Entry
     from recollect.notes.scope import ExtraPath, Scope
+    from recollect.notes.section import Section
+
+APPEND_WAIT_S = 10.0
+"""An append takes milliseconds: whoever holds the lock for this long is stuck, or stopped."""
 
 
 class Workspace:
@@ -67,6 +74,20 @@ class Workspace:
         if names is None:
             raise NotANote(path)
         return read_note(self._disk, names, path)
+
+    def append(
+        self, entry: Entry, to: date | Section, *, wait_s: float = APPEND_WAIT_S
+    ) -> Appended:
+        """One entry more in the note of a day, or under a heading of MEMORY.md; on disk when done.
+
+        The day is the user's (see `user_day`). Nothing that is there is changed, and an entry
+        that is there already is not doubled. Raises `BadEntry` for what cannot be an entry,
+        `NoteBusy` when others hold the note longer than `wait_s`, and `NoteNotWritable`.
+        """
+        from recollect.notes.append import append_entry
+
+        self._open_root().close()
+        return append_entry(self._disk, self.root, entry, to, wait_s=wait_s)
 
     def _open_root(self) -> Folder:
         try:
