@@ -132,3 +132,33 @@ def test_importing_reads_no_language_and_its_time_is_reported() -> None:
     import_ms, languages, compiled = done.stdout.decode().split()
     sys.stdout.write(f"import: {float(import_ms):.2f} ms\n")
     assert languages == compiled == "0"
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "distance"),
+    [
+        ("what broke in June?", date(2026, 6, 30), 0),
+        ("what broke in June?", date(2023, 6, 10), 7),
+        ("what broke in June?", date(2023, 7, 3), 10),
+        ("what broke on June 5?", date(2021, 6, 5), 7),
+        ("六月发生了什么", date(2023, 6, 27), 7),
+        ("what broke last June?", date(2023, 6, 10), 1087),
+        ("what broke in June 2025?", date(2023, 6, 10), 722),
+        ("on February 29", date(2023, 2, 28), 7),
+    ],
+)
+def test_a_month_without_its_year_may_be_of_any_year(
+    question: str, day: date, distance: int
+) -> None:
+    asked = asked_times(question, TODAY)
+    assert asked is not None
+    assert asked.distance_days(day) == distance
+
+
+@given(st.dates(), st.dates())
+def test_a_time_that_comes_round_is_never_farther_than_the_latest(day: date, today: date) -> None:
+    for question in ("in December", "on February 29", "一月"):
+        asked = asked_times(question, today)
+        if asked is not None:
+            latest = TimeSpan(asked.first, asked.last)
+            assert 0 <= asked.distance_days(day) <= latest.distance_days(day)

@@ -18,13 +18,16 @@ DEGRADED = 5
 
 
 def run(arguments: argparse.Namespace) -> int:
+    question = " ".join(arguments.question)
+    options: dict[str, Any] = {
+        "max_results": arguments.max_results,
+        "min_score": arguments.min_score,
+        "mode": arguments.mode,
+    }
     with memory_of(arguments) as memory:
-        answer = memory.search(
-            " ".join(arguments.question),
-            max_results=arguments.max_results,
-            min_score=arguments.min_score,
-            mode=arguments.mode,
-        )
+        if arguments.why:
+            return _show_why(memory.why_absent(question, arguments.why, **options), arguments)
+        answer = memory.search(question, **options)
     if arguments.json:
         print_json(as_json(answer, explain=arguments.explain))
     else:
@@ -32,6 +35,14 @@ def run(arguments: argparse.Namespace) -> int:
     if answer.degraded:
         return DEGRADED
     return 0 if answer.hits else NOTHING_FOUND
+
+
+def _show_why(told: str, arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        print_json({"path": arguments.why, "why": told})
+    else:
+        say(told)
+    return 0
 
 
 def as_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
@@ -69,6 +80,7 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
             "textRank": parts.text_rank,
             "decay": parts.decay,
             "recency": parts.recency,
+            "rerank": parts.rerank,
         }
     return told
 
@@ -97,4 +109,6 @@ def _explained(parts: ScoreParts) -> str:
         told.append(f"age × {parts.decay:.2f}")
     if parts.recency > 1:
         told.append(f"time asked for × {parts.recency:.2f}")
+    if parts.rerank is not None:
+        told.append(f"second look {parts.rerank:.2f}")
     return ", ".join(told)

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from recollect.core.types import Span
 
 MERGED_CHARS = 2400
 """Neighbours are one hit as long as it stays below this: three chunks in a row."""
 
-WIDE_CHARS = 1350
-"""A smaller hit is widened to this: six of them are some 8 000 characters, 2 000 tokens."""
+WIDE_CHARS = 1090
+"""A smaller hit is widened to this: six, some of them merged, are 8 500 characters."""
 
 BLANK_LINES = 2
 """Chunks with no more than this between them are neighbours: blank lines belong to none."""
@@ -83,6 +83,26 @@ def merge(
         if len(passages) < limit:
             passages.append(Passage(path, span.start_line, span.end_line, chunk_id))
     return passages
+
+
+def fair(
+    passages: Sequence[Passage],
+    source: Callable[[Passage], str],
+    quota: Callable[[str], int],
+    limit: int,
+) -> list[Passage]:
+    """The first `limit`, no source with more than its quota while another still has some."""
+    taken: list[Passage] = []
+    counts: dict[str, int] = {}
+    for passage in passages:
+        name = source(passage)
+        if len(taken) < limit and counts.get(name, 0) < quota(name):
+            counts[name] = counts.get(name, 0) + 1
+            taken.append(passage)
+    chosen = {id(passage) for passage in taken}
+    spare = [one for one in passages if id(one) not in chosen][: limit - len(taken)]
+    chosen |= {id(passage) for passage in spare}
+    return [passage for passage in passages if id(passage) in chosen]
 
 
 def _join(passage: Passage, span: Span, lines: Lines) -> bool:

@@ -30,6 +30,11 @@ _DENSE_STOP_WORDS = """
 这 那 です ます した する の は が を に で と も か
 """
 
+_PARTICLES = frozenset(
+    "的了是在和與与或及為为之其此被把將将也又可以就都而且但因所於于有個个哪誰谁什麼么嗎吗呢吧這这那們们"
+)
+"""Characters that mostly hold a sentence together: 寧王的本名是? asks for 寧王 and 本名."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
@@ -41,6 +46,8 @@ class TextQuery:
     """Terms that name one thing exactly: a chunk that has one is never below the threshold."""
     pairs: frozenset[str] = frozenset()
     """Terms that are neighbouring characters of a script without spaces, words or not."""
+    faint: frozenset[str] = frozenset()
+    """Of these, the ones with a particle in them: seldom a word of their own."""
 
 
 @cache
@@ -75,4 +82,5 @@ def worth_asking(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
 
 
 def _query(terms: tuple[str, ...], pairs: frozenset[str]) -> TextQuery:
-    return TextQuery(terms, frozenset(filter(is_identifier, terms)), pairs)
+    faint = frozenset(pair for pair in pairs if not _PARTICLES.isdisjoint(pair))
+    return TextQuery(terms, frozenset(filter(is_identifier, terms)), pairs, faint)

@@ -93,6 +93,8 @@ class ScoreParts(NamedTuple):
     """What age left of the score; 1 for notes without a date."""
     recency: float
     """What being of the time asked for added; 1 where no time was named."""
+    rerank: float | None = None
+    """What a reranker said; the order is by this where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

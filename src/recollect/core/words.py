@@ -166,3 +166,8 @@ def _without_tense(word: str) -> str:
             return base + "e"  # making, make
         return base
     return word
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a whole, to see how much two texts are alike."""
+    return frozenset(word.forms[0] for word in words(text) if not word.single)

@@ -70,8 +70,14 @@ class SqliteVectorCache:
             found = select(
                 self._opened(),
                 "SELECT hash, embedding FROM embedding_cache WHERE provider = ? AND model = ? "
-                "AND provider_key = '' AND dims = ? AND hash IN (SELECT value FROM json_each(?))",
-                (facts.provider, facts.model, facts.dims, json.dumps(digests)),
+                "AND provider_key = ? AND dims = ? AND hash IN (SELECT value FROM json_each(?))",
+                (
+                    facts.provider,
+                    facts.model,
+                    facts.endpoint_key,
+                    facts.dims,
+                    json.dumps(digests),
+                ),
             )
             return {digest: np.frombuffer(blob, dtype="<f4") for digest, blob in found}
 
@@ -86,14 +92,15 @@ class SqliteVectorCache:
         facts, now = self._facts, int(self._now_s())
         with our_errors(self._path), transaction(self._opened()) as db:
             db.executemany(
-                "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, '', ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     (
                         facts.provider,
                         facts.model,
+                        facts.endpoint_key,
                         digest,
                         vector.astype("<f4").tobytes(),
-                        facts.dims,
+                        vector.size,  # Not the facts', which may not be known yet.
                         now,
                     )
                     for digest, vector in vectors.items()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recollect.core.errors import IndexUnreadable
-from recollect.core.ranking import TextMatch, TextStats
+from recollect.core.text_scores import TextMatch, TextStats
 from recollect.core.types import NoteStat, Source, Span
 from recollect.index.connect import our_errors, select
 from recollect.index.schema import EMBEDDED, META_KEY, WAITING, Identity
@@ -132,6 +133,22 @@ class Snapshot:
         )
         return {row[0]: _stored(row) for row in rows}
 
+    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
+        """Which lines of which note each chunk is."""
+        rows = self._select(
+            "SELECT id, path, start_line, end_line FROM chunks "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {chunk_id: (path, Span(start, end)) for chunk_id, path, start, end in rows}
+
+    def chunks_of(self, path: str) -> list[int]:
+        """The chunks of a note, in order."""
+        rows = self._select(
+            "SELECT id FROM chunks WHERE path = ? ORDER BY start_line, id", (path,)
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
     def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
         """The chunks of a note that begin in these lines, in order."""
         rows = self._select(
@@ -157,20 +174,30 @@ class Snapshot:
     # -- the two legs ----------------------------------------------------------------------------
 
     def matching(
-        self, query: TextQuery, sources: Sequence[str], limit: int
+        self,
+        query: TextQuery,
+        sources: Sequence[str],
+        limit: int,
+        among: Sequence[int] | None = None,
     ) -> tuple[list[TextMatch], TextStats]:
-        """The chunks with the best BM25, and what their exact score is computed from."""
+        """The chunks with the best BM25, and what their exact score is computed from.
+
+        `among` looks at these chunks alone.
+        """
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
+        named = None if among is None else json.dumps(list(among))
         rows = self._select(
             "SELECT rowid, recollect_counts(chunks_fts, ?) FROM chunks_fts "
-            "WHERE chunks_fts MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?",
-            (len(sources), _match_expression(query, sources), _RANK, limit),
+            "WHERE chunks_fts MATCH ? AND rank MATCH ? "
+            "AND (? IS NULL OR rowid IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?",
+            (len(sources), _match_expression(query, sources), _RANK, named, named, limit),
         )
         chunks, words, matches = 0, 0, []
         for chunk_id, told in rows:
-            body, heading, name, length, chunks, words = json.loads(told)
-            matches.append(TextMatch(chunk_id, tuple(body), tuple(heading), tuple(name), length))
+            body, heading, name, gaps, length, chunks, words = json.loads(told)
+            fields = (tuple(body), tuple(heading), tuple(name))
+            matches.append(TextMatch(chunk_id, *fields, length, tuple(gaps)))
         having = self.having(query.terms)
         frequencies = tuple(having.get(term, 0) for term in query.terms)
         return matches, TextStats(chunks, words / max(1, chunks), frequencies)
@@ -222,7 +249,20 @@ def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
     sources = cast("int", values[0])
     places = [api.phrase_locations(phrase) for phrase in range(sources, api.phrase_count)]
     fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
-    return json.dumps([*fields, api.column_size(BODY), api.row_count, api.column_total_size(BODY)])
+    body = [place[BODY] for place in places]
+    gaps = [_gap(one, following) for one, following in pairwise(body)]
+    told = [*fields, gaps, api.column_size(BODY), api.row_count, api.column_total_size(BODY)]
+    return json.dumps(told)
+
+
+def _gap(one: Sequence[int], other: Sequence[int]) -> int:
+    """How far the nearest two places of two terms are apart; 0 where one has no place."""
+    least, i, j = 0, 0, 0
+    while i < len(one) and j < len(other):
+        gap = abs(one[i] - other[j])
+        least = min(least, gap) if least else gap
+        i, j = (i + 1, j) if one[i] < other[j] else (i, j + 1)
+    return least
 
 
 def source_word(source: str) -> str:

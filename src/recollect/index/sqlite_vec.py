@@ -37,10 +37,11 @@ class SqliteVecDriver:
         _load(db)
         db.execute("CREATE TABLE vec_state (dims INTEGER NOT NULL)")
         db.execute("INSERT INTO vec_state VALUES (?)", (dims,))
-        # A declaration takes no bound values; int() is what keeps this one safe.
+        # A declaration takes no bound values; int() is what keeps this one safe. While the length
+        # is not known no vector is taken, but the table must be there and cannot be of length 0.
         db.execute(
             "CREATE VIRTUAL TABLE chunks_vec USING vec0 (id INTEGER PRIMARY KEY, "
-            f"source TEXT PARTITION KEY, vector float[{int(dims)}] distance_metric=cosine)"
+            f"source TEXT PARTITION KEY, vector float[{int(dims) or 1}] distance_metric=cosine)"
         )
 
     def add(self, db: apsw.Connection, source: str, ids: Sequence[int], vectors: Vectors) -> None:

@@ -6,15 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recollect.core.passages import Lines, Passage, merge, widen
+from recollect.core.passages import Lines, Passage, fair, merge, widen
 from recollect.core.snippets import snippet
 from recollect.core.types import Hit, ScoreParts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from recollect.core.ranking import Candidate
+    from recollect.core.fusion import Candidate
     from recollect.index import Snapshot, StoredChunk
+    from recollect.search.settings import SearchSettings
 
 REACH_LINES = 80
 """How far around a hit lines are looked up: more hardly fit in what it may be widened by."""
@@ -33,12 +34,21 @@ class Shown:
 
 
 def make_hits(
-    snapshot: Snapshot, found: Sequence[tuple[Candidate, StoredChunk]], shown: Shown, limit: int
+    snapshot: Snapshot,
+    found: Sequence[tuple[Candidate, StoredChunk]],
+    shown: Shown,
+    settings: SearchSettings,
 ) -> tuple[Hit, ...]:
-    """At most `limit` passages around chunks that are given best first."""
+    """Passages around chunks that are given best first, as many as were asked for."""
     by_id = {chunk.id: (candidate, chunk) for candidate, chunk in found}
     known = _lines_by_note(chunk for _, chunk in found)
-    passages = merge([(chunk.id, chunk.path, chunk.span) for _, chunk in found], known, limit)
+    sources = {chunk.path: chunk.source for _, chunk in found}
+    passages = fair(
+        merge([(chunk.id, chunk.path, chunk.span) for _, chunk in found], known, len(found)),
+        lambda passage: sources[passage.path],
+        settings.quota,
+        settings.max_results,
+    )
     around = _lines_by_note(chunk for passage in passages for chunk in _around(snapshot, passage))
     for passage in passages:
         around.setdefault(passage.path, Lines(()))
@@ -80,6 +90,7 @@ def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], sh
             shown.text_ranks.get(chunk.id),
             candidate.decay,
             candidate.recency,
+            candidate.rerank,
         ),
         chars=len(text),
     )

@@ -24,6 +24,7 @@ from recollect.core.times.spans import (
     latest_weekend,
     months,
     one_day,
+    one_day_a_year,
     period,
     real_day,
     recurring,
@@ -151,7 +152,9 @@ def _date(match: re.Match[str], today: date) -> Found | None:
         span = months(year, month) if year else recurring(month, 1, today)
         return Found(span, end, 0 if year else 365)
     found = real_day(year, month, day or 0) if year else day_of_year(month, day or 0, today)
-    return Found(one_day(found), end, 0 if year else 365) if found else None
+    if not found:
+        return None
+    return Found(one_day(found), end) if year else Found(one_day_a_year(found), end, 365)
 
 
 def _count(match: re.Match[str], today: date) -> Found | None:

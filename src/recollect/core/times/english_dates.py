@@ -16,6 +16,7 @@ from recollect.core.times.spans import (
     months,
     note_date,
     one_day,
+    one_day_a_year,
     real_day,
     recurring,
     shift,
@@ -108,7 +109,7 @@ def _date(words: list[str], at: int, today: date, after: str) -> Found | None:
     if unsure and not after and words[end]:
         return None  # "may 2 agents write", "step 2 may fail"; at the end it can only be a day.
     found_day = day_of_year(MONTHS[name], day, today)
-    return Found(one_day(found_day), end, every_days=365) if found_day else None
+    return Found(one_day_a_year(found_day), end, every_days=365) if found_day else None
 
 
 def _iso(word: str, today: date) -> TimeSpan | None:

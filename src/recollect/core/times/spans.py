@@ -38,6 +38,10 @@ UNITS = {
 """Its length in days, and how many days to either side "one ago" may mean."""
 
 
+OTHER_YEAR_DAYS = 7
+"""As far as this a day of another year seems, where only the latest can have been meant more."""
+
+
 class TimeSpan(NamedTuple):
     """Consecutive days, both ends included."""
 
@@ -47,6 +51,32 @@ class TimeSpan(NamedTuple):
     def distance_days(self, day: date) -> int:
         """How far a day lies outside; 0 inside."""
         return max(0, (self.first - day).days, (day - self.last).days)
+
+
+class YearlySpan(TimeSpan):
+    """A month or a day that was named without its year: the latest is meant first, but "in June"
+    may also be a June of years ago, and then nothing else in the question says so."""
+
+    __slots__ = ()
+
+    def distance_days(self, day: date) -> int:
+        latest = TimeSpan.distance_days(self, day)
+        years = (day.year + step for step in (-1, 0, 1))
+        moved = (
+            TimeSpan(_in_year(self.first, year), _in_year(self.last, year + self._years))
+            for year in years
+        )
+        return min(latest, OTHER_YEAR_DAYS + min(span.distance_days(day) for span in moved))
+
+    @property
+    def _years(self) -> int:
+        return self.last.year - self.first.year
+
+
+def _in_year(day: date, year: int) -> date:
+    """The same day of another year; what has no 29 February has a 28th."""
+    year = min(max(year, date.min.year), date.max.year)
+    return real_day(year, day.month, day.day) or day.replace(year=year, day=28)
 
 
 class Found(NamedTuple):
@@ -106,6 +136,10 @@ def one_day(day: date) -> TimeSpan:
     return TimeSpan(day, day)
 
 
+def one_day_a_year(day: date) -> TimeSpan:
+    return YearlySpan(day, day)
+
+
 def period(unit: str, offset: int, today: date) -> TimeSpan:
     """The week, weekend, month, quarter or year that lies so many of them from today's."""
     if unit == "week":
@@ -143,7 +177,7 @@ def recurring(month: int, count: int, today: date, offset: int | None = None) ->
     """
     spans = [months(today.year + step, month, count) for step in (-2, -1, 0, 1)]
     if offset is None:
-        return next(span for span in reversed(spans) if span.first <= today)
+        return YearlySpan(*next(span for span in reversed(spans) if span.first <= today))
     if offset < 0:
         return next((span for span in reversed(spans) if span.last < today), spans[0])
     if offset > 0:

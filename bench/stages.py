@@ -1,0 +1,103 @@
+"""Where the time of a hybrid search goes: each stage as a share of the whole.
+
+    python bench/stages.py FOLDER_OF_MARKDOWN [QUESTIONS_FILE]
+
+The questions are lines of a file, or headings of the notes. CPU time of this process, so a busy
+machine changes the figures little; the shares are what counts.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect import ExtraPath, Settings, open_memory
+from recollect.core import fusion
+from recollect.core.querying import text_query, worth_asking
+from recollect.search.hits import make_hits
+from recollect.search.hybrid import _shown, in_order
+from recollect.search.legs import Asked, _ask_words
+from recollect.search.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recollect import Memory
+
+MAX_QUESTIONS = 200
+
+
+class Stages:
+    def __init__(self) -> None:
+        self.spent: Counter[str] = Counter()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.process_time_ns()
+        yield
+        self.spent[name] += time.process_time_ns() - started
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    questions = _questions(folder, sys.argv[2:])[:MAX_QUESTIONS]
+    with tempfile.TemporaryDirectory() as state:
+        settings = Settings(extra_paths=(ExtraPath("."),))
+        with open_memory(folder, state_dir=state, settings=settings) as memory:
+            memory.sync()
+            memory.search(questions[0])  # Loads the model; starting is measured in start.py.
+            stages = Stages()
+            for question in questions:
+                _search(memory, question, stages)
+            chunks = memory.status().counts
+    total = sum(stages.spent.values())
+    print(f"{len(questions)} questions, {chunks.chunks if chunks else 0} chunks")
+    print(f"{'whole search':<24}{total / len(questions) / 1e6:6.2f} ms of CPU a question")
+    for name, spent in stages.spent.items():
+        print(f"{name:<24}{spent / total:6.1%}")
+
+
+def _search(memory: Memory, question: str, stages: Stages) -> None:
+    """`search.hybrid.search`, step by step."""
+    settings = SearchSettings(today=date(2026, 11, 15))
+    embedder = memory._embedder
+    with memory._reader.snapshot() as snapshot:
+        assert snapshot is not None
+        with stages.stage("question to terms"):
+            query = text_query(question)
+            query = worth_asking(query, snapshot.having(query.terms))
+        asked = Asked(query, mode="hybrid")
+        with stages.stage("words: FTS5 and scores"):
+            _ask_words(snapshot, settings, asked, ())
+        with stages.stage("question to vector"):
+            vector = embedder.embed([question], "query")[0]
+        with stages.stage("vectors: nearest"):
+            near = snapshot.nearest(vector, settings.sources, settings.candidates)
+        with stages.stage("vectors: exact cosines"):
+            asked.cosines = snapshot.cosines(vector, [*near, *asked.texts])
+            asked.vectors = {
+                chunk_id: fusion.vector_score(cosine, embedder.facts)
+                for chunk_id, cosine in asked.cosines.items()
+            }
+        with stages.stage("fusion, time, order"):
+            found = in_order(snapshot, question, embedder, settings, asked)
+        with stages.stage("passages and snippets"):
+            shown = _shown(asked, embedder, settings)
+            make_hits(snapshot, found[: settings.chunks_shown], shown, settings)
+
+
+def _questions(folder: Path, given: list[str]) -> list[str]:
+    if given:
+        return Path(given[0]).read_text(encoding="utf-8").split("\n")
+    lines = (line for note in sorted(folder.rglob("*.md")) for line in note.open(encoding="utf-8"))
+    return [line.strip("# \n") for line in lines if line.startswith("#") and len(line) > 12]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Two legs, one score: every way of weighing keeps it in 0..1 and says what it was told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.fusion import (
+    FUSIONS,
+    SURE,
+    UNSURE,
+    Fusion,
+    Legs,
+    fuse,
+    ranks,
+    vector_score,
+    vector_share,
+)
+from recollect.core.ports import ModelFacts
+from recollect.core.ranking import above
+
+FACTS = ModelFacts("p", "m", 2, 400, vector_weight=0.3, vector_weight_sure=0.6)
+
+
+def legs(
+    texts: dict[int, float], vectors: dict[int, float], exact: frozenset[int] = frozenset()
+) -> Legs:
+    return Legs(texts, vectors, vectors, exact)
+
+
+def test_a_vector_score_is_the_place_between_stranger_and_twin() -> None:
+    facts = ModelFacts("p", "m", 2, 400, cosine_floor=0.5, cosine_ceiling=0.9)
+    assert vector_score(0.7, facts) == pytest.approx(0.51)
+    assert vector_score(1.0, facts) == 1
+    assert 0 < vector_score(0.2, facts) < vector_score(0.3, facts) < 0.02
+    assert vector_score(-1.0, facts) == 0
+
+
+def test_no_threshold_hides_an_exact_hit() -> None:
+    weak = fuse(legs({1: 0.01, 2: 0.01}, {}, frozenset({1})), 0.7)
+    assert [one.chunk_id for one in above(weak, 0.9)] == [1]
+
+
+def test_weight_0_is_the_text_score_alone_and_order_is_kept() -> None:
+    made = fuse(legs({1: 0.2, 2: 0.4}, {1: 1.0}), 0.0)
+    scores = {one.chunk_id: one.score for one in made}
+    assert scores[2] > scores[1]
+
+
+SCORES = st.dictionaries(st.integers(1, 9), st.floats(0, 1), max_size=9)
+
+
+@given(SCORES, SCORES, st.floats(0, 1), st.sampled_from(FUSIONS))
+def test_every_fusion_gives_a_score(
+    texts: dict[int, float], vectors: dict[int, float], weight: float, fusion: Fusion
+) -> None:
+    made = fuse(legs(texts, vectors), weight, fusion)
+    assert {one.chunk_id for one in made} == texts.keys() | vectors.keys()
+    assert all(0 <= one.score <= 1 for one in made)
+
+
+def test_the_seeds_formula_is_what_their_page_says() -> None:
+    told = legs({1: 0.5, 2: 0.4}, {1: 0.6, 3: 0.8})
+    assert vector_share(told, FACTS, "seed", None) == 0.7
+    scores = {one.chunk_id: one.score for one in fuse(told, 0.7, "seed")}
+    assert scores == pytest.approx({1: 0.7 * 0.6 + 0.3, 2: 0.3 / 2, 3: 0.7 * 0.8})
+
+
+def test_places_alone_count_in_rrf() -> None:
+    one = fuse(legs({1: 0.9, 2: 0.1}, {1: 0.9, 2: 0.1}), 0.5, "rrf")
+    other = fuse(legs({1: 0.3, 2: 0.2}, {1: 0.5, 2: 0.4}), 0.5, "rrf")
+    assert [c.score for c in one] == [c.score for c in other]
+    assert max(c.score for c in one) == 1
+
+
+@pytest.mark.parametrize(
+    ("nearest", "share"),
+    [(0.1, 0.3), (UNSURE, 0.3), ((UNSURE + SURE) / 2, 0.45), (SURE, 0.6), (1.0, 0.6)],
+)
+def test_the_nearer_the_nearest_the_more_the_vectors_say(nearest: float, share: float) -> None:
+    told = legs({1: 0.5}, {1: 0.05, 2: nearest})
+    assert vector_share(told, FACTS, "weighted", None) == pytest.approx(share)
+
+
+def test_a_weight_that_was_set_is_obeyed() -> None:
+    assert vector_share(legs({}, {1: 1.0}), FACTS, "weighted", 0.9) == 0.9
+
+
+def test_where_nobody_asked_the_vectors_they_have_no_share() -> None:
+    assert vector_share(legs({1: 0.5}, {}), FACTS, "weighted", 0.9) == 0
+
+
+def test_ranks_count_from_1_and_equals_share_a_place() -> None:
+    assert ranks({7: 0.5, 3: 0.5, 9: 0.9, 1: 0.1}) == {9: 1, 3: 2, 7: 2, 1: 4}

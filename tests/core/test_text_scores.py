@@ -1,0 +1,130 @@
+"""Text scores are in 0..1, grow with relevance, and make sense in a memory of one note."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.querying import TextQuery, text_query
+from recollect.core.text_scores import (
+    NEIGHBOUR_WEIGHT,
+    TextMatch,
+    TextStats,
+    is_exact,
+    text_score,
+    with_neighbours,
+    worth_of,
+)
+from recollect.core.types import Span
+
+COUNTS = st.integers(0, 30)
+
+
+def match(*body: int, chunk_id: int = 1, gaps: tuple[int, ...] = ()) -> TextMatch:
+    nothing = (0,) * len(body)
+    return TextMatch(chunk_id, body, nothing, nothing, 100, gaps)
+
+
+def scored(stats: TextStats, *body: int, gaps: tuple[int, ...] = ()) -> float:
+    query = TextQuery(tuple(f"t{number}" for number in range(len(body))), frozenset())
+    return text_score(match(*body, gaps=gaps), stats, worth_of(query, stats))
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=6), st.integers(0, 10**6), st.data())
+def test_a_text_score_lies_between_0_and_1(
+    body: list[int], chunks: int, data: st.DataObject
+) -> None:
+    having = tuple(data.draw(st.integers(0, chunks)) for _ in body)
+    stats = TextStats(chunks, 100.0, having)
+    assert 0 <= scored(stats, *body) <= 1
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=6), st.data())
+def test_one_more_occurrence_never_lowers_the_score(body: list[int], data: st.DataObject) -> None:
+    stats = TextStats(1000, 100.0, tuple(data.draw(st.integers(0, 1000)) for _ in body))
+    more = list(body)
+    more[data.draw(st.integers(0, len(body) - 1))] += 1
+    assert scored(stats, *more) >= scored(stats, *body)
+
+
+def test_a_hit_in_a_memory_of_one_note_scores_well() -> None:
+    assert scored(TextStats(1, 100.0, (1,)), 1) > 0.5
+
+
+def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
+    stats = TextStats(1000, 100.0, (2, 700))
+    assert scored(stats, 1, 0) > 3 * scored(stats, 0, 1)
+
+
+def test_all_terms_beat_several_of_one() -> None:
+    stats = TextStats(1000, 100.0, (20, 20))
+    assert scored(stats, 1, 1) > scored(stats, 5, 0)
+
+
+def test_words_that_no_chunk_has_lower_the_score() -> None:
+    known, unknown = TextStats(100, 100.0, (5,)), TextStats(100, 100.0, (5, 0))
+    assert scored(known, 1) > 1.5 * scored(unknown, 1, 0)
+
+
+def test_a_chunk_with_everything_asked_for_is_exact() -> None:
+    query = TextQuery(("alpha", "beta"), frozenset())
+    assert is_exact(match(1, 2), query)
+    assert not is_exact(match(1, 0), query)
+
+
+def test_a_chunk_with_the_identifier_is_exact() -> None:
+    query = TextQuery(("fix", "a828e60"), frozenset({"a828e60"}))
+    assert is_exact(match(0, 1), query)
+    assert not is_exact(match(1, 0), query)
+
+
+STATS = TextStats(1000, 100.0, (20, 20))
+
+
+@pytest.mark.parametrize(("nearer", "farther"), [(1, 2), (2, 8), (8, 9)])
+def test_words_that_stand_closer_together_score_higher(nearer: int, farther: int) -> None:
+    assert scored(STATS, 1, 1, gaps=(nearer,)) > scored(STATS, 1, 1, gaps=(farther,))
+
+
+@given(st.lists(COUNTS, min_size=2, max_size=6), st.data())
+def test_closeness_keeps_a_score_between_0_and_1(body: list[int], data: st.DataObject) -> None:
+    gaps = tuple(data.draw(st.integers(0, 20)) for _ in body[1:])
+    stats = TextStats(1000, 100.0, tuple(data.draw(st.integers(0, 1000)) for _ in body))
+    assert scored(stats, *body) <= scored(stats, *body, gaps=gaps) <= 1
+
+
+def test_that_pairs_of_characters_stand_side_by_side_says_nothing() -> None:
+    query = text_query("索引库")
+    assert query.terms == ("索引", "引库")
+    worth = worth_of(query, STATS)
+    assert text_score(match(1, 1, gaps=(1,)), STATS, worth) == text_score(
+        match(1, 1), STATS, worth
+    )
+
+
+def test_a_pair_with_a_particle_is_worth_less() -> None:
+    query = text_query("寧王的本名")
+    assert query.faint == {"王的", "的本"}
+    worth = worth_of(query, TextStats(1000, 100.0, (5,) * len(query.terms)))
+    by_term = dict(zip(query.terms, worth.terms, strict=True))
+    assert by_term["王的"] < by_term["寧王"] == by_term["本名"]
+
+
+def test_a_chunk_borrows_a_little_from_those_beside_it() -> None:
+    matches = [match(1, 0, chunk_id=1), match(0, 1, chunk_id=2), match(0, 4, chunk_id=3)]
+    places = {
+        1: ("a.md", Span(1, 3)),
+        2: ("a.md", Span(5, 9)),  # behind a blank line: still the next one
+        3: ("b.md", Span(1, 2)),
+    }
+    lent = {one.chunk_id: one.body for one in with_neighbours(matches, places)}
+    assert lent[1] == [1, NEIGHBOUR_WEIGHT]
+    assert lent[2] == [NEIGHBOUR_WEIGHT, 1]
+    assert lent[3] == (0, 4)
+
+
+def test_a_chunk_further_down_lends_nothing() -> None:
+    matches = [match(1, 0, chunk_id=1), match(0, 1, chunk_id=2)]
+    places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(40, 44))}
+    assert [one.body for one in with_neighbours(matches, places)] == [(1, 0), (0, 1)]
