@@ -12,15 +12,16 @@ import hashlib
 import re
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from recollect.config import Settings, default_state_dir, load_settings
-from recollect.core.errors import BadRequest, BadSetting, IndexTrouble
+from recollect.core.errors import BadRequest, BadSetting, IndexTrouble, NotANote
 from recollect.core.limits import GET_CHARS, GET_LINES
+from recollect.core.ports import TellsWaiting
 from recollect.core.words import VERSION as WORDS_VERSION
 from recollect.embedders import Cached, open_embedder
 from recollect.index import Identity, Index
@@ -29,9 +30,10 @@ from recollect.search import Answer, SearchSettings, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from recollect.core.ports import Embedder
+    from recollect.core.ports import Embedder, ModelFacts, Reranker
     from recollect.core.types import Ignored, Scan
     from recollect.index import Counts, Snapshot
     from recollect.sync import Progress, SyncReport
@@ -48,13 +50,15 @@ def open_memory(
     state_dir: str | Path | None = None,
     settings: Settings | None = None,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     now_ns: Callable[[], int] = time.time_ns,
     lease_wait_s: float = LEASE_WAIT_S,
 ) -> Memory:
     """The memory of one agent over one workspace. Nothing is read or written before it is asked.
 
     `settings` default to the workspace's `recollect.json`, `state_dir` to RECOLLECT_STATE_DIR or
-    the platform's place for state, `embedder` to the one that comes with Recollect.
+    the platform's place for state, `embedder` to the one the settings ask for. A `reranker` puts
+    the best chunks of each search into a new order, if it is quick enough.
     """
     if not _AGENT_ID.fullmatch(agent):
         raise BadSetting(
@@ -71,6 +75,7 @@ def open_memory(
         embedder=embedder or open_embedder("embedded", models_dir=state / "models"),
         settings=settings,
         agent=agent,
+        reranker=reranker,
         now_ns=now_ns,
         lease_wait_s=lease_wait_s,
     )
@@ -139,6 +144,7 @@ class Memory:
         embedder: Embedder,
         settings: Settings,
         agent: str,
+        reranker: Reranker | None,
         now_ns: Callable[[], int],
         lease_wait_s: float,
     ) -> None:
@@ -149,6 +155,7 @@ class Memory:
         self._now_ns = now_ns
         self._lease_wait_s = lease_wait_s
         self._embedder = embedder
+        self._reranker = reranker
         self._reader = index.reader()
         self._syncing = threading.Lock()
 
@@ -181,20 +188,62 @@ class Memory:
         mode: Literal["hybrid", "keyword"] = "hybrid",
     ) -> Answer:
         """The best hits of the last published index; an empty answer says why it is empty."""
+        settings = self._search_settings(question, max_results, min_score, mode)
+        with self._reader.snapshot() as snapshot:
+            return search(snapshot, question, self._embedder, settings, self._reranker)
+
+    def why_absent(
+        self,
+        question: str,
+        path: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        mode: Literal["hybrid", "keyword"] = "hybrid",
+    ) -> str:
+        """Why a note is not among the hits of a question, or where it is."""
+        from recollect.search.absence import why_absent
+
+        settings = self._search_settings(question, max_results, min_score, mode)
+        path = path.removeprefix("./")
+        with self._reader.snapshot() as snapshot:
+            if snapshot is not None and path in snapshot.notes():
+                return why_absent(
+                    snapshot, question, path, self._embedder, settings, self._reranker
+                )
+        return self._why_not_indexed(path)
+
+    def _search_settings(
+        self,
+        question: str,
+        max_results: int | None,
+        min_score: float | None,
+        mode: Literal["hybrid", "keyword"],
+    ) -> SearchSettings:
         if not isinstance(question, str):
             raise BadRequest(f"the question must be a text, not {type(question).__name__}")
-        today = datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone().date()
-        settings = SearchSettings(
-            today=today,
-            max_results=self._settings.max_results if max_results is None else max_results,
-            min_score=self._settings.min_score if min_score is None else min_score,
-            vector_weight=self._settings.vector_weight,
-            candidate_multiplier=self._settings.candidate_multiplier,
+        told = self._settings
+        return SearchSettings(
+            today=datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone().date(),
+            max_results=told.max_results if max_results is None else max_results,
+            min_score=told.min_score if min_score is None else min_score,
+            fusion=told.fusion,
+            vector_weight=told.vector_weight,
+            candidate_multiplier=told.candidate_multiplier,
+            mmr_lambda=told.mmr_lambda,
+            half_life_days=told.half_life_days,
             sources=SOURCES,
-            keyword_only=mode == "keyword",
+            keyword_only=mode == "keyword" or told.keyword_only,
         )
-        with self._reader.snapshot() as snapshot:
-            return search(snapshot, question, self._embedder, settings)
+
+    def _why_not_indexed(self, path: str) -> str:
+        scan = self._notes.scan()
+        if path in scan.notes:
+            return f"{path} is not indexed yet: run `recollect index`"
+        for left in (*scan.ignored, *scan.unreadable):
+            if left.path == path:
+                return f"{path} is left out: {left.why}"
+        raise NotANote(path)
 
     def get(self, path: str, *, from_line: int = 1, lines: int | None = None) -> Lines:
         """Lines of a note as they are on disk now."""
@@ -221,20 +270,21 @@ class Memory:
         from recollect.sync import TextSync, VectorFill  # A search needs no Markdown parser.
 
         told = progress or (lambda _: None)
-        facts = self._embedder.facts
+        facts = self._facts()
+        wanted = self._wanted(facts)
         cache = self._index.cache(facts)
         try:
-            with self._syncing:
+            with self._syncing, self._telling(told):
                 with self._index.writing(wait_s=self._lease_wait_s) as writer:
                     text = TextSync(
-                        self._notes, writer, cache, self._wanted(), facts.reads, self._now_ns, told
+                        self._notes, writer, cache, wanted, facts.reads, self._now_ns, told
                     )
                     report = text.run(force=force)
                 fill = VectorFill(
                     self._index,
                     self._reader,
                     Cached(self._embedder, cache),
-                    self._wanted(),
+                    wanted,
                     self._lease_wait_s,
                     told,
                 )
@@ -252,8 +302,30 @@ class Memory:
                 report.vectors_waiting = counts.waiting
         return report
 
-    def _wanted(self) -> Identity:
-        facts, settings = self._embedder.facts, self._settings
+    def _telling(self, told: Callable[[Progress], None]) -> AbstractContextManager[None]:
+        """An embedder that waits for somebody else, as for a batch job, says so meanwhile."""
+        from recollect.sync import Progress
+
+        if not isinstance(self._embedder, TellsWaiting):
+            return nullcontext()
+        return self._embedder.telling(
+            lambda waiting: told(Progress(waiting.done, waiting.total, waiting.what))
+        )
+
+    def _facts(self) -> ModelFacts:
+        """Where the embedder cannot say now how long its vectors are, the index knows: it must
+        not be rebuilt because a provider is down."""
+        facts = self._embedder.facts
+        if facts.dims:
+            return facts
+        with suppress(IndexTrouble), self._reader.snapshot() as snapshot:
+            found = snapshot.identity() if snapshot else None
+            if found and (found.provider, found.model) == (facts.provider, facts.model):
+                return replace(facts, dims=found.dims)
+        return facts
+
+    def _wanted(self, facts: ModelFacts) -> Identity:
+        settings = self._settings
         return Identity(
             provider=facts.provider,
             model=facts.model,
@@ -270,7 +342,7 @@ class Memory:
     def status(self) -> Status:
         """Never raises for a bad index: it is what tells you that the index is bad."""
         scan = self._notes.scan()
-        facts = self._embedder.facts
+        facts = self._facts()
         status = Status(
             agent=self._agent,
             workspace=str(self._notes.root),
@@ -296,20 +368,23 @@ class Memory:
             status = replace(status, cache_entries=self._index.cache_entries())
         try:
             with self._reader.snapshot() as snapshot:
-                return self._with_index(status, snapshot, scan) if snapshot else status
+                if snapshot is None:
+                    return status
+                return _with_index(status, snapshot, scan, self._wanted(facts))
         except IndexTrouble as trouble:
             return replace(status, state="unreadable", problem=str(trouble))
 
-    def _with_index(self, status: Status, snapshot: Snapshot, scan: Scan) -> Status:
-        from recollect.sync import behind
 
-        return replace(
-            status,
-            state="ready",
-            counts=snapshot.counts(),
-            dirty=behind(scan, snapshot.notes()),
-            rebuild_needed=snapshot.identity().difference(self._wanted()),
-        )
+def _with_index(status: Status, snapshot: Snapshot, scan: Scan, wanted: Identity) -> Status:
+    from recollect.sync import behind
+
+    return replace(
+        status,
+        state="ready",
+        counts=snapshot.counts(),
+        dirty=behind(scan, snapshot.notes()),
+        rebuild_needed=snapshot.identity().difference(wanted),
+    )
 
 
 def _lines(path: str, text: str, first: int, count: int) -> Lines:

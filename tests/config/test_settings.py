@@ -4,44 +4,71 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
+from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from recollect import Settings
 from recollect.config import default_state_dir, load_settings, write_workspace_file
-from recollect.config.settings import MAX_FILE_BYTES, parse_settings
+from recollect.config.located import MAX_FILE_BYTES
 from recollect.core.errors import BadSetting
 from recollect.notes import ExtraPath
 
 
-def parsed(**memory_search: object) -> Settings:
-    return parse_settings(
-        json.dumps({"agents": {"defaults": {"memorySearch": memory_search}}}).encode()
-    )
+@pytest.fixture
+def loaded(tmp_path: Path) -> Callable[..., Settings]:
+    """The settings of a folder whose file says this."""
+
+    def load(told: bytes | None = None, **memory_search: object) -> Settings:
+        if told is None:
+            whole = {"agents": {"defaults": {"memorySearch": memory_search}}}
+            told = json.dumps(whole).encode()
+        (tmp_path / "recollect.json").write_bytes(told)
+        return load_settings(tmp_path, environment={"HOME": str(tmp_path)})
+
+    return load
 
 
 def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
     assert load_settings(tmp_path) == Settings()
 
 
-def test_every_key_reaches_its_setting() -> None:
-    settings = parsed(
+def test_every_key_reaches_its_setting(loaded: Callable[..., Settings]) -> None:
+    settings = loaded(
         extraPaths=["docs", {"path": "~/wiki", "pattern": "**/*.md"}],
+        provider="ollama",
+        model="all-minilm",
         chunking={"tokens": 200, "overlap": 10},
-        query={"maxResults": 3, "minScore": 0.5, "hybrid": {"candidateMultiplier": 8}},
+        query={
+            "maxResults": 3,
+            "minScore": 0.5,
+            "hybrid": {
+                "candidateMultiplier": 8,
+                "fusion": "rrf",
+                "mmr": {"enabled": True, "lambda": 0.6},
+                "temporalDecay": {"enabled": False},
+            },
+        },
         store={"vector": {"driver": "sqlite-vec"}},
     )
-    assert settings == Settings(
+    assert settings.embedder is not None
+    assert (settings.embedder.provider, settings.embedder.model) == ("ollama", "all-minilm")
+    assert replace(settings, embedder=None, provider_keys=None) == Settings(
         extra_paths=(ExtraPath("docs"), ExtraPath("~/wiki", "**/*.md")),
         chunk_tokens=200,
         chunk_overlap=10,
         max_results=3,
         min_score=0.5,
+        fusion="rrf",
         candidate_multiplier=8,
+        mmr_lambda=0.6,
+        half_life_days=None,
         vector_driver="sqlite-vec",
     )
 
@@ -54,52 +81,49 @@ def test_every_key_reaches_its_setting() -> None:
         ({"textWeight": 0.25}, 0.75),
         ({"vectorWeight": 0.25}, 0.25),
         ({"vectorWeight": 0}, 0),
+        ({"enabled": False}, 1),
         ({}, None),
     ],
 )
-def test_the_two_weights_are_shares_of_one(weights: dict[str, float], share: float | None) -> None:
-    assert parsed(query={"hybrid": weights}).vector_weight == share
-
-
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        ({"extraPath": ["x"]}, "did you mean 'agents.defaults.memorySearch.extraPaths'?"),
-        ({"extraPaths": "x"}, "expected a list of paths, not 'x'"),
-        ({"extraPaths": [""]}, "expected a path or"),
-        ({"extraPaths": [{"path": 3}]}, "expected a path or"),
-        ({"chunking": {"tokens": "many"}}, "expected a whole number from 16 to 8000, not 'many'"),
-        ({"chunking": {"tokens": True}}, "expected a whole number"),
-        ({"query": {"minScore": 2}}, "expected a number from 0 to 1, not 2"),
-        ({"query": {"hybrid": {"vectorWeight": "0.7"}}}, "expected a number from 0 to 1"),
-        ({"query": {"hybrid": {"vectorWeight": 0, "textWeight": 0}}}, "cannot both be 0"),
-        ({"store": {"vector": {"driver": 3}}}, "expected a text, not 3"),
-        ({"query": 3}, "no such setting"),
-    ],
-)
-def test_a_bad_value_is_named_with_what_was_expected(
-    told: dict[str, object], message: str
+def test_the_two_weights_are_shares_of_one(
+    loaded: Callable[..., Settings], weights: dict[str, float], share: float | None
 ) -> None:
+    assert loaded(query={"hybrid": weights}).vector_weight == share
+
+
+def test_the_preset_of_the_seeds_is_their_formula_unless_more_is_said(
+    loaded: Callable[..., Settings],
+) -> None:
+    settings = loaded(query={"preset": "seed"})
+    assert (settings.fusion, settings.min_score, settings.vector_weight) == ("seed", 0.35, None)
+    settings = loaded(query={"preset": "seed", "minScore": 0.1, "hybrid": {"fusion": "rrf"}})
+    assert (settings.fusion, settings.min_score) == ("rrf", 0.1)
+
+
+def test_no_provider_means_words_alone(loaded: Callable[..., Settings]) -> None:
+    assert loaded(provider="none").keyword_only
+
+
+def test_a_bad_value_is_named_with_its_file_and_line(loaded: Callable[..., Settings]) -> None:
     with pytest.raises(BadSetting) as refused:
-        parsed(**told)
-    assert message in str(refused.value)
+        loaded(b'{"agents": {"defaults": {"memorySearch": {\n"extraPath": ["x"]}}}}')
+    assert "extraPaths" in str(refused.value)
+    assert "recollect.json:2" in str(refused.value)
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b"3", b'{"agents": 3}', b"\xff", b"[" * 100_000])
-def test_a_file_that_is_not_ours_to_understand_is_refused(data: bytes) -> None:
+def test_a_file_that_is_not_ours_to_understand_is_refused(
+    loaded: Callable[..., Settings], data: bytes
+) -> None:
     with pytest.raises(BadSetting):
-        parse_settings(data)
+        loaded(data)
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_settings_or_refused(data: bytes) -> None:
+@settings_of_hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_settings_or_refused(loaded: Callable[..., Settings], data: bytes) -> None:
     with suppress(BadSetting):
-        parse_settings(data)
-
-
-def test_a_key_without_what_stands_above_it_is_shown_where_it_belongs() -> None:
-    with pytest.raises(BadSetting, match=r"did you mean 'agents\.defaults\.memorySearch\.extra"):
-        parse_settings(b'{"memorySearch": {"extraPaths": ["docs"]}}')
+        loaded(data)
 
 
 def test_a_pipe_in_place_of_the_file_is_refused_at_once(tmp_path: Path) -> None:

@@ -97,6 +97,9 @@ def _search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain", action="store_true", help="show what each part of a score is worth"
     )
+    parser.add_argument(
+        "--why", metavar="PATH", help="instead of hits, say why this note is not among them"
+    )
 
 
 def _get(parser: argparse.ArgumentParser) -> None:
@@ -107,9 +110,23 @@ def _get(parser: argparse.ArgumentParser) -> None:
 
 
 def _model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("pull",), help="download and verify the weights")
+    parser.add_argument(
+        "action", choices=("pull", "list"), help="download and verify one · show what is here"
+    )
+    parser.add_argument(
+        "name",
+        nargs="?",
+        help="with pull: use-multilingual-v3, local, or hf:owner/repo/file.gguf "
+        "(default: the embedded model, where the install lacks it)",
+    )
     parser.add_argument("--state-dir", metavar="DIR", help="where to put them")
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _config(parser: argparse.ArgumentParser) -> None:
+    from recollect.cli.config import add_options
+
+    add_options(parser)
 
 
 def _eval(parser: argparse.ArgumentParser) -> None:
@@ -156,6 +173,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "get": ("print lines of a note", _get),
     "status": ("show what the memory holds and how it is", _place),
     "eval": ("measure how well questions with known answers are answered", _eval),
-    "model": ("fetch the embedded model if the install lacks it", _model),
+    "model": ("fetch a model, or list them", _model),
+    "config": ("show and check the settings", _config),
     "completion": ("print a completion script for a shell", _completion),
 }

@@ -1,8 +1,11 @@
-"""Settings: what a workspace file may say, and the values that hold without one.
+"""Settings: what files may say, who of them wins, and the values that hold without any.
 
-The file is `recollect.json` at the top of the workspace, with keys spelled as in OpenClaw:
+Keys are spelled as in OpenClaw; `docs/reference/settings.md` lists them all:
 
     {"agents": {"defaults": {"memorySearch": {"extraPaths": ["docs"]}}}}
+
+A file becomes a tree with lines (`read_file`) and is held against the table of keys (`table`,
+`walk`); the layers are resolved into one `Configuration` (`resolve`).
 """
 
 from recollect.config.paths import default_state_dir

@@ -1,4 +1,4 @@
-"""Where Recollect keeps what it can rebuild."""
+"""Where Recollect looks for what it is told, and keeps what it can rebuild."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STATE_VARIABLE = "RECOLLECT_STATE_DIR"
+SUFFIXES = (".json", ".json5", ".yaml", ".yml")
+CONFIG_VARIABLE = "RECOLLECT_CONFIG"
+USER_STEM = "config"
+WORKSPACE_STEM = "recollect"
 
 
 def default_state_dir(environment: Mapping[str, str] = os.environ) -> Path:
@@ -28,3 +32,29 @@ def default_state_dir(environment: Mapping[str, str] = os.environ) -> Path:
         return Path.home() / "Library" / "Application Support" / "recollect"
     base = environment.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "recollect"
+
+
+def home(environment: Mapping[str, str]) -> Path:
+    """The user's folder, as the environment has it."""
+    told = environment.get("HOME") or environment.get("USERPROFILE")
+    return Path(told) if told else Path.home()
+
+
+def user_config_dir(environment: Mapping[str, str]) -> Path:
+    """The platform's place for what the user configures."""
+    if sys.platform == "win32":
+        return Path(environment.get("APPDATA") or home(environment)) / "recollect"
+    if sys.platform == "darwin":
+        return home(environment) / "Library" / "Application Support" / "recollect"
+    base = environment.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else home(environment) / ".config") / "recollect"
+
+
+def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
+    """Whether anybody set anything: most searches need no more than this look."""
+    if environment.get(CONFIG_VARIABLE):
+        return True
+    places = ((user_config_dir(environment), USER_STEM), (workspace, WORKSPACE_STEM))
+    return any(
+        os.path.lexists(folder / f"{stem}{end}") for folder, stem in places for end in SUFFIXES
+    )

@@ -1,0 +1,121 @@
+"""`recollect config`, as it is typed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.cli import config
+
+USER = """\
+agents:
+  defaults:
+    memorySearch:
+      provider: openai
+      remote: {apiKey: s3cret, baseUrl: "https://me:pw@api.example.com", headers: {X-Key: h1dden}}
+  list:
+    - id: main
+    - id: work
+      workspace: ~/work
+bindings:
+  - agentId: work
+    match: {channel: slack, peer: {kind: dm, id: u7}}
+models: {providers: {voyage: {apiKey: v0yage}}}
+"""
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Any:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "mine.yaml"))
+    monkeypatch.delenv("OPENCLAW_STATE_DIR", raising=False)
+    (tmp_path / "mine.yaml").write_text(USER, encoding="utf-8")
+
+    def typed(*words: str) -> tuple[int, str]:
+        parser = argparse.ArgumentParser()
+        config.add_options(parser)
+        workspace = [] if "-w" in words else ["-w", str(tmp_path)]
+        code = config.run(parser.parse_args([*words, *workspace]))
+        return code, capsys.readouterr().out
+
+    return typed
+
+
+def test_show_names_values_and_who_said_them(run: Any, tmp_path: Path) -> None:
+    code, out = run("show", "--origin")
+    assert code == 0
+    lines = [" ".join(line.split()) for line in out.split("\n")]
+    assert f'memorySearch.provider = "openai" # {tmp_path}/mine.yaml:4' in lines
+    assert "memorySearch.query.maxResults = 6 # default" in lines
+    assert "agent main" in lines
+    assert "agent work" in lines
+    assert any(line.startswith("bindings[0] = ") for line in lines)
+
+
+def test_no_secret_is_shown(run: Any) -> None:
+    for words in (("show",), ("show", "--origin"), ("show", "--json"), ("check", "--json")):
+        _, out = run(*words)
+        for secret in ("s3cret", "pw", "h1dden", "v0yage"):
+            assert secret not in out
+    assert '"***"' in run("show")[1]
+
+
+def test_show_as_json_can_be_one_agent(run: Any) -> None:
+    told = json.loads(run("show", "--json", "--agent", "work")[1])
+    (agent,) = told["agents"]
+    assert (agent["id"], agent["enabled"]) == ("work", True)
+    assert agent["settings"]["memorySearch.provider"] == "openai"
+    assert agent["origins"]["memorySearch.provider"].endswith("mine.yaml:4")
+    assert told["bindings"] == [
+        {"agent": "work", "channel": "slack", "peer": {"kind": "direct", "id": "u7"}}
+    ]
+
+
+def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
+    assert run("check") == (0, "nothing to complain about\n")
+    bad = tmp_path / "recollect.json"
+    bad.write_text(
+        '{"agent": {},\n"memory": {"backend": "qmd",\n"citations": 5}}', encoding="utf-8"
+    )
+    code, out = run("check", str(bad))
+    assert code == 2
+    assert out.split("\n")[:-1] == [
+        f"error: {bad}:1: agent: no such setting; did you mean 'agents'?",
+        f"refused: {bad}:2: memory.backend: not taken from a workspace's file, which may come "
+        "with a stranger's folder: put it into your own (the engine that answers)",
+        f"error: {bad}:3: memory.citations: expected 'auto' or 'on' or 'off', not 5",
+    ]
+    assert run("check")[0] == 2
+    code, out = run("check", str(bad), "--as", "user", "--json")
+    told = json.loads(out)
+    assert (code, told["ok"], len(told["findings"])) == (2, False, 2)
+
+
+def test_schema_prints_a_json_schema(run: Any) -> None:
+    code, out = run("schema")
+    assert code == 0
+    assert json.loads(out)["title"] == "Recollect settings"
+
+
+def test_openclaw_shows_what_it_would_bring(run: Any, tmp_path: Path) -> None:
+    state = tmp_path / ".openclaw"
+    state.mkdir()
+    file = state / "openclaw.json"
+    file.write_text("{gateway: {},\nmemory: {search: {provider: 'openai'}}}", encoding="utf-8")
+    code, out = run("openclaw")
+    assert code == 0
+    assert f"OpenClaw in {state}, configured by {file}" in out
+    assert (
+        f"agent main: notes in {state}/workspace, sessions in {state}/agents/main/sessions" in out
+    )
+    assert f"taken: {file}:2: agents.defaults.memorySearch.provider: taken: 'openai'" in out
+    assert f"left: {file}:1: gateway: not about memory" in out
+    told = json.loads(run("openclaw", str(file), "--json")[1])
+    assert told["agents"][0]["workspace"] == f"{state}/workspace"
+    assert run("check", str(file))[0] == 0

@@ -1,0 +1,278 @@
+"""Who speaks, who wins, and what a stranger's folder may not say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect.config.paths import user_config_dir
+from recollect.config.resolve import Asked, load_configuration, read_configuration
+from recollect.config.values import Configuration
+from recollect.core.errors import BadSetting
+
+
+class Home:
+    """A user with a configuration folder and a workspace."""
+
+    def __init__(self, root: Path) -> None:
+        self.env = {"HOME": str(root / "home"), "XDG_CONFIG_HOME": str(root / "config")}
+        self.config = user_config_dir(self.env)
+        self.config.mkdir(parents=True)
+        self.workspace = root / "workspace"
+        self.workspace.mkdir()
+
+    def user(self, told: object) -> Path:
+        return written(self.config / "config.json", told)
+
+    def folder(self, told: object) -> Path:
+        return written(self.workspace / "recollect.json", told)
+
+    def load(self, agent: str | None = None) -> Configuration:
+        return load_configuration(self.workspace, agent, self.env)
+
+    def read(self) -> Configuration:
+        return read_configuration(Asked(self.workspace), self.env)
+
+
+def written(path: Path, told: object) -> Path:
+    path.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    return path
+
+
+def defaults(**search: object) -> dict[str, object]:
+    return {"agents": {"defaults": {"memorySearch": search}}}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_without_any_file_there_is_main_with_what_is_built_in(home: Home) -> None:
+    configuration = home.load()
+    assert list(configuration.agents) == ["main"]
+    main = configuration.agents["main"]
+    assert (main.enabled, main.workspace) == (True, home.workspace)
+    assert main.memory_search.query.max_results == 6
+    assert main.memory_search.provider == "auto"
+    assert main.origins["memorySearch.provider"] == "default"
+    assert (configuration.files, configuration.findings) == ((), ())
+
+
+def test_a_later_layer_wins_and_every_value_knows_who_said_it(home: Home) -> None:
+    user = home.user(
+        {
+            "agents": {
+                "defaults": {"memorySearch": {"model": "a", "provider": "openai",
+                                              "query": {"maxResults": 3, "minScore": 0.1}}},
+                "list": [{"id": "main", "memorySearch": {"model": "c"}}],
+            }
+        }
+    )  # fmt: skip
+    folder = home.folder(defaults(model="b", query={"maxResults": 4}))
+    main = home.load().agents["main"]
+    search = main.memory_search
+    assert (search.provider, search.query.min_score) == ("openai", 0.1)
+    assert (search.query.max_results, search.model) == (4, "c")
+    said = {key: main.origins[f"memorySearch.{key}"] for key in ("provider", "query.maxResults")}
+    assert said == {"provider": f"{user}:6", "query.maxResults": f"{folder}:7"}
+    assert main.origins["memorySearch.model"] == f"{user}:17"
+    assert home.load().files == (str(user), str(folder))
+
+
+def test_an_agents_entry_in_the_folder_is_the_last_word(home: Home) -> None:
+    home.user({"agents": {"list": [{"id": "main", "memorySearch": {"model": "a"}}]}})
+    home.folder({"agents": {"list": [{"id": "MAIN", "memorySearch": {"model": "b"}}]}})
+    assert home.load().agents["main"].memory_search.model == "b"
+
+
+def test_extra_paths_add_up_without_repeats_and_an_empty_list_clears_them(home: Home) -> None:
+    home.user(defaults(extraPaths=["a", {"path": "b", "pattern": "*.md"}]))
+    home.folder(
+        {
+            **defaults(extraPaths=["c", "a"]),
+        }
+    )
+    assert home.load().agents["main"].memory_search.extra_paths == (
+        ("a", None),
+        ("b", "*.md"),
+        ("c", None),
+    )
+    home.folder(defaults(extraPaths=[]))
+    assert home.load().agents["main"].memory_search.extra_paths == ()
+
+
+def test_one_weight_is_enough_and_two_are_brought_to_a_sum_of_one(home: Home) -> None:
+    for told, expected in (
+        ({"vectorWeight": 0.6}, (0.6, 0.4)),
+        ({"textWeight": 0.25}, (0.75, 0.25)),
+        ({"vectorWeight": 0.9, "textWeight": 0.9}, (0.5, 0.5)),
+    ):
+        home.user(defaults(query={"hybrid": told}))
+        hybrid = home.load().agents["main"].memory_search.query.hybrid
+        assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx(expected)
+
+
+def test_a_memory_can_be_off_and_says_why(home: Home) -> None:
+    file = home.user({"agents": {"list": [{"id": "a", "memorySearch": {"enabled": False}},
+                                          {"id": "b"}]}})  # fmt: skip
+    agents = read_configuration(Asked(), home.env).agents
+    assert agents["a"].off_because == f"memorySearch.enabled is false ({file}:7)"
+    assert agents["b"].enabled
+    home.user({"plugins": {"slots": {"memory": "none"}}})
+    assert not home.load().agents["main"].enabled
+
+
+def test_the_default_agent_is_the_marked_one_else_the_first(home: Home) -> None:
+    home.user({"agents": {"list": [{"id": "a"}, {"id": "b", "default": True}]}})
+    assert home.load().default_agent == "b"
+    home.user({"agents": {"list": [{"id": "a"}, {"id": "b"}]}})
+    assert home.load().default_agent == "a"
+    assert home.load("Unheard Of").agents["unheard-of"].workspace == home.workspace
+
+
+def test_only_the_default_agent_takes_the_shared_folder(home: Home) -> None:
+    home.user(
+        {"agents": {"defaults": {"workspace": "~/notes"}, "list": [{"id": "a"}, {"id": "b"}]}}
+    )
+    agents = read_configuration(Asked(), home.env).agents
+    assert agents["a"].workspace == Path(home.env["HOME"]) / "notes"
+    assert agents["b"].workspace is None
+
+
+def test_a_folder_speaks_for_the_agents_that_live_in_it_and_no_others(home: Home) -> None:
+    home.user({"agents": {"list": [{"id": "a", "workspace": str(home.workspace)}, {"id": "b"}]}})
+    home.folder(defaults(model="ours"))
+    agents = read_configuration(Asked(), home.env).agents
+    assert agents["a"].memory_search.model == "ours"
+    assert agents["b"].memory_search.model is None
+
+
+def test_each_agent_has_an_index_of_its_own(home: Home) -> None:
+    agents = [{"id": "a"}, {"id": "b"}]
+    home.user({"agents": {"list": agents, **defaults(store={"path": "~/{agentId}.db"})["agents"]}})  # type: ignore[dict-item]
+    found = read_configuration(Asked(), home.env)
+    assert found.agents["b"].memory_search.store.path == str(Path(home.env["HOME"]) / "b.db")
+    home.user({"agents": {"list": agents, **defaults(store={"path": "~/one.db"})["agents"]}})  # type: ignore[dict-item]
+    (error,) = read_configuration(Asked(), home.env).findings
+    assert "'a' and 'b' would share the index" in error.message
+
+
+def test_two_files_of_a_kind_are_an_error_that_names_both(home: Home) -> None:
+    home.folder({})
+    (home.workspace / "recollect.yaml").write_text("", encoding="utf-8")
+    with pytest.raises(BadSetting, match=r"recollect\.json and recollect\.yaml are both there"):
+        home.load()
+    (home.workspace / "recollect.yaml").unlink()
+    home.user({})
+    (home.config / "config.yml").write_text("", encoding="utf-8")
+    with pytest.raises(BadSetting, match=r"config\.json and config\.yml are both there"):
+        home.load()
+
+
+def test_a_file_named_by_the_environment_must_be_there(home: Home, tmp_path: Path) -> None:
+    home.env["RECOLLECT_CONFIG"] = str(tmp_path / "mine.yaml")
+    with pytest.raises(BadSetting, match="No such file"):
+        home.load()
+    (tmp_path / "mine.yaml").write_text("memory: {citations: off}", encoding="utf-8")
+    assert home.load().agents["main"].values["memory.citations"] == "off"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        defaults(remote={"baseUrl": "https://evil.example"}),
+        defaults(remote={"apiKey": "k"}),
+        defaults(remote={"headers": {"X": "y"}}),
+        defaults(store={"path": "/tmp/x"}),
+        defaults(store={"vector": {"extensionPath": "./evil.so"}}),
+        defaults(local={"modelPath": "./evil.gguf"}),
+        defaults(local={"modelCacheDir": "/tmp"}),
+        {"agents": {"defaults": {"workspace": "/etc"}}},
+        {"agents": {"list": [{"id": "other", "workspace": "/etc"}]}},
+        {"models": {"providers": {"openai": {"baseUrl": "https://evil.example"}}}},
+        {"bindings": [{"agentId": "main"}]},
+        {"memory": {"backend": "qmd"}},
+        {"memory": {"qmd": {"command": "./evil"}}},
+        {"memory": {"qmd": {"sessions": {"exportDir": "/tmp"}}}},
+    ],
+)
+def test_a_workspaces_file_may_not_name_addresses_secrets_programs_or_other_folders(
+    home: Home, told: object
+) -> None:
+    before = home.read()
+    home.folder(told)
+    after = home.read()
+    refused = [finding for finding in after.findings if finding.kind == "refused"]
+    assert refused
+    assert "put it into your own" in refused[0].message
+    for id_, agent in after.agents.items():
+        values = dict(before.agents["main"].values)
+        assert dict(agent.values) == values, id_
+    assert (after.bindings, after.providers) == ((), {})
+    home.load()  # It is told, and the folder can still be searched.
+
+
+def test_the_same_in_the_users_own_file_is_taken(home: Home) -> None:
+    home.user(defaults(remote={"baseUrl": "https://ok.example", "apiKey": "${MY_KEY}"}))
+    home.env["MY_KEY"] = "s3cret"
+    remote = home.load().agents["main"].memory_search.remote
+    assert remote.base_url == "https://ok.example"
+    assert remote.api_key is not None
+    assert remote.api_key.reveal() == "s3cret"
+    assert "s3cret" not in repr(home.load())
+
+
+def test_a_workspaces_file_gets_nothing_out_of_the_environment(home: Home) -> None:
+    home.env["MY_KEY"] = "s3cret"
+    home.folder(defaults(model="${MY_KEY}"))
+    assert home.load().agents["main"].memory_search.model == "${MY_KEY}"
+
+
+def test_extra_paths_that_leave_the_workspace_are_taken_and_pointed_at(home: Home) -> None:
+    home.folder(defaults(extraPaths=["docs", "../up", "~/wiki", "/srv"]))
+    configuration = home.load()
+    assert len(configuration.agents["main"].memory_search.extra_paths) == 4
+    notes = [finding.message.split()[0] for finding in configuration.findings]
+    assert notes == ["'../up'", "'~/wiki'", "'/srv'"]
+
+
+def test_a_workspaces_file_that_links_elsewhere_is_not_read(home: Home, tmp_path: Path) -> None:
+    written(tmp_path / "elsewhere.json", defaults(model="x"))
+    (home.workspace / "recollect.json").symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(BadSetting, match="links are not followed"):
+        home.load()
+
+
+def test_a_great_many_agents_are_refused_quickly(home: Home) -> None:
+    home.folder({"agents": {"list": [{"id": f"a{n}"} for n in range(6000)]}})
+    configuration = home.read()
+    assert len(configuration.agents) <= 257
+    assert any("more than 256 agents" in finding.message for finding in configuration.findings)
+
+
+def test_plain_json_needs_no_yaml(home: Home) -> None:
+    home.user(defaults(model="a"))
+    home.folder(defaults(model="b"))
+    code = (
+        "import sys; from pathlib import Path; "
+        "from recollect.config.resolve import load_configuration; "
+        f"c = load_configuration(Path({str(home.workspace)!r})); "
+        "assert c.agents['main'].memory_search.model == 'b'; "
+        "print(*(m for m in ('yaml', 'numpy', 'recollect.config.schema', 'argparse', 'difflib') "
+        "if m in sys.modules))"
+    )
+    source = Path(__file__).parents[2] / "src"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**home.env, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.stderr, done.stdout.strip()) == ("", "")
