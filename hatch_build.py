@@ -2,11 +2,15 @@
 
 The repository does not hold them; `src/recollect/embedders/weights.py` knows where they are.
 Without them the wheel is still whole: search goes by keyword until `recollect model pull`.
+
+RECOLLECT_BUILD_MODELS names further models to pack, by commas: a wheel with `use-multilingual-v3`
+is some 30 MB heavier and needs no download for Chinese and other languages either.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+ALSO = "RECOLLECT_BUILD_MODELS"
+
+
 class WeightsHook(BuildHookInterface[Any]):
     """Runs before every target; the source distribution stays free of foreign files."""
 
@@ -24,18 +31,28 @@ class WeightsHook(BuildHookInterface[Any]):
         if self.target_name != "wheel":
             return
         weights = _load_weights(Path(self.root))
-        if weights.find([weights.IN_PACKAGE]):
-            return
-        try:
-            source = weights.fetch(weights.IN_PACKAGE)
-        except weights.WeightsUnavailable as error:
-            print(
-                f"WARNING: this wheel of Recollect has no embedded model ({error}). "
-                f"Search goes by keyword until `recollect model pull` has fetched it.",
-                file=sys.stderr,
-            )
-        else:
-            print(f"embedded model taken from {source}", file=sys.stderr)
+        _pack(weights, weights.ARCTIC_EMBED_S)
+        for name in filter(None, os.environ.get(ALSO, "").split(",")):
+            model = weights.model_called(name.strip())
+            if model is None:
+                raise ValueError(f"{ALSO} names {name!r}, which is no model of {weights.__file__}")
+            _pack(weights, model)
+
+
+def _pack(weights: ModuleType, model: Any) -> None:
+    folder = weights.in_package(model)
+    if weights.find([folder], model):
+        return
+    try:
+        source = weights.fetch(folder, model)
+    except weights.WeightsUnavailable as error:
+        print(
+            f"WARNING: this wheel of Recollect has no embedded model {model.name} ({error}). "
+            f"Search goes by keyword until `recollect model pull` has fetched it.",
+            file=sys.stderr,
+        )
+    else:
+        print(f"embedded model {model.name} taken from {source}", file=sys.stderr)
 
 
 def _load_weights(root: Path) -> ModuleType:

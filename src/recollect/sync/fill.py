@@ -1,4 +1,4 @@
-"""Vectors for the chunks that wait for one: as long as it takes, a few chunks at a time.
+"""Vectors for the chunks that wait for one: as long as it takes, a call's worth at a time.
 
 Embedding goes on without the writer's lease, which is taken only to write, so a note saved
 meanwhile does not wait. A lease of its own sees to it that no two processes embed, or pay for, the
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.core.chunking import embedding_text
-from recollect.core.errors import EmbedderTrouble, IndexBusy, IndexUnreadable
+from recollect.core.errors import EmbedderFailed, EmbedderTrouble, IndexBusy, IndexUnreadable
 from recollect.sync.report import Progress, SyncReport
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from recollect.index import Identity, Index, IndexReader, StoredChunk
     from recollect.sync.report import ProgressCallback
 
-CHUNKS_AT_ONCE = 8  # About a second of one core with the embedded model.
+LATE = (
+    "only now is it known how long its vectors are; run `recollect index` once more, which makes "
+    "an index for them: what was computed is kept"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class VectorFill:
         while chunks := self._next_chunks():
             texts = [embedding_text(one.heading, one.text) for one in chunks]
             vectors = self.embedder.embed(texts, "document")
+            if self.wanted.dims == 0:
+                raise EmbedderFailed(self.wanted.provider, LATE)
             with self.index.writing(wait_s=self.wait_s) as writer:
                 reason = writer.open_current()
                 if reason:
@@ -76,4 +81,4 @@ class VectorFill:
         with self.reader.snapshot() as snapshot:
             if snapshot is None or snapshot.identity() != self.wanted:
                 return []
-            return snapshot.waiting_for_vectors(CHUNKS_AT_ONCE)
+            return snapshot.waiting_for_vectors(self.embedder.texts_at_once)

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from recollect.core.errors import EmbedderMissing
+from recollect.embedders.keys import KeySources, read_keyring
+from recollect.core.secret import Secret
+
+KEY = "sk-canary-0123456789"
+
+
+def profiles(folder: Path, told: Any) -> Path:
+    path = folder / "auth-profiles.json"
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return path
+
+
+def test_the_first_place_that_names_a_key_decides(tmp_path: Path) -> None:
+    told = {"profiles": {"openai:a": {"type": "api_key", "provider": "openai", "key": "profile"}}}
+    path = profiles(tmp_path, told)
+    environment = {"OPENAI_API_KEY": "variable"}
+    everything = KeySources(environment, {"openai": Secret("provider")}, path)
+    for sources, configured, key, where in [
+        (everything, Secret("config"), "config", "remote.apiKey"),
+        (everything, None, "provider", "models.providers.openai.apiKey"),
+        (KeySources(environment, {}, path), None, "profile", "the auth profile 'openai:a'"),
+        (KeySources(environment), None, "variable", "the environment (OPENAI_API_KEY)"),
+    ]:
+        found = sources.find("openai", configured)
+        assert found is not None
+        assert (found.secret.reveal(), found.where) == (key, where)
+    assert KeySources().find("openai", None) is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [
+        ("openai", "OPENAI_API_KEY"),
+        ("gemini", "GEMINI_API_KEY"),
+        ("gemini", "GOOGLE_API_KEY"),
+        ("voyage", "VOYAGE_API_KEY"),
+        ("ollama", "OLLAMA_API_KEY"),
+    ],
+)
+def test_the_variables_are_the_known_ones(provider: str, name: str) -> None:
+    found = KeySources({name: f" {KEY}\n"}).find(provider, None)
+    assert found is not None
+    assert found.secret.reveal() == KEY
+    assert KeySources({name: "  "}).find(provider, None) is None
+
+
+def test_gemini_is_google_to_some() -> None:
+    found = KeySources(providers={"google": Secret(KEY)}).find("gemini", None)
+    assert found is not None
+    assert found.where == "models.providers.google.apiKey"
+
+
+def test_a_key_of_the_environment_goes_to_the_providers_own_address_only(tmp_path: Path) -> None:
+    told = {"profiles": {"o": {"type": "api_key", "provider": "openai", "key": KEY}}}
+    sources = KeySources({"OPENAI_API_KEY": KEY}, {}, profiles(tmp_path, told))
+    assert sources.find("openai", None, own_address=False) is None
+    assert sources.find("openai", Secret("meant"), own_address=False) is not None
+
+
+@pytest.mark.parametrize("reference", ["env:MY_KEY", "${MY_KEY}"])
+def test_a_reference_to_a_variable_is_followed(reference: str) -> None:
+    found = KeySources({"MY_KEY": KEY}).find("voyage", Secret(reference))
+    assert found is not None
+    assert (found.secret.reveal(), found.where) == (KEY, "the environment (MY_KEY)")
+    with pytest.raises(EmbedderMissing, match="MY_KEY"):
+        KeySources({"VOYAGE_API_KEY": "another"}).find("voyage", Secret(reference))
+
+
+def test_a_reference_to_a_file_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text(f"{KEY}\n# a remark\n", encoding="utf-8")
+    for reference in (f"file:{path}", f"file://{path}"):
+        found = KeySources().find("openai", Secret(reference))
+        assert found is not None
+        assert (found.secret.reveal(), found.where) == (KEY, f"the file {path}")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\n \n", b"\xff\xfe\x00k"])
+def test_a_file_without_a_key_is_told(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(EmbedderMissing, match=r"tmp|pytest|key"):
+        KeySources().find("openai", Secret(f"file:{path}"))
+    with pytest.raises(EmbedderMissing):
+        KeySources().find("openai", Secret(f"file:{tmp_path}"))
+
+
+def test_a_reference_to_the_keyring_is_followed() -> None:
+    ring = {("recollect", "me"): KEY}
+    sources = KeySources(keyring=lambda service, user: ring.get((service, user)))
+    found = sources.find("openai", Secret("keyring:recollect/me"))
+    assert found is not None
+    assert (found.secret.reveal(), found.where) == (KEY, "the keyring (recollect/me)")
+    with pytest.raises(EmbedderMissing, match="recollect/you"):
+        sources.find("openai", Secret("keyring:recollect/you"))
+
+
+def test_a_keyring_that_is_not_installed_is_told() -> None:
+    def no_keyring(service: str, user: str) -> str | None:
+        raise LookupError("the package 'keyring' is not installed")
+
+    with pytest.raises(EmbedderMissing, match="not installed"):
+        KeySources(keyring=no_keyring).find("openai", Secret("keyring:a/b"))
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "schlüssel", "a\x00b", "x" * 20_000])
+def test_a_key_that_no_header_can_carry_is_told_without_showing_it(key: str) -> None:
+    with pytest.raises(EmbedderMissing) as caught:
+        KeySources().find("openai", Secret(key))
+    assert key not in str(caught.value)
+
+
+# -- auth profiles -------------------------------------------------------------------------------
+
+
+def found_in(folder: Path, told: Any, provider: str = "openai") -> str | None:
+    sources = KeySources({"NAMED": "by reference"}, {}, profiles(folder, told))
+    found = sources.find(provider, None)
+    return found.secret.reveal() if found else None
+
+
+def test_the_order_of_the_file_is_kept(tmp_path: Path) -> None:
+    told = {
+        "version": 1,
+        "profiles": {
+            "openai:a": {"type": "api_key", "provider": "openai", "key": "a"},
+            "openai:b": {"type": "api_key", "provider": "openai", "key": "b"},
+        },
+    }
+    assert found_in(tmp_path, told) == "a"
+    assert found_in(tmp_path, {**told, "order": {"openai": ["gone", "openai:b"]}}) == "b"
+
+
+@pytest.mark.parametrize(
+    ("profile", "key"),
+    [
+        ({"type": "token", "provider": "openai", "token": "t"}, "t"),
+        ({"type": "oauth", "provider": "openai", "access": "t"}, None),
+        ({"type": "api_key", "provider": "voyage", "key": "v"}, None),
+        ({"type": "api_key", "provider": "openai", "key": "${NAMED}"}, "by reference"),
+        (
+            {
+                "type": "api_key",
+                "provider": "openai",
+                "keyRef": {"source": "env", "id": "NAMED"},
+            },
+            "by reference",
+        ),
+        ({"type": "api_key", "provider": "openai", "key": 7}, None),
+        ("not an object", None),
+    ],
+)
+def test_only_keys_and_tokens_of_the_provider_count(
+    tmp_path: Path, profile: Any, key: str | None
+) -> None:
+    assert found_in(tmp_path, {"profiles": {"one": profile}}) == key
+    assert found_in(tmp_path, {"one": profile}) == key
+
+
+def test_an_absent_file_holds_nothing_and_a_broken_one_is_told(tmp_path: Path) -> None:
+    assert KeySources(auth_profiles=tmp_path / "none.json").find("openai", None) is None
+    for content in (f'{{"profiles": "{KEY}', f'["{KEY}"]'):
+        path = tmp_path / "broken.json"
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(EmbedderMissing) as caught:
+            KeySources(auth_profiles=path).find("openai", None)
+        assert KEY not in str(caught.value)
+
+
+def test_the_keyring_package_is_asked_when_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Locked(Exception):
+        pass
+
+    def get_password(service: str, user: str) -> str | None:
+        if service == "locked":
+            raise Locked
+        return KEY if (service, user) == ("recollect", "me") else None
+
+    package = SimpleNamespace(
+        get_password=get_password, errors=SimpleNamespace(KeyringError=Locked)
+    )
+    monkeypatch.setitem(sys.modules, "keyring", package)
+    assert read_keyring("recollect", "me") == KEY
+    assert read_keyring("recollect", "you") is None
+    with pytest.raises(LookupError, match="Locked"):
+        read_keyring("locked", "me")
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(LookupError, match="not installed"):
+        read_keyring("recollect", "me")

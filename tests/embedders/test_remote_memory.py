@@ -1,0 +1,88 @@
+"""A memory whose provider has a bad day: nothing is lost, and the answer comes in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.embedders.fake_server import FakeProvider
+
+from recollect.core.errors import QuotaExhausted
+from recollect.embedders.keys import KeySources
+from recollect.embedders.open_remote import REMOTE, open_remote
+from recollect.embedders.remote import RemoteEmbedder, Runtime
+from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from recollect.memory import Memory, open_memory
+
+
+@pytest.fixture
+def server() -> Iterator[FakeProvider]:
+    with FakeProvider() as running:
+        yield running
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    (folder / "memory").mkdir(parents=True)
+    for n in range(5):
+        note = folder / "memory" / f"2026-11-0{n + 1}.md"
+        note.write_text(f"# Day {n}\n\nThe router number {n} was shipped.\n", encoding="utf-8")
+    return folder
+
+
+def embedder_of(server: FakeProvider) -> RemoteEmbedder:
+    settings = EmbedderSettings(
+        provider="openai-compatible",
+        remote=RemoteSettings(base_url=server.url("openai-compatible")),
+    )
+    return open_remote(
+        REMOTE["openai-compatible"], settings, KeySources(), Runtime(), model="some-model"
+    ).embedder
+
+
+def memory_of(workspace: Path, embedder: RemoteEmbedder) -> Memory:
+    return open_memory(workspace, state_dir=workspace.parent / "state", embedder=embedder)
+
+
+def test_a_search_has_its_keyword_answer_within_two_seconds_when_the_provider_hangs(
+    server: FakeProvider, workspace: Path
+) -> None:
+    with memory_of(workspace, embedder_of(server)) as memory:
+        memory.sync()
+        assert memory.search("router number 3").mode == "hybrid"
+        server.always("hang")
+        began = time.monotonic()
+        first = memory.search("router number 3")
+        waited = time.monotonic() - began
+        second = memory.search("router number 3")
+        waited_again = time.monotonic() - began - waited
+    assert first.mode == second.mode == "keyword"
+    assert first.hits[0].path == second.hits[0].path == "memory/2026-11-04.md"
+    assert "not in time" in (first.notice or "")
+    assert second.notice == first.notice
+    assert waited < 2.0
+    assert waited_again < 0.5
+
+
+def test_an_exhausted_quota_leaves_the_text_searchable_and_the_vectors_waiting(
+    server: FakeProvider, workspace: Path
+) -> None:
+    embedder = embedder_of(server)
+    assert embedder.facts.dims == 8
+    server.always("quota")
+    with memory_of(workspace, embedder) as memory:
+        report = memory.sync()
+        assert isinstance(report.trouble, QuotaExhausted)
+        assert report.vectors_waiting == 5
+        assert memory.search("router").hits
+        asked = len(server.seen)
+        memory.sync()
+        assert len(server.seen) == asked
+    server.always(None)
+    with memory_of(workspace, embedder_of(server)) as memory:  # The user has acted.
+        report = memory.sync()
+        assert (report.trouble, report.vectors_waiting) == (None, 0)
+        assert memory.search("router number 3").mode == "hybrid"
