@@ -66,8 +66,8 @@ def main() -> None:
 def _search(memory: Memory, question: str, stages: Stages) -> None:
     """`search.hybrid.search`, step by step."""
     settings = SearchSettings(today=date(2026, 11, 15))
-    embedder = memory._embedder
-    with memory._reader.snapshot() as snapshot:
+    embedder = memory._embedder()
+    with memory._keeping.reader.snapshot() as snapshot:
         assert snapshot is not None
         with stages.stage("question to terms"):
             query = text_query(question)
@@ -86,9 +86,9 @@ def _search(memory: Memory, question: str, stages: Stages) -> None:
                 for chunk_id, cosine in asked.cosines.items()
             }
         with stages.stage("fusion, time, order"):
-            found = in_order(snapshot, question, embedder, settings, asked)
+            found = in_order(snapshot, question, embedder.facts, settings, asked)
         with stages.stage("passages and snippets"):
-            shown = _shown(asked, embedder, settings)
+            shown = _shown(asked, embedder.facts, settings)
             make_hits(snapshot, found[: settings.chunks_shown], shown, settings)
 
 

@@ -8,22 +8,24 @@ if TYPE_CHECKING:
     from recollect.config import Settings, load_settings
     from recollect.core.errors import RecollectError
     from recollect.core.types import Hit, Span
-    from recollect.memory import Lines, Memory, Status, open_memory
+    from recollect.memory import Memory, open_memory
     from recollect.notes import ExtraPath
+    from recollect.notes.lines import Lines
     from recollect.search import Answer
+    from recollect.status import Status
     from recollect.sync import Progress, SyncReport
 
 _HOMES = {
     "Answer": "recollect.search",
     "ExtraPath": "recollect.notes",
     "Hit": "recollect.core.types",
-    "Lines": "recollect.memory",
+    "Lines": "recollect.notes.lines",
     "Memory": "recollect.memory",
     "Progress": "recollect.sync",
     "RecollectError": "recollect.core.errors",
     "Settings": "recollect.config",
     "Span": "recollect.core.types",
-    "Status": "recollect.memory",
+    "Status": "recollect.status",
     "SyncReport": "recollect.sync",
     "load_settings": "recollect.config",
     "open_memory": "recollect.memory",

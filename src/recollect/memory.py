@@ -9,33 +9,42 @@ This is the only place that chooses parts; every room below is handed plain valu
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import threading
 import time
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from recollect.config import Settings, default_state_dir, load_settings
-from recollect.core.errors import BadRequest, BadSetting, IndexTrouble, NotANote
-from recollect.core.limits import GET_CHARS, GET_LINES
-from recollect.core.ports import TellsWaiting
-from recollect.core.words import VERSION as WORDS_VERSION
-from recollect.embedders import Cached, open_embedder
-from recollect.index import Identity, Index
+from recollect.core.errors import (
+    BadRequest,
+    BadSetting,
+    EmbedderTrouble,
+    IndexTrouble,
+    MemoryOff,
+    NotANote,
+)
+from recollect.core.limits import GET_LINES
+from recollect.core.ports import Closes
+from recollect.embedders import choose_embedder
+from recollect.index import Index
 from recollect.notes import Workspace
-from recollect.search import Answer, SearchSettings, search
+from recollect.notes.lines import Lines, lines_of
+from recollect.search import Answer, SearchSettings, check_question, meaning_of, search
+from recollect.sync.keeping import Keeping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Mapping
+    from datetime import date
     from types import TracebackType
 
-    from recollect.core.ports import Embedder, ModelFacts, Reranker
-    from recollect.core.types import Ignored, Scan
-    from recollect.index import Counts, Snapshot
+    from recollect.core.ports import Embedder, Reranker
+    from recollect.embedders.decision import Chosen, Decision
+    from recollect.notes import Appended
+    from recollect.status import Probe, Status
     from recollect.sync import Progress, SyncReport
 
 SOURCES = ("memory",)
@@ -51,14 +60,15 @@ def open_memory(
     settings: Settings | None = None,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,
+    environment: Mapping[str, str] = os.environ,
     now_ns: Callable[[], int] = time.time_ns,
     lease_wait_s: float = LEASE_WAIT_S,
 ) -> Memory:
     """The memory of one agent over one workspace. Nothing is read or written before it is asked.
 
-    `settings` default to the workspace's `recollect.json`, `state_dir` to RECOLLECT_STATE_DIR or
-    the platform's place for state, `embedder` to the one the settings ask for. A `reranker` puts
-    the best chunks of each search into a new order, if it is quick enough.
+    `settings` default to what the user's file and the workspace's say, `state_dir` to
+    RECOLLECT_STATE_DIR or the platform's place for state, `embedder` to the one the settings ask
+    for. A `reranker` puts the best chunks of each search into a new order, if it is quick enough.
     """
     if not _AGENT_ID.fullmatch(agent):
         raise BadSetting(
@@ -67,18 +77,99 @@ def open_memory(
     if state_dir is not None and not str(state_dir):
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
     root = Workspace.open(Path(workspace)).root
-    settings = settings if settings is not None else load_settings(root)
-    state = Path(state_dir).expanduser() if state_dir is not None else default_state_dir()
+    if settings is None:
+        settings = load_settings(root, agent, environment)
+    if settings.off_because:
+        raise MemoryOff(agent, settings.off_because)
+    state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
+    index = Index(index_dir(state, agent, root), settings.vector_driver)
+    choice = Choice(settings, state / "models", environment, embedder)
     return Memory(
-        notes=Workspace.open(root, settings.extra_paths),
-        index=Index(index_dir(state, agent, root), settings.vector_driver),
-        embedder=embedder or open_embedder("embedded", models_dir=state / "models"),
+        Keeping(
+            notes=Workspace.open(root, settings.extra_paths),
+            index=index,
+            reader=index.reader(),
+            embedder=choice.embedder,
+            chunk_tokens=settings.chunk_tokens,
+            chunk_overlap=settings.chunk_overlap,
+            sources=SOURCES,
+            vector_driver=settings.vector_driver,
+            keyword_only=settings.keyword_only,
+            now_ns=now_ns,
+            monotonic_s=time.monotonic,
+            lease_wait_s=lease_wait_s,
+        ),
+        choice,
         settings=settings,
         agent=agent,
         reranker=reranker,
         now_ns=now_ns,
-        lease_wait_s=lease_wait_s,
     )
+
+
+class Choice:
+    """Which embedder is in use. It changes when one fails for good and another was named."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        models_dir: Path,
+        environment: Mapping[str, str],
+        given: Embedder | None,
+    ) -> None:
+        self._settings = settings
+        self._models_dir = models_dir
+        self._environment = environment
+        self._failures = 0
+        self.decision: Decision | None = None
+        self.embedder = given or self._take(self._chosen(settings))
+
+    def _chosen(self, settings: Settings) -> Chosen:
+        keys = settings.provider_keys or {}
+        return choose_embedder(settings.embedder, self._models_dir, self._environment, keys)
+
+    def _take(self, chosen: Chosen) -> Embedder:
+        self.decision = chosen.decision
+        return chosen.embedder
+
+    def close(self) -> None:
+        """What was handed in is closed by who made it."""
+        if self.decision is not None and isinstance(self.embedder, Closes):
+            self.embedder.close()
+
+    def after(self, trouble: EmbedderTrouble) -> Embedder | None:
+        """The fallback, where the one in use will not recover and one was named."""
+        if self.decision is None or self._settings.embedder is None:
+            return None
+        from recollect.embedders.choose import SwitchTo, after_failure
+
+        self._failures += 1
+        move = after_failure(self.decision, trouble, self._failures)
+        if not isinstance(move, SwitchTo):
+            return None
+        return self._switch(f"fallback, because {move.why}")
+
+    def keep_fallback(self, indexed_by: str) -> Embedder | None:
+        """An index that the fallback made is asked with the fallback: nothing is mixed."""
+        told = self._settings.embedder
+        if told is None or self.decision is None or told.fallback in ("none", self.decision.used):
+            return None
+        if indexed_by != told.fallback:
+            return None
+        return self._switch(
+            f"fallback, because {self.decision.used} failed when the index was made; "
+            "`recollect index --force` tries it again"
+        )
+
+    def _switch(self, why: str) -> Embedder:
+        told = self._settings.embedder
+        assert told is not None  # noqa: S101 - both callers have looked
+        requested = told.provider
+        second = replace(told, provider=told.fallback, fallback="none", model=None)
+        chosen = self._chosen(replace(self._settings, embedder=second))
+        self.decision = replace(chosen.decision, requested=requested, why=why)
+        self.embedder = chosen.embedder
+        return self.embedder
 
 
 def index_dir(state: Path, agent: str, workspace: Path) -> Path:
@@ -87,77 +178,26 @@ def index_dir(state: Path, agent: str, workspace: Path) -> Path:
     return state / "memory" / f"{agent}-{place}"
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Some lines of a note."""
-
-    path: str
-    text: str
-    start_line: int
-    end_line: int
-    """The last line in `text`; one less than `start_line` where there are none."""
-    total_lines: int
-    next_from: int | None
-    """Where to read on; None at the end."""
-    cut: bool = False
-    """The last line was too long to be shown whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the memory is, computed from what is there, not from what was once noted."""
-
-    agent: str
-    workspace: str
-    extra_paths: tuple[str, ...]
-    index_path: str
-    state: Literal["missing", "ready", "unreadable"]
-    problem: str | None
-    """Why the index cannot be used."""
-    provider: str
-    model: str
-    dims: int
-    embedder_missing: str | None
-    """What the embedder lacks to work, and the next step."""
-    counts: Counts | None
-    eligible: int
-    """Notes on disk that belong in the index."""
-    dirty: int
-    """Of these, how many the index has not caught up with, and notes it should forget."""
-    ignored: tuple[Ignored, ...]
-    unreadable: tuple[Ignored, ...]
-    cache_entries: int
-    index_bytes: int
-    vector_driver: str
-    rebuild_needed: str | None
-    """Why the next sync will build a new index."""
-
-
 class Memory:
     """Search, get, sync, status. Use it as a context manager, from as many threads as you like."""
 
     def __init__(
         self,
+        keeping: Keeping,
+        choice: Choice,
         *,
-        notes: Workspace,
-        index: Index,
-        embedder: Embedder,
         settings: Settings,
         agent: str,
         reranker: Reranker | None,
         now_ns: Callable[[], int],
-        lease_wait_s: float,
     ) -> None:
-        self._notes = notes
-        self._index = index
+        self._keeping = keeping
+        self._choice = choice
         self._settings = settings
         self._agent = agent
-        self._now_ns = now_ns
-        self._lease_wait_s = lease_wait_s
-        self._embedder = embedder
         self._reranker = reranker
-        self._reader = index.reader()
-        self._syncing = threading.Lock()
+        self._now_ns = now_ns
+        self._is_settled = settings.embedder is None or settings.embedder.fallback == "none"
 
     def __enter__(self) -> Memory:
         return self
@@ -171,11 +211,12 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        self._reader.close()
+        self._keeping.reader.close()
+        self._choice.close()
 
     @property
     def workspace(self) -> Path:
-        return self._notes.root
+        return self._keeping.notes.root
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -187,10 +228,38 @@ class Memory:
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
     ) -> Answer:
-        """The best hits of the last published index; an empty answer says why it is empty."""
+        """The best hits; an empty answer says why it is empty.
+
+        What was saved a moment ago is taken in first, if it is little; else the last published
+        index answers and says so.
+        """
         settings = self._search_settings(question, max_results, min_score, mode)
-        with self._reader.snapshot() as snapshot:
-            return search(snapshot, question, self._embedder, settings, self._reranker)
+        stale = self._catch_up(settings)
+        look, embedder = self._keeping.reader.snapshot, self._embedder()
+        meaning = meaning_of(look, question, embedder, settings)
+        with look() as snapshot:
+            answer = search(snapshot, question, meaning, embedder.facts, settings, self._reranker)
+        if stale:
+            told = f"{answer.notice}; {stale}" if answer.notice else stale
+            answer = replace(answer, notice=told)
+        return answer
+
+    def _catch_up(self, settings: SearchSettings) -> str | None:
+        self._embedder()
+        if not self._settings.sync_on_search:
+            return None
+        return self._keeping.catch_up(vectors=not settings.keyword_only)
+
+    def _embedder(self) -> Embedder:
+        """The one in use; looked at once whether the index was made by the fallback."""
+        if not self._is_settled:
+            self._is_settled = True
+            with suppress(IndexTrouble), self._keeping.reader.snapshot() as snapshot:
+                made_by = snapshot.identity().provider if snapshot else ""
+                self._keeping.embedder = (
+                    self._choice.keep_fallback(made_by) or self._choice.embedder
+                )
+        return self._keeping.embedder
 
     def why_absent(
         self,
@@ -206,10 +275,12 @@ class Memory:
 
         settings = self._search_settings(question, max_results, min_score, mode)
         path = path.removeprefix("./")
-        with self._reader.snapshot() as snapshot:
+        look, embedder = self._keeping.reader.snapshot, self._embedder()
+        meaning = meaning_of(look, question, embedder, settings)
+        with look() as snapshot:
             if snapshot is not None and path in snapshot.notes():
                 return why_absent(
-                    snapshot, question, path, self._embedder, settings, self._reranker
+                    snapshot, question, path, meaning, embedder.facts, settings, self._reranker
                 )
         return self._why_not_indexed(path)
 
@@ -222,9 +293,10 @@ class Memory:
     ) -> SearchSettings:
         if not isinstance(question, str):
             raise BadRequest(f"the question must be a text, not {type(question).__name__}")
+        check_question(question)
         told = self._settings
         return SearchSettings(
-            today=datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone().date(),
+            today=self._today(),
             max_results=told.max_results if max_results is None else max_results,
             min_score=told.min_score if min_score is None else min_score,
             fusion=told.fusion,
@@ -237,7 +309,7 @@ class Memory:
         )
 
     def _why_not_indexed(self, path: str) -> str:
-        scan = self._notes.scan()
+        scan = self._keeping.notes.scan()
         if path in scan.notes:
             return f"{path} is not indexed yet: run `recollect index`"
         for left in (*scan.ignored, *scan.unreadable):
@@ -254,8 +326,33 @@ class Memory:
         if not isinstance(path, str):
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
         path = path.removeprefix("./")
-        text = self._notes.read(path).text
-        return _lines(path, text, from_line, lines or GET_LINES)
+        text = self._keeping.notes.read(path).text
+        return lines_of(path, text, from_line, lines or GET_LINES)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def append(
+        self,
+        text: str,
+        *,
+        section: str | None = None,
+        origin: str = "library",
+        id: str | None = None,  # noqa: A002 - what it is called in the note too
+    ) -> Appended:
+        """One entry more in today's note, or under a heading of MEMORY.md; on disk when done.
+
+        Nothing that is there is changed, and an identical entry is not doubled. The next search
+        finds it.
+        """
+        from recollect.notes import Entry, Section
+
+        to = Section(section) if section is not None else self._today()
+        done = self._keeping.notes.append(Entry(text, origin, id), to)
+        self._keeping.look_again()
+        return done
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone().date()
 
     # -- keeping up ------------------------------------------------------------------------------
 
@@ -267,146 +364,25 @@ class Memory:
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
         """Bring the index up to date with the notes; `force` builds a new one."""
-        from recollect.sync import TextSync, VectorFill  # A search needs no Markdown parser.
-
-        told = progress or (lambda _: None)
-        facts = self._facts()
-        wanted = self._wanted(facts)
-        cache = self._index.cache(facts)
-        try:
-            with self._syncing, self._telling(told):
-                with self._index.writing(wait_s=self._lease_wait_s) as writer:
-                    text = TextSync(
-                        self._notes, writer, cache, wanted, facts.reads, self._now_ns, told
-                    )
-                    report = text.run(force=force)
-                fill = VectorFill(
-                    self._index,
-                    self._reader,
-                    Cached(self._embedder, cache),
-                    wanted,
-                    self._lease_wait_s,
-                    told,
-                )
-                if vectors:
-                    fill.run(report)
-                return self._counted(report)
-        finally:
-            cache.close()
-
-    def _counted(self, report: SyncReport) -> SyncReport:
-        with self._reader.snapshot() as snapshot:
-            if snapshot is not None:
-                counts = snapshot.counts()
-                report.chunks = counts.chunks
-                report.vectors_waiting = counts.waiting
+        if not force:
+            self._embedder()
+        report = self._keeping.run(force=force, vectors=vectors, progress=progress)
+        if isinstance(report.trouble, EmbedderTrouble):
+            second = self._choice.after(report.trouble)
+            if second is not None:
+                self._keeping.embedder = second
+                report = self._keeping.run(vectors=vectors, progress=progress)
         return report
-
-    def _telling(self, told: Callable[[Progress], None]) -> AbstractContextManager[None]:
-        """An embedder that waits for somebody else, as for a batch job, says so meanwhile."""
-        from recollect.sync import Progress
-
-        if not isinstance(self._embedder, TellsWaiting):
-            return nullcontext()
-        return self._embedder.telling(
-            lambda waiting: told(Progress(waiting.done, waiting.total, waiting.what))
-        )
-
-    def _facts(self) -> ModelFacts:
-        """Where the embedder cannot say now how long its vectors are, the index knows: it must
-        not be rebuilt because a provider is down."""
-        facts = self._embedder.facts
-        if facts.dims:
-            return facts
-        with suppress(IndexTrouble), self._reader.snapshot() as snapshot:
-            found = snapshot.identity() if snapshot else None
-            if found and (found.provider, found.model) == (facts.provider, facts.model):
-                return replace(facts, dims=found.dims)
-        return facts
-
-    def _wanted(self, facts: ModelFacts) -> Identity:
-        settings = self._settings
-        return Identity(
-            provider=facts.provider,
-            model=facts.model,
-            dims=facts.dims,
-            chunk_tokens=min(settings.chunk_tokens, facts.chunk_tokens),
-            chunk_overlap=settings.chunk_overlap,
-            sources=SOURCES,
-            words_version=WORDS_VERSION,
-            vector_driver=settings.vector_driver,
-        )
-
-    # -- looking at oneself ----------------------------------------------------------------------
 
     def status(self) -> Status:
         """Never raises for a bad index: it is what tells you that the index is bad."""
-        scan = self._notes.scan()
-        facts = self._facts()
-        status = Status(
-            agent=self._agent,
-            workspace=str(self._notes.root),
-            extra_paths=tuple(extra.path for extra in self._settings.extra_paths),
-            index_path=str(self._index.folder.path),
-            state="missing",
-            problem=None,
-            provider=facts.provider,
-            model=facts.model,
-            dims=facts.dims,
-            embedder_missing=self._embedder.missing(),
-            counts=None,
-            eligible=len(scan.notes),
-            dirty=len(scan.notes),
-            ignored=scan.ignored,
-            unreadable=scan.unreadable,
-            cache_entries=0,
-            index_bytes=self._index.folder.size(),
-            vector_driver=self._settings.vector_driver,
-            rebuild_needed=None,
-        )
-        with suppress(IndexTrouble):
-            status = replace(status, cache_entries=self._index.cache_entries())
-        try:
-            with self._reader.snapshot() as snapshot:
-                if snapshot is None:
-                    return status
-                return _with_index(status, snapshot, scan, self._wanted(facts))
-        except IndexTrouble as trouble:
-            return replace(status, state="unreadable", problem=str(trouble))
+        from recollect.status import status_of
 
+        self._embedder()
+        return status_of(self._keeping, self._settings, self._agent, self._choice.decision)
 
-def _with_index(status: Status, snapshot: Snapshot, scan: Scan, wanted: Identity) -> Status:
-    from recollect.sync import behind
+    def probe(self) -> Probe:
+        """Ask the embedder for one vector and tell what came of it."""
+        from recollect.status import probe
 
-    return replace(
-        status,
-        state="ready",
-        counts=snapshot.counts(),
-        dirty=behind(scan, snapshot.notes()),
-        rebuild_needed=snapshot.identity().difference(wanted),
-    )
-
-
-def _lines(path: str, text: str, first: int, count: int) -> Lines:
-    """At most `count` lines and GET_CHARS characters, but always at least one line."""
-    every = text.split("\n")
-    if every[-1] == "":
-        every.pop()  # A text that ends in a line break has no further line behind it.
-    taken: list[str] = []
-    room = GET_CHARS
-    for line in every[first - 1 : first - 1 + count]:
-        if taken and len(line) > room:
-            break
-        taken.append(line)
-        room -= len(line) + 1
-    last = first - 1 + len(taken)
-    shown = "\n".join(taken)
-    return Lines(
-        path,
-        shown[:GET_CHARS],
-        first,
-        last,
-        len(every),
-        last + 1 if taken and last < len(every) else None,
-        cut=len(shown) > GET_CHARS,
-    )
+        return probe(self._embedder(), time.monotonic)

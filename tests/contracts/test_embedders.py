@@ -12,7 +12,7 @@ from tests.embedders.test_cached import Shelf
 
 from recollect.core.errors import EmbedderTrouble
 from recollect.core.ports import Embedder
-from recollect.embedders import Cached, open_embedder
+from recollect.embedders import Cached, open_embedded
 from recollect.embedders.keys import KeySources
 from recollect.embedders.open_remote import REMOTE, open_remote
 from recollect.embedders.remote import Runtime
@@ -37,7 +37,7 @@ def embedder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Embedde
     elif name == "cached":
         yield Cached(HashEmbedder(), Shelf())
     else:
-        yield HashEmbedder() if name == "hash" else open_embedder(name, models_dir=tmp_path)
+        yield HashEmbedder() if name == "hash" else open_embedded(tmp_path)
 
 
 def test_it_says_what_it_is_without_being_asked_for_vectors(embedder: Embedder) -> None:

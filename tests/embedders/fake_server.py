@@ -185,14 +185,18 @@ class FakeProvider:
 
 
 def _read(incoming: Any) -> Seen | None:
+    """None when the other side has gone, also in the middle of a request."""
     first = incoming.readline().decode("latin-1").split()
     if len(first) != 3:
         return None
     headers = {}
-    while (line := incoming.readline().decode("latin-1").strip()) != "":
+    while (line := incoming.readline().decode("latin-1")) not in ("", "\r\n"):
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
-    raw = incoming.read(int(headers.get("content-length", 0)))
+    length = int(headers.get("content-length", 0))
+    raw = incoming.read(length)
+    if not line or len(raw) < length:
+        return None
     is_json = raw and headers.get("content-type") == "application/json"
     return Seen(first[0], first[1], headers, json.loads(raw) if is_json else None, raw)
 

@@ -13,10 +13,10 @@ from recollect.core.errors import (
     EmbedderRefused,
     QuotaExhausted,
 )
+from recollect.core.secret import Secret
 from recollect.embedders import choose_embedder
 from recollect.embedders.choose import GoOn, Surroundings, SwitchTo, after_failure, choose
 from recollect.embedders.keys import KeySources
-from recollect.core.secret import Secret
 from recollect.embedders.settings import EmbedderSettings, LocalSettings, RemoteSettings
 from recollect.testing import HashEmbedder
 
@@ -168,9 +168,19 @@ def test_a_model_is_taken_by_the_provider_that_has_it() -> None:
 
 
 def test_the_door_of_the_room_puts_the_parts_together(tmp_path: Path) -> None:
-    chosen = choose_embedder(EmbedderSettings(), tmp_path, KeySources())
-    assert chosen.decision.used == "embedded"
-    assert chosen.embedder.facts.dims == 384
+    for settings in (None, EmbedderSettings()):
+        chosen = choose_embedder(settings, tmp_path, {}, {})
+        assert chosen.decision.used == "embedded"
+        assert chosen.decision.why == "auto: it needs no key"
+        assert chosen.embedder.facts.dims == 384
+    assert choose_embedder(None, tmp_path, {"OPENAI_API_KEY": KEY}, {}).decision.used == "openai"
+
+
+def test_an_embedded_model_is_chosen_by_its_name(tmp_path: Path) -> None:
+    settings = EmbedderSettings(provider="embedded", model="use-multilingual-v3")
+    chosen = choose_embedder(settings, tmp_path, {}, {})
+    assert chosen.embedder.facts.dims == 512
+    assert "recollect model pull use-multilingual-v3" in (chosen.embedder.missing() or "")
 
 
 # -- afterwards ----------------------------------------------------------------------------------

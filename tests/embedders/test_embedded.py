@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recollect.core.errors import BadSetting, EmbedderFailed, EmbedderMissing
-from recollect.embedders import embedded, open_embedder
+from recollect.embedders import embedded, open_embedded
 from recollect.embedders.embedded import EmbeddedEmbedder
 
 if TYPE_CHECKING:
@@ -139,23 +139,23 @@ def test_a_vector_without_direction_is_refused(bad: float) -> None:
 def test_the_door_looks_into_the_package_first_and_then_where_models_are_pulled_to(
     tmp_path: Path, weights_folder: Path
 ) -> None:
-    opened = open_embedder("embedded", models_dir=tmp_path)
+    opened = open_embedded(tmp_path)
     assert isinstance(opened, EmbeddedEmbedder)
     assert opened._folders == (weights_folder, tmp_path / "arctic-embed-s")
     assert opened.embed([QUESTION], "query").shape == (1, opened.facts.dims)
 
 
-def test_an_unknown_provider_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(BadSetting, match="did you mean 'embedded'"):
-        open_embedder("embeded")
-    with pytest.raises(BadSetting, match="known: embedded"):
-        open_embedder("quantum")
+def test_a_model_is_opened_by_its_name_and_an_unknown_one_refused() -> None:
+    assert open_embedded(model="use-multilingual-v3").facts.scripts == "any"
+    assert open_embedded(model=embedded.FACTS.model).facts == embedded.FACTS
+    with pytest.raises(BadSetting, match="known: arctic-embed-s, use-multilingual-v3"):
+        open_embedded(model="quantum")
 
 
 def test_importing_the_room_and_opening_an_embedder_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from recollect.embedders import open_embedder; "
-        "import recollect.testing; open_embedder('embedded').facts; "
+        "import sys; from recollect.embedders import open_embedded; "
+        "import recollect.testing; open_embedded().facts; "
         "print({'numpy', 'onnxruntime'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import EmbedderMissing
-from recollect.embedders.keys import KeySources, read_keyring
 from recollect.core.secret import Secret
+from recollect.embedders.keys import KeySources, read_keyring
 
 KEY = "sk-canary-0123456789"
 

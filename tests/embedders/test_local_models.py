@@ -18,7 +18,7 @@ from recollect.cli import model as command
 from recollect.core.errors import BadRequest, EmbedderMissing
 from recollect.embedders import weights
 from recollect.embedders.local import DEFAULT_MODEL
-from recollect.embedders.models import folders, listed, pull
+from recollect.embedders.models import listed, pull
 
 CONTENT = b"GGUF" + bytes(1000)
 URI = "hf:someone/tiny/tiny.gguf"
@@ -103,8 +103,8 @@ def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path: Path) -> None:
 
 def test_a_model_is_looked_for_in_the_package_first(tmp_path: Path) -> None:
     model = weights.USE_MULTILINGUAL_V3
-    assert folders(model, tmp_path) == [weights.in_package(model), tmp_path / model.name]
-    assert folders(model, None) == [weights.in_package(model)]
+    assert weights.folders(model, tmp_path) == [weights.in_package(model), tmp_path / model.name]
+    assert weights.folders(model, None) == [weights.in_package(model)]
 
 
 def _arguments(tmp_path: Path, **more: Any) -> argparse.Namespace:

@@ -26,12 +26,12 @@ from recollect.core.errors import (
     TextTooLarge,
 )
 from recollect.core.ports import Kind
+from recollect.core.secret import Secret
 from recollect.embedders.gemini import told
 from recollect.embedders.keys import KeySources
 from recollect.embedders.lines import FOREIGN
 from recollect.embedders.open_remote import REMOTE, open_remote
 from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.core.secret import Secret
 from recollect.embedders.settings import EmbedderSettings, RemoteSettings
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import pytest
 from tests.embedders.fake_server import FakeProvider
 
 from recollect.core.ports import Kind
+from recollect.core.secret import Secret
 from recollect.embedders.gemini import GEMINI
 from recollect.embedders.gemini import told as gemini_told
 from recollect.embedders.keys import KeySources
@@ -23,7 +24,6 @@ from recollect.embedders.openai import told as openai_told
 from recollect.embedders.prompts import prompts_of
 from recollect.embedders.provider import NotRows, Provider, Target
 from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.core.secret import Secret
 from recollect.embedders.settings import EmbedderSettings, RemoteSettings
 from recollect.embedders.voyage import VOYAGE
 from recollect.embedders.voyage import told as voyage_told

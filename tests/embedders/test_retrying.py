@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from recollect.core.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
 from recollect.core.ports import Kind
+from recollect.core.secret import Secret
 from recollect.embedders.calls import Reply
 from recollect.embedders.deadline import Deadline
 from recollect.embedders.faults import MAY_PASS, fault, retry_after_s
 from recollect.embedders.provider import Told
 from recollect.embedders.retrying import Retrying, RetryPolicy, pause_s
-from recollect.core.secret import Secret
 from recollect.testing import HashEmbedder
 
 if TYPE_CHECKING:

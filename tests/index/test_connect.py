@@ -248,7 +248,7 @@ def opened():
 
 memory = opened()
 memory.sync()
-folder = memory._index.folder
+folder = memory._keeping.index.folder
 sizes = [path.stat().st_size for path in folder.path.iterdir()]
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 (work / "MEMORY.md").write_text("the router moved\\n", encoding="utf-8")
@@ -326,9 +326,9 @@ def told(memory):
 staying = opened()
 staying.sync()
 print(told(staying))
-for path in staying._index.folder.path.glob("*-*m"):  # no -shm: a fresh search would make one
+for path in staying._keeping.index.folder.path.glob("*-*m"):  # no -shm: a search makes one
     path.unlink()
-for path in staying._index.folder.path.glob("*-wal"):
+for path in staying._keeping.index.folder.path.glob("*-wal"):
     path.unlink()
 staying.close()
 filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
@@ -344,12 +344,12 @@ for force in (False, True):
     try:
         staying.sync(force=force)
     except StateNotWritable as error:
-        print(error.path == str(staying._index.folder.path))
+        print(error.path == str(staying._keeping.index.folder.path))
     print(told(staying), told(opened()))
 os.ftruncate(filler, 0)
 opened().sync()
 print(told(staying), told(opened()))
-print([path.name for path in staying._index.folder.path.glob("*.damaged")])
+print([path.name for path in staying._keeping.index.folder.path.glob("*.damaged")])
 """
 
 

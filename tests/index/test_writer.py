@@ -288,8 +288,8 @@ class Embedder(HashEmbedder):
         return super().embed(texts, kind)
 
 memory = open_memory(sys.argv[1], state_dir=sys.argv[2], embedder=Embedder(model="another"))
-memory._index.folder = Folder(memory._index.folder.path)
-memory._notes = Notes(memory._notes)
+memory._keeping.index.folder = Folder(memory._keeping.index.folder.path)
+memory._keeping.notes = Notes(memory._keeping.notes)
 memory.sync(progress=lambda progress: stop(f"after the {progress.label}"))
 """
 
@@ -334,7 +334,7 @@ def test_killed_at_any_point_of_a_rebuild_an_index_answers_and_the_next_sync_cle
         assert answers(memory) == everything  # while it is being built
         child.kill()
         assert answers(memory) == everything
-        folder = memory._index.folder
+        folder = memory._keeping.index.folder
         current = folder.current()
         assert current is not None
         assert current.name == {"old": "index-1.sqlite", "new": "index-2.sqlite"}[POINTS[point]]
@@ -367,7 +367,7 @@ def harm(generation: Path, table: str) -> None:
 def test_damage_met_by_a_search_or_a_sync_ends_in_a_new_index(work: Path, table: str) -> None:
     with opened(work) as memory:
         memory.sync()
-        current = memory._index.folder.current()
+        current = memory._keeping.index.folder.current()
         assert current is not None
     harm(current, table)
     damaged = current.read_bytes()
@@ -377,7 +377,7 @@ def test_damage_met_by_a_search_or_a_sync_ends_in_a_new_index(work: Path, table:
             answers(memory)
         except IndexUnreadable as error:
             assert error.why == "a page does not match its checksum"  # noqa: PT017
-            assert memory._index.folder.is_suspect(current)
+            assert memory._keeping.index.folder.is_suspect(current)
         else:
             assert table in ("meta", "files")  # a search has no need of these
         asked = embedder.embedded_texts
@@ -396,7 +396,7 @@ def test_damage_met_by_a_search_or_a_sync_ends_in_a_new_index(work: Path, table:
 def test_damage_that_only_a_sync_meets_ends_in_a_new_index_at_once(work: Path, table: str) -> None:
     with opened(work) as memory:
         memory.sync()
-        current = memory._index.folder.current()
+        current = memory._keeping.index.folder.current()
         assert current is not None
     harm(current, table)
     with opened(work) as memory:

@@ -307,8 +307,8 @@ def test_a_model_that_is_there_is_not_fetched_again(
 
 
 def test_the_model_tells_nobody_that_it_runs(tmp_path: Path) -> None:
-    program = "from recollect.embedders import open_embedder\n"
-    program += "open_embedder('embedded').embed(['x'], 'query')\n"
+    program = "from recollect.embedders import open_embedded\n"
+    program += "open_embedded().embed(['x'], 'query')\n"
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "c")}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     assert list(tmp_path.rglob("*")) == []

@@ -120,7 +120,7 @@ def test_status_follows_the_memory(memory: Memory) -> None:
 def test_status_of_a_damaged_index_tells_instead_of_raising(memory: Memory) -> None:
     memory.sync()
     memory.close()
-    current = memory._index.folder.current()
+    current = memory._keeping.index.folder.current()
     assert current is not None
     current.write_bytes(b"this is not a database" * 1000)
     status = memory.status()

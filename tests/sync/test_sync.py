@@ -52,7 +52,7 @@ def memory(workspace: Path, tmp_path: Path) -> Memory:
         embedder=HashEmbedder(),
         now_ns=lambda: LATER_NS,
     )
-    memory._notes = CountingWorkspace.open(workspace)
+    memory._keeping.notes = CountingWorkspace.open(workspace)
     return memory
 
 
@@ -105,7 +105,7 @@ def test_a_removed_note_is_forgotten(memory: Memory, workspace: Path) -> None:
 
 def test_an_unreadable_note_keeps_what_was_known_of_it(memory: Memory, workspace: Path) -> None:
     memory.sync()
-    notes = memory._notes
+    notes = memory._keeping.notes
     assert isinstance(notes, CountingWorkspace)
     notes.refused = "memory/note-7.md"
     (workspace / notes.refused).write_text("changed, but nobody may look", encoding="utf-8")
@@ -171,7 +171,7 @@ def test_a_rebuild_takes_vectors_from_the_cache(workspace: Path, tmp_path: Path)
 def test_the_index_can_be_deleted_at_any_time(memory: Memory, workspace: Path) -> None:
     memory.sync()
     asked = memory.search("n0007")
-    folder = memory._index.folder.path
+    folder = memory._keeping.index.folder.path
     for file in folder.iterdir():
         file.unlink()
     assert memory.search("n0007").reason == "nothing is indexed yet: run `recollect index`"
@@ -230,7 +230,7 @@ def test_two_agents_and_two_workspaces_never_share_an_index(tmp_path: Path) -> N
 
 def test_a_second_filler_says_who_is_at_work(memory: Memory) -> None:
     memory.sync(vectors=False)
-    with memory._index.embedding():
+    with memory._keeping.index.embedding():
         report = memory.sync()
     assert "another process is at work on this index" in str(report.trouble)
     assert report.vectors_waiting == 30

@@ -11,7 +11,7 @@ from recollect.cli.output import print_json, say
 from recollect.cli.progress import ProgressBar
 from recollect.config import default_state_dir
 from recollect.core.errors import BadRequest, BadSetting
-from recollect.embedders import open_embedder
+from recollect.embedders import open_embedded
 from recollect.evals import (
     SYSTEMS,
     Comparison,
@@ -91,10 +91,10 @@ def _state(named: str | None) -> Iterator[tuple[Path, Embedder]]:
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
     if named is not None:
         state = Path(named).expanduser()
-        yield state, open_embedder("embedded", models_dir=state / "models")
+        yield state, open_embedded(state / "models")
         return
     # Weights that were pulled lie where all the other commands look for them.
-    embedder = open_embedder("embedded", models_dir=default_state_dir() / "models")
+    embedder = open_embedded(default_state_dir() / "models")
     with TemporaryDirectory(prefix="recollect-eval-") as state_dir:
         yield Path(state_dir), embedder
 

@@ -102,6 +102,22 @@ def _search(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _status(parser: argparse.ArgumentParser) -> None:
+    _place(parser)
+    parser.add_argument("--deep", action="store_true", help="ask the embedder for a vector too")
+    parser.add_argument("--index", action="store_true", help="bring the index up to date first")
+
+
+def _append(parser: argparse.ArgumentParser) -> None:
+    _place(parser)
+    parser.add_argument("text", nargs="+", help="what to remember; `-` reads standard input")
+    parser.add_argument(
+        "--section",
+        metavar="HEADING",
+        help="under this heading of MEMORY.md (default: the note of today)",
+    )
+
+
 def _get(parser: argparse.ArgumentParser) -> None:
     _place(parser)
     parser.add_argument("path", help="as search shows it; `path#L5-L9` picks these lines")
@@ -125,6 +141,12 @@ def _model(parser: argparse.ArgumentParser) -> None:
 
 def _config(parser: argparse.ArgumentParser) -> None:
     from recollect.cli.config import add_options
+
+    add_options(parser)
+
+
+def _mcp(parser: argparse.ArgumentParser) -> None:
+    from recollect.cli.mcp import add_options
 
     add_options(parser)
 
@@ -171,9 +193,12 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "index": ("bring the index up to date with the notes", _index),
     "search": ("find the lines that answer a question", _search),
     "get": ("print lines of a note", _get),
-    "status": ("show what the memory holds and how it is", _place),
+    "append": ("add an entry to the note of today", _append),
+    "status": ("show what the memory holds and how it is", _status),
+    "doctor": ("look for what is wrong, and say what to do", _place),
     "eval": ("measure how well questions with known answers are answered", _eval),
     "model": ("fetch a model, or list them", _model),
+    "mcp": ("serve agents over MCP, or tell a client about it", _mcp),
     "config": ("show and check the settings", _config),
     "completion": ("print a completion script for a shell", _completion),
 }

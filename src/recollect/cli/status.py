@@ -9,23 +9,60 @@ from recollect.cli.output import counted, memory_of, print_json, say
 if TYPE_CHECKING:
     import argparse
 
-    from recollect.memory import Status
+    from recollect.embedders.decision import Decision
+    from recollect.status import Probe, Status
 
 DEGRADED = 5
 
 
 def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
+        if arguments.index:
+            memory.sync()
         status = memory.status()
+        probe = memory.probe() if arguments.deep else None
     if arguments.json:
-        print_json(as_json(status))
+        print_json(as_json(status, probe))
     else:
-        for name, value in _facts(status):
+        for name, value in [*_facts(status), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
-    return DEGRADED if status.problem or status.unreadable or status.embedder_missing else 0
+    bad = status.problem or status.unreadable or status.embedder_missing
+    return DEGRADED if bad or (probe and probe.trouble) else 0
 
 
-def as_json(status: Status) -> dict[str, Any]:
+def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
+    if probe is None:
+        return []
+    if probe.trouble:
+        return [("probe", f"failed after {probe.ms:.0f} ms: {probe.trouble}")]
+    return [("probe", f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms")]
+
+
+def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
+    if probe is None:
+        return None
+    trouble = str(probe.trouble) if probe.trouble else None
+    return {"ok": not trouble, "dims": probe.dims, "ms": round(probe.ms), "trouble": trouble}
+
+
+def _decision_json(decision: Decision | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {
+        "requested": decision.requested,
+        "used": decision.used,
+        "why": decision.why,
+        "fallback": decision.fallback,
+        "keyFrom": decision.key_from,
+        "endpoint": decision.endpoint,
+        "steps": [
+            {"provider": step.provider, "outcome": step.outcome, "why": step.why}
+            for step in decision.steps
+        ],
+    }
+
+
+def as_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
     counts = status.counts
     return {
         "agent": status.agent,
@@ -52,6 +89,8 @@ def as_json(status: Status) -> dict[str, Any]:
         "cache": {"entries": status.cache_entries},
         "indexBytes": status.index_bytes,
         "embedderMissing": status.embedder_missing,
+        "embedder": _decision_json(status.decision),
+        "probe": _probe_json(probe),
         "rebuildNeeded": status.rebuild_needed,
         "ignored": [{"path": one.path, "why": one.why} for one in status.ignored],
         "unreadable": [{"path": one.path, "why": one.why} for one in status.unreadable],
@@ -73,6 +112,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     else:
         facts.append(("notes", f"{status.eligible} on disk, none indexed"))
     facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
+    if status.decision:
+        facts.append(("", f"{status.decision.used}: {status.decision.why}"))
     if status.embedder_missing:
         facts.append(("", f"not available: {status.embedder_missing}"))
     facts.append(("cache", counted(status.cache_entries, "vector")))

@@ -47,6 +47,8 @@ class Settings:
     """None: `auto`."""
     provider_keys: Mapping[str, Secret] | None = None
     """`models.providers.<name>.apiKey`, by name."""
+    sync_on_search: bool = True
+    """A search takes in what was saved a moment ago."""
     keyword_only: bool = False
     """No vectors: `provider: none`."""
     off_because: str | None = None
@@ -81,6 +83,7 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         mmr_lambda=told.query.hybrid.mmr.lambda_ if told.query.hybrid.mmr.enabled else None,
         half_life_days=_half_life(told.query),
         vector_driver=told.store.vector.driver,
+        sync_on_search=told.sync.on_search,
         embedder=_embedder(agent) if told.provider != "none" else None,
         keyword_only=told.provider == "none",
         provider_keys=provider_keys,

@@ -6,7 +6,8 @@
     │   ├── NotANote            the path is not part of this memory
     │   ├── BadEntry            what is to be appended cannot stand in a note
     │   ├── NotADataset         a folder is no evaluation set, or a file of it is broken
-    │   └── BadSetting          a setting has a value we cannot use
+    │   ├── BadSetting          a setting has a value we cannot use
+    │   └── MemoryOff           the settings switch this memory off
     ├── NoteUnreadable          the file is there, but we could not read it
     ├── NoteNotWritable         nothing was appended, for a reason the user can mend
     │   └── NoteBusy            somebody else is appending to it: wait
@@ -91,6 +92,15 @@ class BadSetting(BadRequest):
     def __init__(self, setting: str, problem: str) -> None:
         super().__init__(f"setting {setting!r}: {problem}")
         self.setting = setting
+
+
+class MemoryOff(BadRequest):
+    exit_code = 1
+
+    def __init__(self, agent: str, because: str) -> None:
+        super().__init__(f"agent {agent!r} has no memory: {because}")
+        self.agent = agent
+        self.because = because
 
 
 class NoteUnreadable(RecollectError):

@@ -111,6 +111,13 @@ class TellsWaiting(Protocol):
         ...
 
 
+@runtime_checkable
+class Closes(Protocol):
+    """An embedder that holds connections or a process until it is closed."""
+
+    def close(self) -> None: ...
+
+
 class VectorCache(Protocol):
     """Vectors already paid for, by the digest of the text."""
 

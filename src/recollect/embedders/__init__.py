@@ -1,102 +1,102 @@
 """Text to vectors. The door of the room: choose an embedder by its provider's name.
 
-choose_embedder(settings, models_dir, keys)  the one the settings ask for, with the decision
-open_embedder("embedded", models_dir=...)   makes one; loads nothing yet
-Cached(embedder, cache)                     the same, never paying twice
-pull_model(models_dir)                      fetches the embedded model, only when asked to
+choose_embedder(settings, …)   the one the settings ask for, with the decision; loads nothing yet
+Cached(embedder, cache)        the same, never paying twice
+
+`recollect.embedders.models` fetches and lists models.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import BadSetting, EmbedderMissing
+from recollect.core.errors import BadSetting
 from recollect.embedders.cached import Cached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
     from pathlib import Path
 
     from recollect.core.ports import Embedder
-    from recollect.embedders.choose import Chosen
-    from recollect.embedders.keys import KeySources
+    from recollect.core.secret import Secret
+    from recollect.embedders.decision import Chosen
     from recollect.embedders.settings import EmbedderSettings
 
-__all__ = ["Cached", "choose_embedder", "known_providers", "open_embedder", "pull_model"]
+__all__ = ["Cached", "choose_embedder", "open_embedded"]
+
+KEY_VARIABLES = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY")
+"""With none of these and no settings, `auto` comes to `embedded` without a look at the others."""
 
 
-BATCH_JOBS = "batch-jobs"
-
-
-def choose_embedder(settings: EmbedderSettings, models_dir: Path, keys: KeySources) -> Chosen:
+def choose_embedder(
+    settings: EmbedderSettings | None,
+    models_dir: Path,
+    environment: Mapping[str, str],
+    provider_keys: Mapping[str, Secret],
+) -> Chosen:
     """Decides and calls nobody; `models_dir` also keeps what was learned about remote models."""
+    if settings is None and not any(environment.get(name) for name in KEY_VARIABLES):
+        return _nothing_said(models_dir)
     from recollect.embedders.choose import Surroundings, choose
+    from recollect.embedders.keys import KeySources
     from recollect.embedders.known_dims import KnownDims
     from recollect.embedders.remote import Runtime
+    from recollect.embedders.settings import EmbedderSettings
 
-    def embedded(_: EmbedderSettings) -> Embedder:
-        return open_embedder("embedded", models_dir=models_dir)
-
-    def local(settings: EmbedderSettings) -> Embedder:
-        from pathlib import Path
-
-        from recollect.embedders.local import LocalEmbedder
-
-        chosen = settings.local.model_cache_dir
-        cache_dir = Path(chosen).expanduser() if chosen else models_dir
-        return LocalEmbedder(settings.local.model_path, cache_dir)
-
-    makers = {"embedded": embedded, "local": local}
-    runtime = Runtime(known_dims=KnownDims(models_dir))
-    return choose(settings, Surroundings(makers, keys, runtime, models_dir / BATCH_JOBS))
+    makers = {
+        "embedded": lambda told: open_embedded(models_dir, told.model),
+        "local": lambda told: _local(models_dir, told),
+    }
+    around = Surroundings(
+        makers,
+        KeySources(environment, provider_keys),
+        Runtime(known_dims=KnownDims(models_dir)),
+        batch_dir=models_dir / "batch-jobs",
+    )
+    return choose(settings or EmbedderSettings(), around)
 
 
-def open_embedder(provider: str, *, models_dir: Path | None = None) -> Embedder:
-    """The embedder behind a provider's name; `models_dir` is where pulled models are kept."""
-    make = _PROVIDERS.get(provider)
-    if make is None:
-        raise BadSetting("provider", _unknown(provider))
-    return make(models_dir)
+def _nothing_said(models_dir: Path) -> Chosen:
+    from recollect.embedders.decision import Chosen, Decision, Step
+
+    embedder = open_embedded(models_dir)
+    why = embedder.missing() or "it needs no key"
+    decision = Decision(
+        requested="auto",
+        used="embedded",
+        model=embedder.facts.model,
+        why=f"auto: {why}",
+        fallback="none",
+        steps=(Step("embedded", "used", why),),
+    )
+    return Chosen(embedder, decision)
 
 
-def known_providers() -> tuple[str, ...]:
-    return tuple(sorted(_PROVIDERS))
-
-
-def pull_model(models_dir: Path) -> str:
-    """Fetch the embedded model into `models_dir` unless it is there; says what was done."""
+def open_embedded(models_dir: Path | None = None, model: str | None = None) -> Embedder:
+    """An embedder without a key; `model` names one that was pulled, without it the built-in."""
     from recollect.embedders import weights
+    from recollect.embedders.embedded import FACTS, EmbeddedEmbedder
 
-    target = models_dir / weights.ARCTIC_EMBED_S.name
-    there = weights.find([weights.IN_PACKAGE, target])
-    if there:
-        return f"the embedded model is already there and sound: {there}"
-    try:
-        source = weights.fetch(target)
-    except weights.WeightsUnavailable as error:
-        raise EmbedderMissing(
-            "embedded", str(error), "try again with a connection, or go on searching by keyword"
-        ) from error
-    return f"put the embedded model into {target} (from {source})"
+    wanted = weights.ARCTIC_EMBED_S
+    if model not in (None, FACTS.model):
+        found = weights.model_called(model or "")
+        if found is None:
+            known = ", ".join(one.name for one in weights.MODELS)
+            raise BadSetting("model", f"no embedded model is called {model!r}; known: {known}")
+        wanted = found
+    folders = weights.folders(wanted, models_dir)
+    if wanted is weights.ARCTIC_EMBED_S:
+        return EmbeddedEmbedder(folders)
+    from recollect.embedders.multilingual import MultilingualEmbedder
 
-
-def _embedded(models_dir: Path | None) -> Embedder:
-    from recollect.embedders import weights
-    from recollect.embedders.embedded import EmbeddedEmbedder
-
-    folders = [weights.IN_PACKAGE]
-    if models_dir is not None:
-        folders.append(models_dir / weights.ARCTIC_EMBED_S.name)
-    return EmbeddedEmbedder(folders)
+    return MultilingualEmbedder(folders)
 
 
-_PROVIDERS: dict[str, Callable[[Path | None], Embedder]] = {"embedded": _embedded}
+def _local(models_dir: Path, settings: EmbedderSettings) -> Embedder:
+    from pathlib import Path
 
+    from recollect.embedders.local import LocalEmbedder
 
-def _unknown(provider: str) -> str:
-    from difflib import get_close_matches
-
-    known = known_providers()
-    near = get_close_matches(provider, known, n=1)
-    question = f"did you mean {near[0]!r}? " if near else ""
-    return f"no provider is called {provider!r}; {question}known: {', '.join(known)}"
+    chosen = settings.local.model_cache_dir
+    cache_dir = Path(chosen).expanduser() if chosen else models_dir
+    return LocalEmbedder(settings.local.model_path, cache_dir)

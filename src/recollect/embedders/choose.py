@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recollect.core.errors import BadSetting
 from recollect.embedders.batch import with_batch
+from recollect.embedders.decision import Chosen, Decision, Step
 from recollect.embedders.keys import KeySources
 from recollect.embedders.open_remote import REMOTE, open_remote
 from recollect.embedders.remote import Runtime
@@ -31,48 +32,12 @@ if TYPE_CHECKING:
     from recollect.embedders.settings import EmbedderSettings
 
 Maker: TypeAlias = "Callable[[EmbedderSettings], Embedder]"
-Outcome: TypeAlias = Literal["used", "passed over"]
 
 AUTO = ("local", "openai", "gemini", "voyage", "embedded")
 NONE = "none"
 
 FAILURES_BEFORE_SWITCH = 2
 """A rebuild embeds everything anew: one bad answer is no reason for that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One provider that was considered."""
-
-    provider: str
-    outcome: Outcome
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Requested, used, why: nothing happens that this does not tell."""
-
-    requested: str
-    used: str
-    model: str
-    why: str
-    fallback: str
-    """What was set, whether or not it was needed."""
-    steps: tuple[Step, ...]
-    key_from: str | None = None
-    """The place of the key, never the key."""
-    endpoint: str | None = None
-
-    @property
-    def fell_back(self) -> bool:
-        return self.requested not in ("auto", self.used)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    embedder: Embedder
-    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)

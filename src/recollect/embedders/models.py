@@ -62,14 +62,8 @@ def pull(
     return _pull_embedded(model, models_dir)
 
 
-def folders(model: weights.Model, models_dir: Path | None) -> list[Path]:
-    """Where an embedded model may be, in the order in which it is looked for."""
-    pulled = [models_dir / model.name] if models_dir is not None else []
-    return [weights.in_package(model), *pulled]
-
-
 def _pull_embedded(model: weights.Model, models_dir: Path) -> str:
-    if there := weights.find(folders(model, models_dir), model):
+    if there := weights.find(weights.folders(model, models_dir), model):
         return f"{model.name} is already there and sound: {there}"
     target = models_dir / model.name
     try:
@@ -82,7 +76,7 @@ def _pull_embedded(model: weights.Model, models_dir: Path) -> str:
 
 
 def _embedded_state(model: weights.Model, models_dir: Path) -> ModelState:
-    candidates = folders(model, models_dir)
+    candidates = weights.folders(model, models_dir)
     here = next((folder for folder in candidates if weights.is_complete(folder, model)), None)
     return ModelState(model.name, model.about, here, sum(file.size for file in model.files))
 

@@ -135,6 +135,12 @@ def model_called(name: str) -> Model | None:
     return next((model for model in MODELS if model.name == name), None)
 
 
+def folders(model: Model, models_dir: Path | None) -> list[Path]:
+    """Where an embedded model may be, in the order in which it is looked for."""
+    pulled = [models_dir / model.name] if models_dir is not None else []
+    return [in_package(model), *pulled]
+
+
 def problem(folder: Path, model: Model = ARCTIC_EMBED_S) -> str | None:
     """What is wrong with the files in `folder`; None if they are the pinned ones."""
     for file in model.files:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.fusion import Candidate
-    from recollect.core.ports import Embedder, Reranker
+    from recollect.core.ports import ModelFacts, Reranker
     from recollect.index import Snapshot
-    from recollect.search.legs import Asked
+    from recollect.search.legs import Asked, Meaning
     from recollect.search.rerank import Found
     from recollect.search.settings import SearchSettings
 
@@ -22,7 +22,8 @@ def why_absent(
     snapshot: Snapshot,
     question: str,
     path: str,
-    embedder: Embedder,
+    meaning: Meaning,
+    facts: ModelFacts,
     settings: SearchSettings,
     reranker: Reranker | None = None,
 ) -> str:
@@ -30,12 +31,12 @@ def why_absent(
     ids = snapshot.chunks_of(path)
     if not ids:
         return f"{path} is indexed, but has no text to find"
-    asked = ask(snapshot, question, embedder, settings, also=ids)
-    ordered = in_order(snapshot, question, embedder, settings, asked)
+    asked = ask(snapshot, question, meaning, facts, settings, also=ids)
+    ordered = in_order(snapshot, question, facts, settings, asked)
     own = [(place, one) for place, one in enumerate(ordered, start=1) if one[1].path == path]
     if not own:
         return f"{path} {_never_seen(asked)}"
-    answer = search(snapshot, question, embedder, settings, reranker)
+    answer = search(snapshot, question, meaning, facts, settings, reranker)
     shown = [hit for hit in answer.hits if hit.path == path]
     if shown:
         return f"{path} is among the hits: {', '.join(hit.citation for hit in shown)}"

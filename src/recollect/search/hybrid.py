@@ -11,14 +11,14 @@ from recollect.core.limits import MAX_QUERY_CHARS
 from recollect.core.times import asked_times, note_date
 from recollect.core.words import word_set
 from recollect.search.hits import Shown, make_hits
-from recollect.search.legs import Asked, Mode, ask
+from recollect.search.legs import Asked, Meaning, Mode, ask
 from recollect.search.rerank import reranked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.fusion import Candidate
-    from recollect.core.ports import Embedder, Reranker
+    from recollect.core.ports import ModelFacts, Reranker
     from recollect.core.types import Hit
     from recollect.index import Snapshot, StoredChunk
     from recollect.search.rerank import Found
@@ -47,23 +47,22 @@ class Answer:
 def search(
     snapshot: Snapshot | None,
     question: str,
-    embedder: Embedder,
+    meaning: Meaning,
+    facts: ModelFacts,
     settings: SearchSettings,
     reranker: Reranker | None = None,
 ) -> Answer:
-    check_question(question)
-    facts = embedder.facts
     if snapshot is None or snapshot.is_empty():
         reason = "nothing is indexed yet: run `recollect index`"
         return Answer((), "keyword", facts.provider, facts.model, reason)
-    asked = ask(snapshot, question, embedder, settings)
-    ordered = in_order(snapshot, question, embedder, settings, asked)
+    asked = ask(snapshot, question, meaning, facts, settings)
+    ordered = in_order(snapshot, question, facts, settings, asked)
     least = threshold(settings, asked)
     kept = set(ranking.above((one for one, _ in ordered), least))
     # A few times as many chunks as hits: a hit is made of several, but not of the last ones.
     found = [one for one in ordered if one[0] in kept][: settings.chunks_shown]
     found, notice = _second_look(question, found, settings, reranker)
-    hits = make_hits(snapshot, found, _shown(asked, embedder, settings), settings)
+    hits = make_hits(snapshot, found, _shown(asked, facts, settings), settings)
     return Answer(
         hits,
         asked.mode,
@@ -87,13 +86,13 @@ def check_question(question: str) -> None:
 def in_order(
     snapshot: Snapshot,
     question: str,
-    embedder: Embedder,
+    facts: ModelFacts,
     settings: SearchSettings,
     asked: Asked,
 ) -> list[Found]:
     """Every chunk that a leg found, best first."""
     legs = asked.legs
-    share = fusion.vector_share(legs, embedder.facts, settings.fusion, settings.vector_weight)
+    share = fusion.vector_share(legs, facts, settings.fusion, settings.vector_weight)
     fused = fusion.fuse(legs, share, settings.fusion)
     chunks = snapshot.chunks(one.chunk_id for one in fused)
     span = asked_times(question, settings.today)
@@ -128,12 +127,12 @@ def _second_look(
     return found, notice
 
 
-def _shown(asked: Asked, embedder: Embedder, settings: SearchSettings) -> Shown:
+def _shown(asked: Asked, facts: ModelFacts, settings: SearchSettings) -> Shown:
     return Shown(
         worth=asked.worth,
         vector_ranks=fusion.ranks(asked.vectors),
         text_ranks=fusion.ranks(asked.texts),
-        model=embedder.facts.model,
+        model=facts.model,
         snippet_chars=settings.snippet_chars,
     )
 

@@ -10,9 +10,10 @@ from recollect.core.errors import EmbedderTrouble
 from recollect.core.querying import TextQuery, text_query, worth_asking
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
-    from recollect.core.ports import Embedder
+    from recollect.core.ports import Embedder, ModelFacts, Vectors
     from recollect.core.text_scores import TextMatch
     from recollect.index import Snapshot
     from recollect.search.settings import SearchSettings
@@ -42,19 +43,68 @@ class Asked:
         return fusion.Legs(self.texts, self.vectors, self.cosines, frozenset(self.exact))
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The question as a vector, or the reason why there is none."""
+
+    vector: Vectors | None = None
+    notice: str | None = None
+    degraded: bool = False
+
+
+def meaning_of(
+    look: Callable[[], AbstractContextManager[Snapshot | None]],
+    question: str,
+    embedder: Embedder,
+    settings: SearchSettings,
+) -> Meaning:
+    """Embeds with no snapshot open: a slow provider must not hold up other readers."""
+    if settings.keyword_only:
+        return Meaning()
+    with look() as snapshot:
+        unasked = _why_unasked(snapshot, question, embedder) if snapshot else Meaning()
+    if unasked is not None:
+        return unasked
+    try:
+        return Meaning(embedder.embed([question], "query")[0])
+    except EmbedderTrouble as trouble:
+        return Meaning(notice=str(trouble), degraded=True)
+
+
+def _why_unasked(snapshot: Snapshot, question: str, embedder: Embedder) -> Meaning | None:
+    """What makes a vector of no use here; None where it is worth computing."""
+    facts = embedder.facts
+    if not facts.reads(question):
+        return Meaning(notice=f"{facts.model} reads Latin scripts only")
+    identity, waiting = snapshot.identity(), snapshot.waiting()
+    if (identity.provider, identity.model) != (facts.provider, facts.model):
+        notice = f"the index holds vectors of {identity.model}: run `recollect index`"
+        return Meaning(notice=notice, degraded=True)
+    if snapshot.has_vectors():
+        return None
+    if not waiting:
+        return Meaning(
+            notice=f"{facts.model} reads Latin scripts only, and the notes are in others"
+        )
+    missing = embedder.missing() or "run `recollect index`"
+    return Meaning(notice=f"none of {waiting} chunks has a vector yet: {missing}", degraded=True)
+
+
 def ask(
     snapshot: Snapshot,
     question: str,
-    embedder: Embedder,
+    meaning: Meaning,
+    facts: ModelFacts,
     settings: SearchSettings,
     also: Sequence[int] = (),
 ) -> Asked:
     """`also` names chunks that are to be judged even where neither leg would have found them."""
     query = text_query(question)
     query = worth_asking(query, snapshot.having(query.terms))
-    asked = Asked(query)
+    asked = Asked(query, notice=meaning.notice, degraded=meaning.degraded)
     _ask_words(snapshot, settings, asked, also)
-    _ask_meaning(snapshot, question, embedder, settings, asked, also)
+    if meaning.vector is not None:
+        _ask_vectors(snapshot, meaning.vector, facts, settings, asked, also)
     return asked
 
 
@@ -77,39 +127,18 @@ def _ask_words(
         asked.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
 
 
-def _ask_meaning(
+def _ask_vectors(
     snapshot: Snapshot,
-    question: str,
-    embedder: Embedder,
+    vector: Vectors,
+    facts: ModelFacts,
     settings: SearchSettings,
     asked: Asked,
     also: Sequence[int],
 ) -> None:
-    """The vector leg, or the reason why there is none."""
-    facts = embedder.facts
-    if settings.keyword_only:
-        return
-    if not facts.reads(question):
-        asked.notice = f"{facts.model} reads Latin scripts only"
-        return
     identity, waiting = snapshot.identity(), snapshot.waiting()
-    asked.degraded = True
-    if (identity.provider, identity.model) != (facts.provider, facts.model):
-        asked.notice = f"the index holds vectors of {identity.model}: run `recollect index`"
-        return
-    if not snapshot.has_vectors():
-        asked.degraded = waiting > 0
-        missing = embedder.missing() or "run `recollect index`"
-        asked.notice = (
-            f"none of {waiting} chunks has a vector yet: {missing}"
-            if waiting
-            else f"{facts.model} reads Latin scripts only, and the notes are in others"
-        )
-        return
-    try:
-        vector = embedder.embed([question], "query")[0]
-    except EmbedderTrouble as trouble:
-        asked.notice = str(trouble)
+    if (identity.model, identity.dims) != (facts.model, len(vector)):
+        asked.degraded = True  # Another index was published while the question was embedded.
+        asked.notice = f"the index now holds vectors of {identity.model}: ask again"
         return
     near = snapshot.nearest(vector, settings.sources, settings.candidates)
     asked.cosines = snapshot.cosines(vector, [*near, *asked.texts, *also])

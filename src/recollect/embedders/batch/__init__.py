@@ -4,7 +4,8 @@ with_batch(plain, settings, folder)   the embedder itself, or the same with batc
 
 BatchEmbedder   which texts go into a job, which are asked for as usual
   plan_jobs     decides: jobs to take up again, jobs to begin
-  JobRunner     does: upload, create, wait, download, each vector checked
+  JobCrew       several jobs at once
+  JobRunner     one job: upload, create, wait, download, each vector checked
     BatchApi    a provider's wire format: data and pure functions, one file each
   JobStore      job ids and what they are for, so that a restart pays nothing twice
 """

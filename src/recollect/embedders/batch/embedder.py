@@ -14,26 +14,22 @@ the caller does not say so, when the next call comes.
 from __future__ import annotations
 
 import hashlib
-import queue
-import threading
 from collections import deque
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import EmbedderTrouble
-from recollect.core.ports import Waiting
-from recollect.embedders.batch.api import BatchFailed
+from recollect.embedders.batch.crew import JobCrew, Work
 from recollect.embedders.batch.plan import JobLimits, plan_jobs
-from recollect.embedders.batch.runner import JobRunner, line_of, why_not_done
+from recollect.embedders.batch.runner import JobRunner, line_of
 from recollect.embedders.batch.store import StoredJob
 from recollect.embedders.batch.switch import BatchState, BatchSwitch
-from recollect.embedders.batching import estimated_tokens
 from recollect.embedders.remote import sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from recollect.core.ports import Keep, Kind, ModelFacts, Vectors
+    from recollect.core.ports import Keep, Kind, ModelFacts, Vectors, Waiting
     from recollect.embedders.batch.api import BatchApi
     from recollect.embedders.batch.store import JobStore
     from recollect.embedders.remote import RemoteEmbedder
@@ -76,13 +72,10 @@ class BatchEmbedder:
         self._limits = JobLimits(
             least_texts, min(job_texts, api.most_requests), min(JOB_BYTES, api.most_bytes)
         )
-        self._runner = JobRunner(plain, api, settings)
         self._switch = BatchSwitch()
-        self._under_way = threading.BoundedSemaphore(settings.concurrency)
-        self._lock = threading.Lock()
+        runner = JobRunner(plain, api, settings)
+        self._crew = JobCrew(runner, store, self._switch, settings.concurrency)
         self._fetched: list[StoredJob] = []
-        self._waiting: dict[str, Waiting] = {}
-        self._told: Callable[[Waiting], None] | None = None
 
     # -- like the one inside ---------------------------------------------------------------------
 
@@ -124,13 +117,8 @@ class BatchEmbedder:
     def batch(self) -> BatchState:
         return self._switch.state
 
-    @contextmanager
-    def telling(self, told: Callable[[Waiting], None]) -> Iterator[None]:
-        self._told = told
-        try:
-            yield
-        finally:
-            self._told = None
+    def telling(self, told: Callable[[Waiting], None]) -> AbstractContextManager[None]:
+        return self._crew.telling(told)
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         if kind == "query" or self._goes_straight_through(texts):
@@ -199,134 +187,17 @@ class BatchEmbedder:
             self._limits,
         )
         new = [StoredJob(self.endpoint_key, facts.dims, digests) for digests in plan.begin]
-        run = _Run(texts, lines, deque([*plan.resume, *new]))
-        for job, rows in self._worked(run):
+        work = Work(texts, lines, deque([*plan.resume, *new]))
+        for job, rows in self._crew.done(work):
             take(rows)
             if kept:
                 self._store.remove(job)
             else:
                 self._fetched.append(job)
 
-    def _worked(self, run: _Run) -> Iterator[tuple[StoredJob, dict[str, Vectors]]]:
-        """Each job that gave vectors, as it ends; in the caller's thread."""
-        # Daemons: Ctrl-C does not wait for a job, which goes on and is taken up by the next run.
-        count = min(self._settings.concurrency, len(run.jobs))
-        threads = [
-            threading.Thread(
-                target=self._work, args=(run,), name=f"recollect-batch-{n}", daemon=True
-            )
-            for n in range(count)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            while count:
-                ready = run.ready.get()
-                if ready is None:
-                    count -= 1
-                else:
-                    yield ready
-        finally:
-            run.stop = True  # Also where the caller is interrupted: nobody waits any more.
-        if run.error is not None:
-            raise run.error
-
-    def _work(self, run: _Run) -> None:
-        try:
-            while (job := run.take()) is not None and not self._switch.is_off:
-                self._do(run, job)
-        except BaseException as error:  # noqa: BLE001 - the root of a thread: raised by the caller
-            run.error = error
-        finally:
-            run.ready.put(None)
-
-    def _do(self, run: _Run, job: StoredJob) -> None:
-        with self._under_way:
-            try:
-                rows = self._fetch(run, job)
-            except BatchFailed as failure:
-                self._store.remove(job)
-                self._switch.failed(failure)
-                return
-            finally:
-                self._say(job, None)
-        run.ready.put((job, rows))
-
-    def _fetch(self, run: _Run, job: StoredJob) -> dict[str, Vectors]:
-        """The vectors of a job that ended; what speaks against it is counted, not raised."""
-        if not job.job_id:
-            job = self._begin(run, job)
-
-        def told(done: int) -> None:
-            if run.stop:
-                raise _Stopped
-            self._say(job, Waiting(f"batch job {job.job_id}", done, len(job.digests)))
-
-        told(0)
-        state = self._runner.wait(job, told)
-        rows = self._runner.collect(job, state, run.tokens_of)
-        problem = why_not_done(job, state, rows)
-        if problem is None:
-            self._switch.worked()
-        elif not rows:
-            raise BatchFailed(problem)
-        else:
-            self._switch.failed(BatchFailed(problem))
-        return rows
-
-    def _begin(self, run: _Run, job: StoredJob) -> StoredJob:
-        try:
-            self._store.put(job)
-        except OSError as error:
-            why = f"the id of a job cannot be kept ({error.strerror or error})"
-            raise BatchFailed(why, lasting=True) from error
-        made = self._runner.begin(job, (run.lines[digest] for digest in job.digests))
-        with suppress(OSError):  # It could be written a moment ago; if not now, we still wait.
-            self._store.put(made)
-        return made
-
     def _forget_fetched(self) -> None:
         while self._fetched:
             self._store.remove(self._fetched.pop())
-
-    def _say(self, job: StoredJob, waiting: Waiting | None) -> None:
-        with self._lock:
-            if waiting is None:
-                self._waiting.pop(job.name, None)
-            else:
-                self._waiting[job.name] = waiting
-            self._switch.now_waiting(tuple(self._waiting.values()))
-            if waiting is not None and self._told is not None:
-                self._told(waiting)
-
-
-class _Stopped(Exception):
-    """Nobody waits any more."""
-
-
-class _Run:
-    """The jobs of one call, taken one by one."""
-
-    def __init__(
-        self, texts: Mapping[str, str], lines: Mapping[str, bytes], jobs: deque[StoredJob]
-    ) -> None:
-        self.texts = texts
-        self.lines = lines
-        self.jobs = jobs
-        self.ready: queue.SimpleQueue[tuple[StoredJob, dict[str, Vectors]] | None]
-        self.ready = queue.SimpleQueue()
-        """None when a worker has ended."""
-        self.error: BaseException | None = None
-        self.stop = False
-
-    def take(self) -> StoredJob | None:
-        try:
-            return None if self.stop or self.error else self.jobs.popleft()
-        except IndexError:
-            return None
-
-    def tokens_of(self, digest: str) -> int:
-        return estimated_tokens(self.texts.get(digest, ""))
 
 
 def digest_of(text: str) -> str:

@@ -1,0 +1,29 @@
+"""`recollect append`: one entry more, in today's note or under a heading of MEMORY.md."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from recollect.cli.output import memory_of, print_json, say
+
+if TYPE_CHECKING:
+    import argparse
+
+ORIGIN = "cli"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    text = " ".join(arguments.text)
+    if text == "-":
+        text = sys.stdin.read()
+    with memory_of(arguments) as memory:
+        done = memory.append(text, section=arguments.section, origin=ORIGIN)
+    citation = f"{done.path}#{done.span}"
+    if arguments.json:
+        print_json({"path": done.path, "citation": citation, "added": done.added})
+    elif done.added:
+        say(f"wrote {citation}")
+    else:
+        say(f"it stands there already: {citation}")
+    return 0

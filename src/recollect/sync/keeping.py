@@ -1,0 +1,176 @@
+"""Keeping the index at what the notes say: a whole sync, or a quick look before a search.
+
+    run        plan, write the words, then fill in the vectors: as long as it takes
+    catch_up   what was saved a moment ago, if that is little; a search does not wait for more
+
+One thread of a process writes words at a time and one fills in vectors; a second caller waits and
+then finds little left to do. Between processes the leases of the index see to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import IndexTrouble
+from recollect.core.ports import TellsWaiting
+from recollect.core.words import VERSION as WORDS_VERSION
+from recollect.index import Identity
+from recollect.sync.plan import behind
+from recollect.sync.report import Progress, SyncReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from recollect.core.ports import Embedder, ModelFacts
+    from recollect.index import Index, IndexReader
+    from recollect.notes import Workspace
+
+CATCH_UP_NOTES = 32
+"""More changed notes than this are a checkout or a move, not somebody writing."""
+CATCH_UP_CHUNKS = 8
+"""So many chunks are embedded on the way; about half a second with the embedded model."""
+CATCH_UP_WAIT_S = 0.2
+LOOK_SHARE = 10
+"""Looking at the notes takes at most a tenth of the time: a scan of 10 000 files takes long enough
+not to be done for every search of a busy process."""
+
+
+@dataclass(slots=True)
+class Keeping:
+    """The index of one memory and what it is kept from."""
+
+    notes: Workspace
+    index: Index
+    reader: IndexReader
+    embedder: Embedder
+    chunk_tokens: int
+    chunk_overlap: int
+    sources: tuple[str, ...]
+    vector_driver: str
+    keyword_only: bool
+    now_ns: Callable[[], int]
+    monotonic_s: Callable[[], float]
+    lease_wait_s: float
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+    _filling: threading.Lock = field(default_factory=threading.Lock)
+    _look_again_at: float = 0.0
+
+    # -- what the index should be made with ------------------------------------------------------
+
+    def facts(self) -> ModelFacts:
+        """Where the embedder cannot say now how long its vectors are, the index knows: it must
+        not be rebuilt because a provider is down."""
+        facts = self.embedder.facts
+        if facts.dims:
+            return facts
+        with suppress(IndexTrouble), self.reader.snapshot() as snapshot:
+            found = snapshot.identity() if snapshot else None
+            if found and (found.provider, found.model) == (facts.provider, facts.model):
+                return replace(facts, dims=found.dims)
+        return facts
+
+    def wanted(self, facts: ModelFacts) -> Identity:
+        return Identity(
+            provider=facts.provider,
+            model=facts.model,
+            dims=facts.dims,
+            chunk_tokens=min(self.chunk_tokens, facts.chunk_tokens),
+            chunk_overlap=self.chunk_overlap,
+            sources=self.sources,
+            words_version=WORDS_VERSION,
+            vector_driver=self.vector_driver,
+        )
+
+    # -- a whole sync ----------------------------------------------------------------------------
+
+    def run(
+        self,
+        *,
+        force: bool = False,
+        vectors: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> SyncReport:
+        told = progress or (lambda _: None)
+        return self._run(force=force, vectors=vectors, told=told, wait_s=self.lease_wait_s)
+
+    def _run(
+        self, *, force: bool, vectors: bool, told: Callable[[Progress], None], wait_s: float
+    ) -> SyncReport:
+        # A search needs neither a Markdown parser nor a cache.
+        from recollect.embedders import Cached
+        from recollect.sync.apply import TextSync
+        from recollect.sync.fill import VectorFill
+
+        facts = self.facts()
+        wanted = self.wanted(facts)
+        cache = self.index.cache(facts)
+        try:
+            with self._writing, self.index.writing(wait_s=wait_s) as writer:
+                text = TextSync(self.notes, writer, cache, wanted, facts.reads, self.now_ns, told)
+                report = text.run(force=force)
+            if vectors and not self.keyword_only:
+                cached = Cached(self.embedder, cache)
+                with self._filling, self._telling(told):
+                    VectorFill(self.index, self.reader, cached, wanted, wait_s, told).run(report)
+            return self._counted(report)
+        finally:
+            cache.close()
+
+    def _counted(self, report: SyncReport) -> SyncReport:
+        with self.reader.snapshot() as snapshot:
+            if snapshot is not None:
+                counts = snapshot.counts()
+                report.chunks = counts.chunks
+                report.vectors_waiting = counts.waiting
+        return report
+
+    def _telling(self, told: Callable[[Progress], None]) -> AbstractContextManager[None]:
+        """An embedder that waits for somebody else, as for a batch job, says so meanwhile."""
+        if not isinstance(self.embedder, TellsWaiting):
+            return nullcontext()
+        return self.embedder.telling(
+            lambda waiting: told(Progress(waiting.done, waiting.total, waiting.what))
+        )
+
+    # -- a quick look ----------------------------------------------------------------------------
+
+    def look_again(self) -> None:
+        """Somebody knows that a note has just changed."""
+        self._look_again_at = 0.0
+
+    def catch_up(self, *, vectors: bool) -> str | None:
+        """Take in what was saved a moment ago; what is left over is told in words."""
+        if self.monotonic_s() < self._look_again_at:
+            return None
+        changed = self._changed()
+        if not changed:
+            return None
+        if changed > CATCH_UP_NOTES:
+            return f"{changed} notes have changed since the last sync: run `recollect index`"
+        try:
+            report = self._run(
+                force=False, vectors=False, told=lambda _: None, wait_s=CATCH_UP_WAIT_S
+            )
+            if vectors and 0 < report.vectors_waiting <= CATCH_UP_CHUNKS:
+                self._run(force=False, vectors=True, told=lambda _: None, wait_s=CATCH_UP_WAIT_S)
+        except IndexTrouble as trouble:
+            number = "a note has" if changed == 1 else f"{changed} notes have"
+            return f"{number} changed and could not be taken in: {trouble}"
+        return None
+
+    def _changed(self) -> int:
+        """How many notes differ from the index; 0 where there is none to differ from."""
+        started = self.monotonic_s()
+        wanted = self.wanted(self.facts())  # Looks into the index itself, so not while we do.
+        with self.reader.snapshot() as snapshot:
+            if snapshot is None or snapshot.identity() != wanted:
+                return 0  # Building an index takes longer than a search may.
+            indexed = snapshot.notes()
+        changed = behind(self.notes.scan(), indexed)
+        ended = self.monotonic_s()
+        self._look_again_at = ended + LOOK_SHARE * (ended - started)
+        return changed

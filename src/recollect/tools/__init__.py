@@ -1,0 +1,50 @@
+"""What an agent sees: four tools over one memory, their wording and their JSON.
+
+talk.py       the conversation a tool is called from: set by the host, never by the model
+inputs.py     JSON arguments to typed values
+outputs.py    typed values to JSON, and to the text a model reads
+failures.py   our errors as an agent may see them, with the next step
+fence.py      text from notes is marked as data, and cannot end its mark
+budget.py     how much of it goes into a conversation
+freshness.py  a first question makes the first index
+calls.py      START HERE: memory_search, memory_get, memory_append, memory_status
+specs.py      the tools as hosts list them: descriptions and JSON Schemas
+page.py       the page about them in the documentation
+recall.py     what a system prompt says about them, and what a session begins with
+"""
+
+from recollect.tools.calls import (
+    call,
+    memory_append,
+    memory_get,
+    memory_search,
+    memory_status,
+)
+from recollect.tools.failures import Failure
+from recollect.tools.inputs import AppendInput, GetInput, SearchInput
+from recollect.tools.outputs import AppendOutput, Found, GetOutput, SearchOutput, StatusOutput
+from recollect.tools.recall import bootstrap, recall_section
+from recollect.tools.specs import TOOLS, ToolSpec
+from recollect.tools.talk import Talk
+
+__all__ = [
+    "TOOLS",
+    "AppendInput",
+    "AppendOutput",
+    "Failure",
+    "Found",
+    "GetInput",
+    "GetOutput",
+    "SearchInput",
+    "SearchOutput",
+    "StatusOutput",
+    "Talk",
+    "ToolSpec",
+    "bootstrap",
+    "call",
+    "memory_append",
+    "memory_get",
+    "memory_search",
+    "memory_status",
+    "recall_section",
+]

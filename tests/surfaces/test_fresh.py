@@ -1,0 +1,222 @@
+"""What was just written is found, and what could not be taken in is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, Settings, open_memory
+from recollect.core.errors import (
+    EmbedderRefused,
+    EmbedderTrouble,
+    EmbedderUnreachable,
+    MemoryOff,
+)
+from recollect.core.secret import Secret
+from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from recollect.sync.keeping import CATCH_UP_CHUNKS, CATCH_UP_NOTES
+from recollect.testing import BrokenEmbedder, HashEmbedder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Facts\n\nThe boat is green.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def memory(workspace: Path, tmp_path: Path) -> Iterator[Memory]:
+    with open_memory(
+        workspace, state_dir=tmp_path / "state", embedder=HashEmbedder(), environment={}
+    ) as memory:
+        memory.sync()
+        yield memory
+
+
+def found(memory: Memory, question: str) -> list[str]:
+    return [hit.path for hit in memory.search(question).hits]
+
+
+def test_what_was_appended_is_found_by_the_next_search(memory: Memory) -> None:
+    done = memory.append("The zebra is called Ada.", origin="test")
+    assert done.added
+    answer = memory.search("what is the zebra called?")
+    assert answer.hits[0].path == done.path
+    assert (answer.mode, answer.notice) == ("hybrid", None)
+
+
+def test_an_entry_goes_under_its_heading_and_is_not_doubled(
+    memory: Memory, workspace: Path
+) -> None:
+    assert memory.append("The sail is white.", section="Facts").added
+    assert not memory.append("The sail is white.", section="Facts").added
+    text = (workspace / "MEMORY.md").read_text(encoding="utf-8")
+    assert text.startswith("# Facts\n\nThe boat is green.\n")
+    assert text.count("The sail is white.") == 1
+
+
+def test_what_an_editor_saved_is_found_and_what_it_removed_is_not(
+    memory: Memory, workspace: Path
+) -> None:
+    (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
+    memory._keeping.look_again()
+    assert found(memory, "what is the zebra called?")[0] == "memory/new.md"
+    (workspace / "memory" / "new.md").unlink()
+    memory._keeping.look_again()
+    assert "memory/new.md" not in found(memory, "what is the zebra called?")
+
+
+def test_a_large_change_is_not_waited_for_but_told(memory: Memory, workspace: Path) -> None:
+    for number in range(CATCH_UP_NOTES + 1):
+        (workspace / "memory" / f"n{number}.md").write_text(f"zebra {number}", encoding="utf-8")
+    memory._keeping.look_again()
+    answer = memory.search("boat")
+    assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
+    assert answer.notice == (
+        f"{CATCH_UP_NOTES + 1} notes have changed since the last sync: run `recollect index`"
+    )
+
+
+def test_many_new_chunks_are_found_by_their_words_first(memory: Memory, workspace: Path) -> None:
+    text = "\n\n".join(f"## {n}\n\n" + "zebra words " * 60 for n in range(CATCH_UP_CHUNKS + 4))
+    (workspace / "memory" / "long.md").write_text(text, encoding="utf-8")
+    memory._keeping.look_again()
+    answer = memory.search("zebra")
+    assert answer.hits[0].path == "memory/long.md"
+    assert answer.mode == "partial"
+
+
+def test_where_the_index_cannot_be_written_the_last_one_answers_and_says_so(
+    memory: Memory, workspace: Path
+) -> None:
+    (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
+    memory._keeping.look_again()
+    with memory._keeping.index.writing(wait_s=0):
+        answer = memory.search("green boat")
+    assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
+    assert answer.notice is not None
+    assert answer.notice.startswith(
+        "a note has changed and could not be taken in: another process"
+    )
+
+
+def test_a_search_looks_at_the_notes_only_now_and_then(memory: Memory, workspace: Path) -> None:
+    clock = iter([0.0, 100.0, 100.5, 104.0, 106.0, 106.1, 106.2])
+    memory._keeping.monotonic_s = lambda: next(clock)
+    memory._keeping.look_again()
+    assert found(memory, "boat") == ["MEMORY.md"]  # looked for half a second
+    (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
+    assert "memory/new.md" not in found(memory, "zebra")  # at 104, within five seconds
+    assert "memory/new.md" in found(memory, "zebra")
+
+
+def test_catching_up_can_be_switched_off(workspace: Path, tmp_path: Path) -> None:
+    settings = Settings(sync_on_search=False)
+    with open_memory(
+        workspace, state_dir=tmp_path / "s", embedder=HashEmbedder(), settings=settings
+    ) as memory:
+        memory.sync()
+        memory.append("The zebra is called Ada.")
+        assert found(memory, "zebra") == []
+
+
+def test_a_memory_that_is_switched_off_says_who_did_it(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "recollect.json").write_text(
+        '{"agents": {"defaults": {"memorySearch": {\n"enabled": false}}}}', encoding="utf-8"
+    )
+    with pytest.raises(MemoryOff, match=r"enabled is false \(.*recollect\.json:2\)"):
+        open_memory(workspace, environment={"HOME": str(tmp_path)})
+
+
+# -- the second choice ---------------------------------------------------------------------------
+
+
+class Refusing(BrokenEmbedder):
+    def __init__(self, error: EmbedderTrouble) -> None:
+        super().__init__(error)
+        self.facts = replace(self.facts, provider="openai", model="text-embedding-3-small")
+
+
+FALLING_BACK = Settings(
+    embedder=EmbedderSettings(
+        provider="openai",
+        fallback="embedded",
+        remote=RemoteSettings(api_key=Secret("sk-test")),
+    )
+)
+
+
+def opened(
+    workspace: Path,
+    tmp_path: Path,
+    settings: Settings = FALLING_BACK,
+    trouble: EmbedderTrouble | None = None,
+) -> Memory:
+    """With an `openai` that raises `trouble` instead of calling anybody."""
+    memory = open_memory(
+        workspace, state_dir=tmp_path / "state", settings=settings, environment={}
+    )
+    if trouble:
+        memory._choice.embedder = memory._keeping.embedder = Refusing(trouble)
+    return memory
+
+
+REFUSED = EmbedderRefused("openai", "no such key", "set one", http_status=401)
+
+
+def test_a_provider_that_refuses_for_good_gives_way_to_the_fallback_and_stays_so(
+    workspace: Path, tmp_path: Path
+) -> None:
+    with opened(workspace, tmp_path, trouble=REFUSED) as memory:
+        report = memory.sync()
+        assert report.trouble is None
+        status = memory.status()
+        assert status.decision is not None
+        assert (status.decision.requested, status.decision.used) == ("openai", "embedded")
+        assert "no such key" in status.decision.why
+        assert memory.search("which colour is the boat?").mode == "hybrid"
+    with opened(workspace, tmp_path) as memory:
+        assert memory.search("which colour is the boat?").mode == "hybrid"
+        decision = memory.status().decision
+        assert decision is not None
+        assert "`recollect index --force` tries it again" in decision.why
+
+
+def test_without_a_fallback_text_is_published_and_nobody_else_is_asked(
+    workspace: Path, tmp_path: Path
+) -> None:
+    assert FALLING_BACK.embedder is not None
+    settings = replace(FALLING_BACK, embedder=replace(FALLING_BACK.embedder, fallback="none"))
+    with opened(workspace, tmp_path, settings, REFUSED) as memory:
+        report = memory.sync()
+        assert isinstance(report.trouble, EmbedderRefused)
+        answer = memory.search("green boat")
+        assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
+        assert (answer.mode, answer.degraded) == ("keyword", True)
+
+
+def test_one_bad_answer_is_no_reason_to_rebuild(workspace: Path, tmp_path: Path) -> None:
+    trouble = EmbedderUnreachable("openai", "no connection")
+    with opened(workspace, tmp_path, trouble=trouble) as memory:
+        assert isinstance(memory.sync().trouble, EmbedderUnreachable)
+        assert memory.sync().trouble is None  # the second time in a row it is
+        assert memory.status().provider == "embedded"
+
+
+class Counting(HashEmbedder):
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_an_embedder_that_was_handed_in_is_not_closed(workspace: Path, tmp_path: Path) -> None:
+    embedder = Counting()
+    with open_memory(workspace, state_dir=tmp_path / "s", embedder=embedder):
+        pass
+    assert not embedder.closed

@@ -1,0 +1,162 @@
+"""The MCP server as clients start it: a process, its standard input and its standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+PROGRAM = (
+    "import argparse, sys; from recollect.cli import mcp; parser = argparse.ArgumentParser(); "
+    "mcp.add_options(parser); sys.exit(mcp.run(parser.parse_args()))"
+)
+
+NOISY = """
+import os, subprocess, sys
+from recollect import open_memory
+from recollect.server.mcp import create_server
+from recollect.server.stdio import serve_stdio
+from recollect.testing import HashEmbedder
+from recollect.tools import Talk
+
+class Noisy(HashEmbedder):
+    def embed(self, texts, kind):
+        print("a library prints")
+        os.write(1, b"so does its C code\\n")
+        subprocess.run(["echo", "and its children"], check=True)
+        return super().embed(texts, kind)
+
+workspace, state = sys.argv[1:]
+with open_memory(workspace, state_dir=state, embedder=Noisy()) as memory:
+    serve_stdio(create_server(memory, Talk(origin="mcp")))
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    text = "# Decisions\n\nWe store readings in SQLite.\n"
+    (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def arguments_for(workspace: Path) -> list[str]:
+    state = str(workspace.parent / "state")
+    return ["-c", PROGRAM, "serve", "-w", str(workspace), "--state-dir", state]
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_client_lists_searches_gets_appends_and_finds(workspace: Path, era: str) -> None:
+    async def asking() -> None:
+        started = StdioServerParameters(command=sys.executable, args=arguments_for(workspace))
+        with anyio.fail_after(120):
+            async with Client(started, mode=era) as client:
+                names = [tool.name for tool in (await client.list_tools()).tools]
+                assert names[0] == "memory_search"
+                text = f"The {era} zebra lives in Basel."
+                saved = await client.call_tool("memory_append", {"text": text})
+                found = await client.call_tool("memory_search", {"query": f"{era} zebra"})
+                hit = found.structured_content["results"][0]
+                assert hit["path"] == saved.structured_content["path"]
+                read = await client.call_tool("memory_get", {"path": hit["citation"]})
+                assert text in read.structured_content["text"]
+
+    anyio.run(asking)
+
+
+def request(number: int, method: str, **params: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+HELLO = request(
+    1,
+    "initialize",
+    protocolVersion="2025-06-18",
+    capabilities={},
+    clientInfo={"name": "by hand", "version": "1"},
+)
+READY = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+
+def talk_by_hand(command: list[str], *lines: str) -> tuple[list[dict[str, Any]], str]:
+    """Line by line, waiting for each answer; then the input is closed and the server ends.
+
+    Half of a surrogate pair is not JSON to the SDK, so such a line may stay unanswered.
+    """
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        # What is printed must wait in a buffer here, as it does for users.
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        answers = []
+        for line in (HELLO, READY, *lines):
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            if '"id": ' in line and "\\ud800" not in line:
+                answers.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        rest, errors = process.stdout.read(), process.stderr.read()
+        assert process.wait(60) == 0
+    answers += [json.loads(line) for line in rest.splitlines()]
+    return answers, errors
+
+
+def test_standard_output_carries_the_protocol_and_nothing_else(workspace: Path) -> None:
+    answers, errors = talk_by_hand(
+        [sys.executable, "-c", NOISY, str(workspace), str(workspace.parent / "state")],
+        request(2, "tools/call", name="memory_search", arguments={"query": "readings"}),
+        request(3, "tools/call", name="memory_append", arguments={"text": "a zebra"}),
+        request(4, "tools/call", name="memory_search", arguments={"query": "a zebra"}),
+    )
+    assert [answer["id"] for answer in answers] == [1, 2, 3, 4]
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+    assert answers[0]["result"]["protocolVersion"] == "2025-06-18"
+    assert "a library prints" in errors
+    assert "so does its C code" in errors
+    assert "and its children" in errors
+
+
+def test_what_is_no_message_costs_nobody_the_connection(workspace: Path) -> None:
+    answers, errors = talk_by_hand(
+        [sys.executable, *arguments_for(workspace)],
+        "this is not JSON",
+        '{"jsonrpc": "2.0", "method": 5}',
+        request(2, "tools/call", name="memory_get", arguments={"path": "\ud800.md"}),
+        request(3, "tools/call", name="memory_search", arguments={"query": "x" * 1_000_000}),
+        request(4, "no/such/method"),
+        request(5, "tools/call", name="memory_search", arguments={"query": "readings"}),
+    )
+    by_id = {answer.get("id"): answer for answer in answers}
+    assert by_id[5]["result"]["structuredContent"]["results"]
+    assert "100000 characters at most" in json.dumps(by_id[3])
+    assert "error" in by_id[4]
+    assert "Traceback" not in json.dumps(answers) + errors
+
+
+def test_a_workspace_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, *arguments_for(tmp_path / "nowhere")],
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert ended.stdout == ""
+    assert "no such folder" in ended.stderr
