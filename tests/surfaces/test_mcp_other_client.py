@@ -44,7 +44,7 @@ console.log(JSON.stringify(told));
 """
 
 pytestmark = pytest.mark.skipif(
-    not os.environ.get("CI") and not (MODULES and shutil.which("node")),
+    not (Path(MODULES, "@modelcontextprotocol").is_dir() and shutil.which("node")),
     reason="set RECOLLECT_TEST_NODE_MODULES to a node_modules with @modelcontextprotocol/client",
 )
 
