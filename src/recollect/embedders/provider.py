@@ -122,6 +122,6 @@ def in_order(entries: Json, count: int, key: str) -> Rows:
     for entry in entries:
         number = field(entry, "index")
         if count_or_none(number) is None or number in rows or number >= count:
-            raise NotRows("its vectors do not say which text each belongs to")
+            raise NotRows("vectors that do not say which text each belongs to")
         rows[number] = field(entry, key)
     return [rows[number] for number in range(count)]
