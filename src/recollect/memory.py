@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.config import Settings, default_state_dir, load_settings
 from recollect.core.errors import (
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from recollect.status import Probe, Status
     from recollect.sync import Progress, SyncReport
 
-SOURCES = ("memory",)
 LEASE_WAIT_S = 10.0  # Writing text takes seconds; who waits longer wants to know why.
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
@@ -88,11 +87,11 @@ def open_memory(
         Keeping(
             notes=Workspace.open(root, settings.extra_paths),
             index=index,
+            **_sessions(settings, agent, state),
             reader=index.reader(),
             embedder=choice.embedder,
             chunk_tokens=settings.chunk_tokens,
             chunk_overlap=settings.chunk_overlap,
-            sources=SOURCES,
             vector_driver=settings.vector_driver,
             keyword_only=settings.keyword_only,
             now_ns=now_ns,
@@ -170,6 +169,29 @@ class Choice:
         self.decision = replace(chosen.decision, requested=requested, why=why)
         self.embedder = chosen.embedder
         return self.embedder
+
+
+def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
+    """Transcripts and what masks their secrets; nothing of it is loaded unless it is asked for."""
+    wanted = "sessions" in settings.sources
+    told: dict[str, Any] = {"transcripts": None, "redact_notes": None, "redaction": ""}
+    told["deltas"] = settings.session_deltas
+    if not wanted and not settings.redact_notes:
+        return told
+    from recollect.redaction import RULES_VERSION, Redactor, load_mask_key
+    from recollect.sessions import TranscriptFolder, Transcripts
+
+    key = load_mask_key(state)
+    redactor = Redactor(key)
+    told["redaction"] = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
+    if settings.redact_notes:
+        told["redact_notes"] = redactor
+        told["redaction"] += "-notes"
+    if wanted:
+        own = TranscriptFolder(state / "agents" / agent / "sessions")
+        others = [TranscriptFolder(*one) for one in settings.session_folders]
+        told["transcripts"] = Transcripts([own, *others], redactor)
+    return told
 
 
 def index_dir(state: Path, agent: str, workspace: Path) -> Path:
@@ -304,7 +326,7 @@ class Memory:
             candidate_multiplier=told.candidate_multiplier,
             mmr_lambda=told.mmr_lambda,
             half_life_days=told.half_life_days,
-            sources=SOURCES,
+            sources=self._keeping.sources,
             keyword_only=mode == "keyword" or told.keyword_only,
         )
 
@@ -326,7 +348,11 @@ class Memory:
         if not isinstance(path, str):
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
         path = path.removeprefix("./")
-        text = self._keeping.notes.read(path).text
+        transcripts = self._keeping.transcripts
+        if transcripts is not None and path.endswith(".jsonl"):
+            text = transcripts.read(path).text
+        else:
+            text = self._keeping.notes.read(path).text
         return lines_of(path, text, from_line, lines or GET_LINES)
 
     # -- writing ---------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recollect.config import Settings
-    from recollect.core.ports import Embedder
-    from recollect.core.types import Ignored, Scan
+    from recollect.core.ports import Embedder, ModelFacts
+    from recollect.core.types import Ignored
     from recollect.embedders.decision import Decision
-    from recollect.index import Counts, Identity, Snapshot
+    from recollect.index import Counts, Snapshot
     from recollect.sync.keeping import Keeping
 
 
@@ -75,7 +75,7 @@ def status_of(
     keeping: Keeping, settings: Settings, agent: str, decision: Decision | None
 ) -> Status:
     """Never raises for a bad index: it is what tells you that the index is bad."""
-    scan = keeping.notes.scan()
+    scans = keeping.scans({})
     facts = keeping.facts()
     index = keeping.index
     status = Status(
@@ -90,10 +90,10 @@ def status_of(
         dims=facts.dims,
         embedder_missing=keeping.embedder.missing(),
         counts=None,
-        eligible=len(scan.notes),
-        dirty=len(scan.notes),
-        ignored=scan.ignored,
-        unreadable=scan.unreadable,
+        eligible=sum(len(scan.notes) for scan in scans.values()),
+        dirty=sum(len(scan.notes) for scan in scans.values()),
+        ignored=tuple(one for scan in scans.values() for one in scan.ignored),
+        unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
         cache_entries=0,
         index_bytes=index.folder.size(),
         vector_driver=settings.vector_driver,
@@ -106,18 +106,19 @@ def status_of(
         with keeping.reader.snapshot() as snapshot:
             if snapshot is None:
                 return status
-            return _with_index(status, snapshot, scan, keeping.wanted(facts))
+            return _with_index(status, snapshot, keeping, facts)
     except IndexTrouble as trouble:
         return replace(status, state="unreadable", problem=str(trouble))
 
 
-def _with_index(status: Status, snapshot: Snapshot, scan: Scan, wanted: Identity) -> Status:
+def _with_index(status: Status, snapshot: Snapshot, keeping: Keeping, facts: ModelFacts) -> Status:
     from recollect.sync.plan import behind
 
+    known = {source: snapshot.notes(source) for source in keeping.sources}
     return replace(
         status,
         state="ready",
         counts=snapshot.counts(),
-        dirty=behind(scan, snapshot.notes()),
-        rebuild_needed=snapshot.identity().difference(wanted),
+        dirty=sum(behind(scan, known[name]) for name, scan in keeping.scans(known).items()),
+        rebuild_needed=snapshot.identity().difference(keeping.wanted(facts)),
     )

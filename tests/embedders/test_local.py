@@ -196,7 +196,7 @@ def test_nothing_is_printed_and_no_port_is_opened(tiny: Path) -> None:
         "e = LocalEmbedder(sys.argv[1], pathlib.Path('.')); e.embed(['hello'], 'document')\n"
         "net = pathlib.Path(f'/proc/{e._llama._child.pid}/fd')\n"
         "sockets = {p.readlink().name for p in net.iterdir() if 'socket' in str(p.readlink())}\n"
-        "tcp = ''.join(p.read_text() for p in pathlib.Path('/proc/net').glob('tcp*'))\n"
+        "tcp = ''.join(p.read_text('ascii') for p in pathlib.Path('/proc/net').glob('tcp*'))\n"
         "assert sockets and not [s for s in sockets if s[8:-1] in tcp.split()], sockets\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tiny)], capture_output=True, check=True)

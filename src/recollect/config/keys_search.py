@@ -42,6 +42,18 @@ _WHAT = (
     ),
 )
 
+_SESSIONS = (
+    Key(
+        "sessions.paths",
+        Paths(),
+        (),
+        "more folders of transcripts, of Claude Code or Codex say; the agent's own is always one",
+        "ours",
+        own=True,
+    ),
+    off("redaction.notes", "mask secrets of notes too; those of transcripts always are", "ours"),
+)
+
 _EMBEDDER = (
     Key("provider", _PROVIDER, "auto", "who computes vectors; `auto` takes what is there"),
     Key("model", Text(), None, "the provider's model; unset, its usual one"),
@@ -172,4 +184,4 @@ _QUERY = (
     ),
 )
 
-SEARCH_KEYS = (*_WHAT, *_EMBEDDER, *_INDEX, *_SYNC, *_QUERY)
+SEARCH_KEYS = (*_WHAT, *_SESSIONS, *_EMBEDDER, *_INDEX, *_SYNC, *_QUERY)

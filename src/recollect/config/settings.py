@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from recollect.notes import ExtraPath
+from recollect.sessions.deltas import DeltaLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.config.values import AgentSettings, Query
     from recollect.core.fusion import Fusion
@@ -29,6 +30,13 @@ class Settings:
     """What can be set for a memory."""
 
     extra_paths: tuple[ExtraPath, ...] = ()
+    sources: tuple[str, ...] = ("memory",)
+    """With `sessions`, transcripts are searched too."""
+    session_folders: tuple[tuple[Path, str], ...] = ()
+    """Folders of transcripts of other hosts, each with the name it goes by."""
+    session_deltas: DeltaLimits = field(default_factory=DeltaLimits)
+    redact_notes: bool = False
+    """Mask secrets in notes as well; those of transcripts always are."""
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap: int = CHUNK_OVERLAP_TOKENS
     max_results: int = 6
@@ -76,6 +84,12 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
     told = agent.memory_search
     return Settings(
         extra_paths=tuple(ExtraPath(*one) for one in told.extra_paths),
+        sources=told.sources,
+        session_folders=_named_folders(one for one, _ in told.sessions.paths),
+        session_deltas=DeltaLimits(
+            told.sync.sessions.delta_bytes, told.sync.sessions.delta_messages
+        ),
+        redact_notes=told.redaction.notes,
         chunk_tokens=told.chunking.tokens,
         chunk_overlap=told.chunking.overlap,
         max_results=told.query.max_results,
@@ -105,6 +119,18 @@ def _weighing(query: Query) -> dict[str, Any]:
         if query.min_score is None:
             told["min_score"] = SEED_MIN_SCORE
     return told
+
+
+def _named_folders(paths: Iterable[str]) -> tuple[tuple[Path, str], ...]:
+    """Each folder by its own name; of two with the same name the second has a number."""
+    named: dict[str, Path] = {}
+    for told in paths:
+        path = Path(told).expanduser()
+        name = path.name.strip(".-") or "sessions"
+        if name in named:
+            name = f"{name}-{len(named) + 1}"
+        named[name] = path
+    return tuple((path, name) for name, path in named.items())
 
 
 def _half_life(query: Query) -> float | None:

@@ -139,12 +139,22 @@ class Experimental(Part):
     session_memory: bool
 
 
+class Sessions(Part):
+    paths: tuple[tuple[str, str | None], ...]
+
+
+class Redaction(Part):
+    notes: bool
+
+
 class MemorySearch(Part):
     enabled: bool
     sources: tuple[Source, ...]
     extra_paths: tuple[tuple[str, str | None], ...]
     """Each a path and a pattern, as `ExtraPath` takes them."""
     experimental: Experimental
+    sessions: Sessions
+    redaction: Redaction
     provider: str
     model: str | None
     fallback: str
@@ -223,6 +233,7 @@ _PARTS = {
     for part in (
         Batch, Remote, Local, StoreVector, Store, Chunking, SyncSessions, Sync, Mmr,
         TemporalDecay, Hybrid, Query, Cache, Experimental, MemoryFlush,
+        Redaction, Sessions,
     )
 }  # fmt: skip
 

@@ -7,7 +7,10 @@ to define, a third to make, and `recollect search` feels both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from datetime import date
 
 Source: TypeAlias = Literal["memory", "sessions"]
 
@@ -66,6 +69,8 @@ class Note:
     stat: NoteStat
     repairs: tuple[str, ...] = ()
     """What had to be cleaned, for the user to see; the file itself is never touched."""
+    day: date | None = None
+    """The day it is of, where its name does not say so."""
 
 
 class Chunk(NamedTuple):

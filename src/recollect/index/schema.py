@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import apsw
 
 APPLICATION_ID = 0x52434C54  # "RCLT"
-SCHEMA = 1
+SCHEMA = 2
 
 META_KEY = "memory_index_meta_v1"
 
@@ -33,7 +33,8 @@ CREATE TABLE files (
   size INTEGER NOT NULL,
   mtime INTEGER NOT NULL,
   ctime INTEGER NOT NULL,
-  inode TEXT NOT NULL  -- some file systems use all 64 bits, SQLite's integers are signed
+  inode TEXT NOT NULL, -- some file systems use all 64 bits, SQLite's integers are signed
+  day TEXT             -- that of a transcript; a note's is in its name
 ) WITHOUT ROWID;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -82,6 +83,8 @@ class Identity:
     sources: tuple[str, ...]
     words_version: int
     vector_driver: str
+    redaction: str = ""
+    """The rules by which secrets were masked; empty where none were looked for."""
 
     def difference(self, wanted: Identity) -> str | None:
         """The first thing that changed, in words; None if nothing did."""

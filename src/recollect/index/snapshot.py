@@ -15,6 +15,7 @@ from recollect.index.schema import EMBEDDED, META_KEY, WAITING, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
     from pathlib import Path
 
     import apsw
@@ -119,8 +120,12 @@ class Snapshot:
         """How many chunks wait for a vector; read off their own index, not off all chunks."""
         return int(self._select("SELECT count(*) FROM chunks WHERE embedded = 0")[0][0])
 
-    def notes(self) -> dict[str, IndexedNote]:
-        rows = self._select("SELECT path, size, mtime, ctime, inode, hash FROM files")
+    def notes(self, source: str | None = None) -> dict[str, IndexedNote]:
+        """What was indexed, of one source or of all."""
+        rows = self._select(
+            "SELECT path, size, mtime, ctime, inode, hash FROM files WHERE ? IN (source, '')",
+            (source or "",),
+        )
         return {
             path: IndexedNote(NoteStat(size, mtime, ctime, int(inode)), digest)
             for path, size, mtime, ctime, inode, digest in rows
@@ -141,6 +146,17 @@ class Snapshot:
             (json.dumps(list(ids)),),
         )
         return {chunk_id: (path, Span(start, end)) for chunk_id, path, start, end in rows}
+
+    def days(self, paths: Iterable[str]) -> dict[str, date]:
+        """The days of these files, where their names do not say them."""
+        from datetime import date
+
+        rows = self._select(
+            "SELECT path, day FROM files WHERE day IS NOT NULL "
+            "AND path IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(paths)),),
+        )
+        return {path: date.fromisoformat(day) for path, day in rows}
 
     def chunks_of(self, path: str) -> list[int]:
         """The chunks of a note, in order."""

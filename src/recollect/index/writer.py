@@ -24,6 +24,7 @@ from recollect.index.snapshot import Snapshot, StoredChunk, source_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
     from pathlib import Path
 
     import apsw
@@ -168,7 +169,13 @@ class IndexWriter:
             raise
 
     def replace(
-        self, path: str, source: str, digest: str, stat: NoteStat, chunks: Sequence[Chunk]
+        self,
+        path: str,
+        source: str,
+        digest: str,
+        stat: NoteStat,
+        chunks: Sequence[Chunk],
+        day: date | None = None,
     ) -> None:
         """Put a note in the place of its older self. Unchanged chunks keep their vectors."""
         old: dict[str, list[int]] = {}
@@ -182,7 +189,7 @@ class IndexWriter:
             else:
                 self._insert(path, source, chunk)
         self._remove([chunk_id for ids in old.values() for chunk_id in ids])
-        self.note_seen(path, source, digest, stat)
+        self.note_seen(path, source, digest, stat, day)
 
     def _move(self, chunk_id: int, chunk: Chunk) -> None:
         self._opened.execute(
@@ -225,13 +232,24 @@ class IndexWriter:
                 ((chunk_id,) for chunk_id in ids),
             )
 
-    def note_seen(self, path: str, source: str, digest: str, stat: NoteStat) -> None:
+    def note_seen(
+        self, path: str, source: str, digest: str, stat: NoteStat, day: date | None = None
+    ) -> None:
         """Remember a note as it was read; while its stat stays, it is not read again."""
         mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)
         self._opened.execute(
-            "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (path, source, digest, stat.size, mtime, ctime, str(stat.inode)),
+            "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode, day) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                path,
+                source,
+                digest,
+                stat.size,
+                mtime,
+                ctime,
+                str(stat.inode),
+                day.isoformat() if day else None,
+            ),
         )
 
     def mark_unread(self, path: str, digests: Sequence[str]) -> None:

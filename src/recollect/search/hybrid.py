@@ -96,9 +96,10 @@ def in_order(
     fused = fusion.fuse(legs, share, settings.fusion)
     chunks = snapshot.chunks(one.chunk_id for one in fused)
     span = asked_times(question, settings.today)
+    days = snapshot.days({one.path for one in chunks.values() if one.source == "sessions"})
 
     def timed(one: Candidate, chunk: StoredChunk) -> Candidate:
-        day = note_date(chunk.path)
+        day = days.get(chunk.path) or note_date(chunk.path)
         return ranking.timed(one, day, settings.today, span, settings.half_life_days)
 
     found = [(timed(one, chunks[one.chunk_id]), chunks[one.chunk_id]) for one in fused]

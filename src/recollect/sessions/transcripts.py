@@ -46,7 +46,9 @@ class Transcripts:
         """
         stat, transcript = self._open(path)
         digest = hashlib.sha256(transcript.text.encode()).hexdigest()
-        return Note(path, transcript.text, digest, stat, transcript.repairs)
+        return Note(
+            path, transcript.text, digest, stat, transcript.repairs, transcript.session.day()
+        )
 
     def open(self, path: str) -> Transcript:
         """The same with its line map and what is known of the session."""

@@ -15,24 +15,23 @@ from recollect.sync.plan import SyncPlan, plan, settled_stat, why_rebuild
 from recollect.sync.report import Progress, SyncReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from recollect.core.ports import VectorCache
     from recollect.index import Identity
     from recollect.index.writer import IndexWriter
-    from recollect.notes import Workspace
     from recollect.sync.report import ProgressCallback
+    from recollect.sync.source import TextSource
 
 NOTES_AT_ONCE = 200  # Notes a transaction: fsyncs are dear.
 CACHED_AT_ONCE = 400
-SOURCE = "memory"
 
 
 @dataclass(frozen=True, slots=True)
 class TextSync:
-    """One run: reads `notes`, writes through `writer`, tells `report`."""
+    """One run: reads the `sources`, writes through `writer`, tells `report`."""
 
-    notes: Workspace
+    sources: Sequence[TextSource]
     writer: IndexWriter
     cache: VectorCache
     wanted: Identity
@@ -54,43 +53,52 @@ class TextSync:
         return self._rebuild(reason)
 
     def _bring_up_to_date(self) -> SyncReport:
-        scan = self.notes.scan()
-        todo = plan(scan, self.writer.snapshot.notes())
         report = SyncReport()
-        self._write_notes(scan, todo, report)
-        if not todo.is_empty:
+        for source in self.sources:
+            self._take_in(source, report)
+        if report.written or report.forgotten:
             self.writer.finish()
         return report
 
+    def _take_in(self, source: TextSource, report: SyncReport) -> None:
+        known = self.writer.snapshot.notes(source.name)
+        scan = source.scan({path: note.stat for path, note in known.items()})
+        self._write_notes(source, scan, plan(scan, known), report)
+
     def _rebuild(self, reason: str) -> SyncReport:
-        scan = self.notes.scan()
         report = SyncReport(rebuilt=reason)
         self.writer.start_generation(self.wanted)
-        self._write_notes(scan, plan(scan, {}), report)
+        for source in self.sources:
+            self._take_in(source, report)
         self._take_from_cache()
         self.writer.publish()
         return report
 
-    def _write_notes(self, scan: Scan, todo: SyncPlan, report: SyncReport) -> None:
-        report.ignored = scan.ignored
+    def _write_notes(
+        self, source: TextSource, scan: Scan, todo: SyncPlan, report: SyncReport
+    ) -> None:
+        report.ignored += scan.ignored
         report.unreadable += scan.unreadable
-        report.unchanged = todo.unchanged
-        known = self.writer.snapshot.notes()
+        report.unchanged += todo.unchanged
+        known = self.writer.snapshot.notes(source.name)
         for start in range(0, len(todo.read), NOTES_AT_ONCE):
             group = todo.read[start : start + NOTES_AT_ONCE]
             with self.writer.transaction():
                 for path in group:
                     before = known.get(path)
-                    self._write_note(path, before.digest if before else None, report)
-            self.progress(Progress(start + len(group), len(todo.read), "notes"))
+                    self._write_note(source, path, before.digest if before else None, report)
+            label = "notes" if source.name == "memory" else source.name
+            self.progress(Progress(start + len(group), len(todo.read), label))
         if todo.forget:
             with self.writer.transaction():
                 self.writer.forget(todo.forget)
-        report.forgotten = len(todo.forget)
+        report.forgotten += len(todo.forget)
 
-    def _write_note(self, path: str, before: str | None, report: SyncReport) -> None:
+    def _write_note(
+        self, source: TextSource, path: str, before: str | None, report: SyncReport
+    ) -> None:
         try:
-            note = self.notes.read(path)
+            note = source.read(path)
         except NoteUnreadable as error:
             report.unreadable.append(Ignored(path, error.why))
             return
@@ -98,11 +106,11 @@ class TextSync:
         stat = settled_stat(note.stat, self.now_ns())
         if note.digest == before:
             report.unchanged += 1
-            self.writer.note_seen(path, SOURCE, note.digest, stat)
+            self.writer.note_seen(path, source.name, note.digest, stat, note.day)
             return
         limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
         chunks = chunk(note.text, limits)
-        self.writer.replace(path, SOURCE, note.digest, stat, chunks)
+        self.writer.replace(path, source.name, note.digest, stat, chunks, note.day)
         self.writer.mark_unread(path, [one.digest for one in chunks if not self.reads(one.text)])
         report.written += 1
 

@@ -22,12 +22,15 @@ from recollect.sync.plan import behind
 from recollect.sync.report import Progress, SyncReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from recollect.core.ports import Embedder, ModelFacts
-    from recollect.index import Index, IndexReader
+    from recollect.core.types import Scan
+    from recollect.index import Index, IndexedNote, IndexReader
     from recollect.notes import Workspace
+    from recollect.sessions import DeltaLimits, Transcripts
+    from recollect.sync.source import TextSource
 
 CATCH_UP_NOTES = 32
 """More changed notes than this are a checkout or a move, not somebody writing."""
@@ -44,12 +47,17 @@ class Keeping:
     """The index of one memory and what it is kept from."""
 
     notes: Workspace
+    transcripts: Transcripts | None
+    """None: transcripts are not searched."""
+    deltas: DeltaLimits
+    redact_notes: Callable[[str], str] | None
+    redaction: str
+    """Tells redacted text of different rules or keys apart."""
     index: Index
     reader: IndexReader
     embedder: Embedder
     chunk_tokens: int
     chunk_overlap: int
-    sources: tuple[str, ...]
     vector_driver: str
     keyword_only: bool
     now_ns: Callable[[], int]
@@ -58,6 +66,19 @@ class Keeping:
     _writing: threading.Lock = field(default_factory=threading.Lock)
     _filling: threading.Lock = field(default_factory=threading.Lock)
     _look_again_at: float = 0.0
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return ("memory", "sessions") if self.transcripts else ("memory",)
+
+    def text_sources(self, *, everything: bool) -> list[TextSource]:
+        """`everything` takes in transcripts that have hardly grown, too."""
+        from recollect.sync.source import notes_source, sessions_source
+
+        sources = [notes_source(self.notes, self.redact_notes)]
+        if self.transcripts:
+            sources.append(sessions_source(self.transcripts, self.deltas, everything=everything))
+        return sources
 
     # -- what the index should be made with ------------------------------------------------------
 
@@ -83,6 +104,7 @@ class Keeping:
             sources=self.sources,
             words_version=WORDS_VERSION,
             vector_driver=self.vector_driver,
+            redaction=self.redaction,
         )
 
     # -- a whole sync ----------------------------------------------------------------------------
@@ -95,10 +117,18 @@ class Keeping:
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
         told = progress or (lambda _: None)
-        return self._run(force=force, vectors=vectors, told=told, wait_s=self.lease_wait_s)
+        return self._run(
+            force=force, everything=True, vectors=vectors, told=told, wait_s=self.lease_wait_s
+        )
 
     def _run(
-        self, *, force: bool, vectors: bool, told: Callable[[Progress], None], wait_s: float
+        self,
+        *,
+        force: bool,
+        everything: bool,
+        vectors: bool,
+        told: Callable[[Progress], None],
+        wait_s: float,
     ) -> SyncReport:
         # A search needs neither a Markdown parser nor a cache.
         from recollect.embedders import Cached
@@ -110,7 +140,8 @@ class Keeping:
         cache = self.index.cache(facts)
         try:
             with self._writing, self.index.writing(wait_s=wait_s) as writer:
-                text = TextSync(self.notes, writer, cache, wanted, facts.reads, self.now_ns, told)
+                sources = self.text_sources(everything=everything)
+                text = TextSync(sources, writer, cache, wanted, facts.reads, self.now_ns, told)
                 report = text.run(force=force)
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache)
@@ -152,25 +183,41 @@ class Keeping:
         if changed > CATCH_UP_NOTES:
             return f"{changed} notes have changed since the last sync: run `recollect index`"
         try:
-            report = self._run(
-                force=False, vectors=False, told=lambda _: None, wait_s=CATCH_UP_WAIT_S
-            )
+            report = self._take_in(vectors=False)
             if vectors and 0 < report.vectors_waiting <= CATCH_UP_CHUNKS:
-                self._run(force=False, vectors=True, told=lambda _: None, wait_s=CATCH_UP_WAIT_S)
+                self._take_in(vectors=True)
         except IndexTrouble as trouble:
             number = "a note has" if changed == 1 else f"{changed} notes have"
             return f"{number} changed and could not be taken in: {trouble}"
         return None
 
+    def _take_in(self, *, vectors: bool) -> SyncReport:
+        return self._run(
+            force=False,
+            everything=False,
+            vectors=vectors,
+            told=lambda _: None,
+            wait_s=CATCH_UP_WAIT_S,
+        )
+
     def _changed(self) -> int:
-        """How many notes differ from the index; 0 where there is none to differ from."""
+        """How many files differ from the index; 0 where there is none to differ from."""
         started = self.monotonic_s()
         wanted = self.wanted(self.facts())  # Looks into the index itself, so not while we do.
         with self.reader.snapshot() as snapshot:
             if snapshot is None or snapshot.identity() != wanted:
                 return 0  # Building an index takes longer than a search may.
-            indexed = snapshot.notes()
-        changed = behind(self.notes.scan(), indexed)
+            known = {source: snapshot.notes(source) for source in self.sources}
+        changed = sum(behind(scan, known[name]) for name, scan in self.scans(known).items())
         ended = self.monotonic_s()
         self._look_again_at = ended + LOOK_SHARE * (ended - started)
         return changed
+
+    def scans(self, known: Mapping[str, Mapping[str, IndexedNote]]) -> dict[str, Scan]:
+        """What is there now, by source, given what is indexed of each."""
+        return {
+            source.name: source.scan(
+                {path: note.stat for path, note in known.get(source.name, {}).items()}
+            )
+            for source in self.text_sources(everything=False)
+        }

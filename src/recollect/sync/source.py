@@ -1,0 +1,47 @@
+"""Where text comes from: the notes of a workspace, or transcripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from recollect.sessions import hold_back
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from recollect.core.types import Note, NoteStat, Scan
+    from recollect.notes import Workspace
+    from recollect.sessions import DeltaLimits, Transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """One of the sources of an index: what is there, and what it says."""
+
+    name: Literal["memory", "sessions"]
+    scan: Callable[[Mapping[str, NoteStat]], Scan]
+    """Given what is known of it, so that a source may hold back what has hardly changed."""
+    read: Callable[[str], Note]
+
+
+def notes_source(notes: Workspace, redact: Callable[[str], str] | None) -> TextSource:
+    def read(path: str) -> Note:
+        note = notes.read(path)
+        return replace(note, text=redact(note.text)) if redact else note
+
+    return TextSource("memory", lambda _: notes.scan(), read)
+
+
+def sessions_source(
+    transcripts: Transcripts, limits: DeltaLimits, *, everything: bool
+) -> TextSource:
+    """A transcript that is being written waits until enough is new, or everything is wanted."""
+
+    def scan(known: Mapping[str, NoteStat]) -> Scan:
+        found = transcripts.scan()
+        if everything:
+            return found
+        return hold_back(found, known, transcripts.new_messages, limits)
+
+    return TextSource("sessions", scan, transcripts.read)
