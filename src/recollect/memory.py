@@ -240,6 +240,15 @@ class Memory:
     def workspace(self) -> Path:
         return self._keeping.notes.root
 
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    def paths(self) -> list[str]:
+        """Every note and transcript that is there now, by the name `get` takes."""
+        scans = self._keeping.scans({})
+        return sorted(path for scan in scans.values() for path in scan.notes)
+
     # -- asking ----------------------------------------------------------------------------------
 
     def search(

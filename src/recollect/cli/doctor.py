@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from recollect.cli.output import counted, memory_of, print_json, say
+from recollect.cli.output import counted, print_json, say
+from recollect.cli.place import memory_of, workspace_of
 from recollect.core.errors import RecollectError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _mark(finding: Finding) -> str:
 def _settings(arguments: argparse.Namespace) -> Iterator[Finding]:
     from recollect.config.resolve import Asked, read_configuration
 
-    asked = Asked(Path(arguments.workspace), arguments.agent)
+    asked = Asked(Path(workspace_of(arguments)), arguments.agent)
     configuration = read_configuration(asked, os.environ)
     told = ", ".join(configuration.files) or "none set: the defaults hold"
     yield Finding("settings", told)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from recollect.cli.output import counted, memory_of, print_json, say, tell
+from recollect.cli.output import counted, print_json, say, tell
+from recollect.cli.place import memory_of
 from recollect.core.errors import BadRequest
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from recollect.cli.output import counted, memory_of, print_json, say, tell
+from recollect.cli.output import counted, print_json, say, tell
+from recollect.cli.place import memory_of
 from recollect.cli.progress import ProgressBar
 from recollect.core.errors import IndexBusy
 from recollect.index.writer import FIRST

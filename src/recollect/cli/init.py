@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.cli.output import counted, memory_of, print_json, say
+from recollect.cli.output import counted, print_json, say
+from recollect.cli.place import memory_of, workspace_of
 from recollect.config import WORKSPACE_FILE, write_workspace_file
 from recollect.core.errors import BadRequest
 from recollect.notes import ExtraPath, Workspace
@@ -22,7 +23,8 @@ Day-to-day notes go to memory/YYYY-MM-DD.md.
 
 
 def run(arguments: argparse.Namespace) -> int:
-    root = Workspace.open(Path(arguments.workspace)).root
+    place = workspace_of(arguments)
+    root = Workspace.open(Path(place)).root
     try:
         done = _settle(root, arguments.extra)
     except OSError as error:
@@ -36,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in done:
         say(line)
     say(f"{counted(status.eligible, 'note')} in {status.workspace}")
-    say(f"next: recollect index -w {shlex.quote(arguments.workspace)}")
+    say(f"next: recollect index -w {shlex.quote(place)}")
     return 0
 
 

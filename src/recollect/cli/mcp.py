@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.cli.output import memory_of, print_json, say, tell
+from recollect.cli.output import print_json, say, tell
+from recollect.cli.place import add_place, memory_of, workspace_of
 from recollect.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -24,31 +25,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     serve = actions.add_parser("serve", help="answer an MCP client (standard input and output)")
     serve.set_defaults(action="serve")
-    _add_place(serve)
+    add_place(serve, json=False)
     _add_serve_options(serve)
     install = actions.add_parser("install", help="tell a client about this memory")
     install.set_defaults(action="install")
-    _add_place(install)
+    add_place(install)
     _add_install_options(install)
-
-
-def _add_place(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("which memory")
-    group.add_argument(
-        "-w", "--workspace", default=".", metavar="DIR", help="the folder of notes (default: here)"
-    )
-    group.add_argument(
-        "--agent", default="main", metavar="ID", help="whose memory (default: main)"
-    )
-    group.add_argument("--state-dir", metavar="DIR", help="where indexes are kept")
 
 
 def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--citations",
         choices=("auto", "on", "off"),
-        default="auto",
-        help="show sources of hits (default: auto, in private conversations)",
+        help="show sources of hits (default: what the settings say, else auto: in private)",
     )
     parser.add_argument(
         "--session-key",
@@ -84,7 +73,6 @@ def _add_install_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name", default="recollect", help="what the client calls it (default: recollect)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -100,8 +88,9 @@ def _serve(arguments: argparse.Namespace) -> int:
     from recollect.server.mcp import create_server
     from recollect.tools import Talk
 
-    talk = Talk(session_key=arguments.session_key, citations=arguments.citations, origin="mcp")
     with memory_of(arguments) as memory:
+        citations = arguments.citations or memory.settings.citations
+        talk = Talk(session_key=arguments.session_key, citations=citations, origin="mcp")
         server = create_server(memory, talk)
         if arguments.http:
             _serve_http(server, arguments)
@@ -188,10 +177,12 @@ def serve_command(arguments: argparse.Namespace) -> list[str]:
     """What starts the server from anywhere: with this Python, for this workspace."""
     from recollect.notes import Workspace
 
-    workspace = Path(arguments.workspace).absolute()
+    workspace = Path(workspace_of(arguments)).absolute()
     Workspace.open(workspace)  # Refused now, not in the client's log.
     command = [*_program(), "mcp", "serve", "--workspace", str(workspace)]
-    if arguments.agent != "main":
+    if arguments.openclaw:
+        command.append("--openclaw")
+    if arguments.agent not in (None, "main"):
         command += ["--agent", arguments.agent]
     if arguments.state_dir is not None:
         command += ["--state-dir", str(Path(arguments.state_dir).expanduser().absolute())]

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.errors import OutputFailed
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
-
-    from recollect.memory import Memory
 
 JSON_VERSION = 1
 """Grows when a field changes its meaning or goes away; new fields do not count."""
@@ -52,15 +49,3 @@ def print_json(value: dict[str, Any]) -> None:
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def memory_of(arguments: argparse.Namespace) -> Memory:
-    """The memory that the options name."""
-    from recollect.memory import LEASE_WAIT_S, open_memory
-
-    return open_memory(
-        arguments.workspace,
-        agent=arguments.agent,
-        state_dir=arguments.state_dir,
-        lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
-    )

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from recollect import __version__
+from recollect.cli.place import add_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,25 +34,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
-def _place(parser: argparse.ArgumentParser) -> None:
-    """Which memory: the options every command about a workspace takes."""
-    group = parser.add_argument_group("which memory")
-    group.add_argument(
-        "-w", "--workspace", default=".", metavar="DIR", help="the folder of notes (default: here)"
-    )
-    group.add_argument(
-        "--agent", default="main", metavar="ID", help="whose memory (default: main)"
-    )
-    group.add_argument(
-        "--state-dir",
-        metavar="DIR",
-        help="where indexes are kept (default: $RECOLLECT_STATE_DIR, else the platform's place)",
-    )
-    group.add_argument("--json", action="store_true", help="print JSON")
-
-
 def _init(parser: argparse.ArgumentParser) -> None:
-    _place(parser)
+    add_place(parser)
     parser.add_argument(
         "--extra",
         action="append",
@@ -62,7 +46,7 @@ def _init(parser: argparse.ArgumentParser) -> None:
 
 
 def _index(parser: argparse.ArgumentParser) -> None:
-    _place(parser)
+    add_place(parser)
     parser.add_argument("--force", action="store_true", help="build a new index")
     parser.add_argument(
         "--text-only", action="store_true", help="do not compute vectors now; keywords find it"
@@ -77,7 +61,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
 
 
 def _search(parser: argparse.ArgumentParser) -> None:
-    _place(parser)
+    add_place(parser)
     parser.add_argument("question", nargs="+", help="what to look for")
     parser.add_argument(
         "-n", "--max-results", type=int, metavar="N", help="at most this many hits (default: 6)"
@@ -103,13 +87,13 @@ def _search(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(parser: argparse.ArgumentParser) -> None:
-    _place(parser)
+    add_place(parser)
     parser.add_argument("--deep", action="store_true", help="ask the embedder for a vector too")
     parser.add_argument("--index", action="store_true", help="bring the index up to date first")
 
 
 def _append(parser: argparse.ArgumentParser) -> None:
-    _place(parser)
+    add_place(parser)
     parser.add_argument("text", nargs="+", help="what to remember; `-` reads standard input")
     parser.add_argument(
         "--section",
@@ -119,7 +103,7 @@ def _append(parser: argparse.ArgumentParser) -> None:
 
 
 def _get(parser: argparse.ArgumentParser) -> None:
-    _place(parser)
+    add_place(parser)
     parser.add_argument("path", help="as search shows it; `path#L5-L9` picks these lines")
     parser.add_argument("--from", dest="from_line", type=int, metavar="LINE", help="first line")
     parser.add_argument("--lines", type=int, metavar="N", help="how many (default: 120)")
@@ -195,7 +179,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "get": ("print lines of a note", _get),
     "append": ("add an entry to the note of today", _append),
     "status": ("show what the memory holds and how it is", _status),
-    "doctor": ("look for what is wrong, and say what to do", _place),
+    "doctor": ("look for what is wrong, and say what to do", add_place),
     "eval": ("measure how well questions with known answers are answered", _eval),
     "model": ("fetch a model, or list them", _model),
     "mcp": ("serve agents over MCP, or tell a client about it", _mcp),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from recollect.cli.output import memory_of, print_json, say, tell
+from recollect.cli.output import print_json, say, tell
+from recollect.cli.place import memory_of
 
 if TYPE_CHECKING:
     import argparse

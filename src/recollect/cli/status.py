@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recollect.cli.output import counted, memory_of, print_json, say
+from recollect.cli.output import counted, print_json, say
+from recollect.cli.place import memory_of
 
 if TYPE_CHECKING:
     import argparse

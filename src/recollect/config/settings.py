@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.core.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from recollect.notes import ExtraPath
@@ -57,6 +57,8 @@ class Settings:
     """`models.providers.<name>.apiKey`, by name."""
     sync_on_search: bool = True
     """A search takes in what was saved a moment ago."""
+    citations: Literal["on", "off", "auto"] = "auto"
+    """Whether agents are shown where a hit comes from; auto: in private conversations."""
     keyword_only: bool = False
     """No vectors: `provider: none`."""
     off_because: str | None = None
@@ -98,6 +100,7 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         half_life_days=_half_life(told.query),
         vector_driver=told.store.vector.driver,
         sync_on_search=told.sync.on_search,
+        citations=agent.values["memory.citations"],
         embedder=_embedder(agent) if told.provider != "none" else None,
         keyword_only=told.provider == "none",
         provider_keys=provider_keys,

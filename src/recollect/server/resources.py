@@ -47,11 +47,8 @@ def path_of(address: str) -> str:
 
 def list_notes(memory: Memory, cursor: str | None) -> Listed:
     """MEMORY.md first, then by name from the end: days are newest first."""
-    from recollect.notes import Workspace
-
     first = _offset(cursor)
-    notes = Workspace.open(memory.workspace).scan().notes
-    paths = sorted(notes, key=lambda path: ("/" not in path, path), reverse=True)
+    paths = sorted(memory.paths(), key=lambda path: ("/" not in path, path), reverse=True)
     rest = first + PAGE < len(paths)
     return Listed(tuple(paths[first : first + PAGE]), str(first + PAGE) if rest else None)
 

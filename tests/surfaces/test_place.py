@@ -1,0 +1,72 @@
+"""Which memory a command is about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect.cli import main
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user with nothing but a home; `main` reads the environment as any program does."""
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "RECOLLECT_CONFIG", "RECOLLECT_STATE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def noted(folder: Path, text: str) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def found(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    main(["index", *words, "--text-only"])
+    capsys.readouterr()
+    main(["search", *words, "--mode", "keyword", "--json", "zebra"])
+    return [hit["snippet"] for hit in json.loads(capsys.readouterr().out)["results"]]
+
+
+def test_an_agent_has_the_folder_the_settings_give_it(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noted(home / "one", "The zebra of one.\n")
+    noted(home / "two", "The zebra of two.\n")
+    (home / ".config" / "recollect").mkdir(parents=True)
+    (home / ".config" / "recollect" / "config.yaml").write_text(
+        "agents:\n  list:\n    - {id: one, workspace: ~/one}\n    - {id: two, workspace: ~/two}\n",
+        encoding="utf-8",
+    )
+    assert found(capsys, "--agent", "one") == ["The zebra of one."]
+    assert found(capsys, "--agent", "two") == ["The zebra of two."]
+    assert found(capsys, "--agent", "two", "-w", str(home / "one")) == ["The zebra of one."]
+
+
+def test_an_openclaw_is_searched_as_it_is_and_stays_so(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noted(home / "claw", "The zebra of OpenClaw.\n")
+    sessions = home / ".openclaw" / "agents" / "main" / "sessions"
+    sessions.mkdir(parents=True)
+    message = {"type": "message", "message": {"role": "user", "content": "a zebra was seen"}}
+    (sessions / "s.jsonl").write_text(json.dumps(message) + "\n", encoding="utf-8")
+    (home / ".openclaw" / "openclaw.json").write_text(
+        "{ // theirs\n agents: { defaults: { workspace: '~/claw', memorySearch: {"
+        " experimental: { sessionMemory: true }, sources: ['memory', 'sessions'] } } },\n"
+        " channels: { telegram: {} } }",
+        encoding="utf-8",
+    )
+    theirs = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    hits = found(capsys, "--openclaw")
+    assert sorted(hits) == ["The zebra of OpenClaw.", "User: a zebra was seen"]
+    assert main(["search", "--openclaw", "--agent", "nobody", "zebra"]) == 2
+    assert "it has: main" in capsys.readouterr().err
+    assert theirs == {path: path.read_bytes() for path in theirs}
+    new = {path for path in home.rglob("*") if path.is_file()} - theirs.keys()
+    assert all(".local/state/recollect" in str(path) for path in new)
