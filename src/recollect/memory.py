@@ -175,11 +175,10 @@ def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
     """Transcripts and what masks their secrets; nothing of it is loaded unless it is asked for."""
     wanted = "sessions" in settings.sources
     told: dict[str, Any] = {"transcripts": None, "redact_notes": None, "redaction": ""}
-    told["deltas"] = settings.session_deltas
     if not wanted and not settings.redact_notes:
         return told
     from recollect.redaction import RULES_VERSION, Redactor, load_mask_key
-    from recollect.sessions import TranscriptFolder, Transcripts
+    from recollect.sessions import DeltaLimits, TranscriptFolder, Transcripts
 
     key = load_mask_key(state)
     redactor = Redactor(key)
@@ -190,7 +189,8 @@ def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
     if wanted:
         own = TranscriptFolder(state / "agents" / agent / "sessions")
         others = [TranscriptFolder(*one) for one in settings.session_folders]
-        told["transcripts"] = Transcripts([own, *others], redactor)
+        limits = DeltaLimits(settings.session_delta_bytes, settings.session_delta_messages)
+        told["transcripts"] = (Transcripts([own, *others], redactor), limits)
     return told
 
 
@@ -357,9 +357,9 @@ class Memory:
         if not isinstance(path, str):
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
         path = path.removeprefix("./")
-        transcripts = self._keeping.transcripts
-        if transcripts is not None and path.endswith(".jsonl"):
-            text = transcripts.read(path).text
+        sessions = self._keeping.transcripts
+        if sessions is not None and path.endswith(".jsonl"):
+            text = sessions[0].read(path).text
         else:
             text = self._keeping.notes.read(path).text
         return lines_of(path, text, from_line, lines or GET_LINES)

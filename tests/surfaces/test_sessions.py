@@ -11,7 +11,6 @@ import pytest
 
 from recollect import Memory, Settings, open_memory
 from recollect.core.errors import NotANote, NoteUnreadable
-from recollect.sessions import DeltaLimits
 from recollect.testing import HashEmbedder
 
 TOKEN = "ghp_" + "x7Kq2Lm9" * 4 + "Zt4R"
@@ -117,7 +116,7 @@ def test_a_few_new_turns_wait_and_a_sync_takes_them(memory: Memory, transcript: 
 def test_enough_new_turns_are_taken_in_by_the_next_search(
     workspace: Path, tmp_path: Path, transcript: Path
 ) -> None:
-    settings = replace(BOTH, session_deltas=DeltaLimits(messages=2))
+    settings = replace(BOTH, session_delta_messages=2)
     with opened(workspace, tmp_path, settings) as memory:
         memory.sync()
         with transcript.open("a", encoding="utf-8") as file:

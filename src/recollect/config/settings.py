@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.core.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from recollect.notes import ExtraPath
-from recollect.sessions.deltas import DeltaLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +33,9 @@ class Settings:
     """With `sessions`, transcripts are searched too."""
     session_folders: tuple[tuple[Path, str], ...] = ()
     """Folders of transcripts of other hosts, each with the name it goes by."""
-    session_deltas: DeltaLimits = field(default_factory=DeltaLimits)
+    session_delta_bytes: int = 100_000
+    session_delta_messages: int = 50
+    """How much must be new in a transcript before a search takes it in."""
     redact_notes: bool = False
     """Mask secrets in notes as well; those of transcripts always are."""
     chunk_tokens: int = CHUNK_TOKENS
@@ -88,9 +89,8 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         extra_paths=tuple(ExtraPath(*one) for one in told.extra_paths),
         sources=told.sources,
         session_folders=_named_folders(one for one, _ in told.sessions.paths),
-        session_deltas=DeltaLimits(
-            told.sync.sessions.delta_bytes, told.sync.sessions.delta_messages
-        ),
+        session_delta_bytes=told.sync.sessions.delta_bytes,
+        session_delta_messages=told.sync.sessions.delta_messages,
         redact_notes=told.redaction.notes,
         chunk_tokens=told.chunking.tokens,
         chunk_overlap=told.chunking.overlap,

@@ -10,8 +10,6 @@ import math
 import threading
 from typing import TYPE_CHECKING
 
-from recollect.core.chunking import embedding_text
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -28,6 +26,8 @@ def reranked(
     """The new order, or the old one and the reason why."""
     if not found:
         return [], None
+    from recollect.core.chunking import embedding_text  # Most searches have no second look.
+
     texts = [embedding_text(chunk.heading, chunk.text) for _, chunk in found]
     call = _Call(question, texts, reranker)
     call.start()

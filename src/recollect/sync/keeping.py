@@ -47,9 +47,8 @@ class Keeping:
     """The index of one memory and what it is kept from."""
 
     notes: Workspace
-    transcripts: Transcripts | None
-    """None: transcripts are not searched."""
-    deltas: DeltaLimits
+    transcripts: tuple[Transcripts, DeltaLimits] | None
+    """And how much must be new in one; None: transcripts are not searched."""
     redact_notes: Callable[[str], str] | None
     redaction: str
     """Tells redacted text of different rules or keys apart."""
@@ -77,7 +76,7 @@ class Keeping:
 
         sources = [notes_source(self.notes, self.redact_notes)]
         if self.transcripts:
-            sources.append(sessions_source(self.transcripts, self.deltas, everything=everything))
+            sources.append(sessions_source(*self.transcripts, everything=everything))
         return sources
 
     # -- what the index should be made with ------------------------------------------------------

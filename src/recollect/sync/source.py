@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from recollect.sessions import hold_back
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -42,6 +40,8 @@ def sessions_source(
         found = transcripts.scan()
         if everything:
             return found
+        from recollect.sessions import hold_back
+
         return hold_back(found, known, transcripts.new_messages, limits)
 
     return TextSource("sessions", scan, transcripts.read)
