@@ -220,3 +220,14 @@ def test_an_embedder_that_was_handed_in_is_not_closed(workspace: Path, tmp_path:
     with open_memory(workspace, state_dir=tmp_path / "s", embedder=embedder):
         pass
     assert not embedder.closed
+
+
+def test_a_note_that_is_being_saved_in_place_is_not_found_empty(
+    memory: Memory, workspace: Path
+) -> None:
+    (workspace / "MEMORY.md").write_text("", encoding="utf-8")  # and the new text comes next
+    memory._keeping.look_again()
+    assert found(memory, "green boat") == ["MEMORY.md"]
+    (workspace / "MEMORY.md").write_text("The boat is red now.\n", encoding="utf-8")
+    memory._keeping.look_again()
+    assert "red now" in memory.search("boat").hits[0].snippet

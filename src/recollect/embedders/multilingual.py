@@ -41,6 +41,7 @@ FACTS = ModelFacts(
     chunk_tokens=400,
     scripts="any",
     vector_weight=0.4,
+    vector_weight_sure=0.4,
     # On ten sets of questions (Chinese, English and across both) a passage that does not answer
     # had a cosine of .03 to .25 in the middle, and half of the answers lay between .25 and .5.
     # With these ends and this weight a cosine of .17 passes the threshold by itself, above nine

@@ -74,7 +74,8 @@ class Keeping:
         """`everything` takes in transcripts that have hardly grown, too."""
         from recollect.sync.source import notes_source, sessions_source
 
-        sources = [notes_source(self.notes, self.redact_notes)]
+        now = self.now_ns()
+        sources = [notes_source(self.notes, self.redact_notes, everything=everything, now_ns=now)]
         if self.transcripts:
             sources.append(sessions_source(*self.transcripts, everything=everything))
         return sources

@@ -23,12 +23,37 @@ class TextSource:
     read: Callable[[str], Note]
 
 
-def notes_source(notes: Workspace, redact: Callable[[str], str] | None) -> TextSource:
+BEING_WRITTEN_NS = 1_000_000_000
+"""A program that saves in place empties the file first; it has filled it long before this."""
+
+
+def notes_source(
+    notes: Workspace, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
+) -> TextSource:
+    """A note that was emptied a moment ago is being saved: unless everything is wanted, it stays
+    as it was known."""
+
+    def scan(known: Mapping[str, NoteStat]) -> Scan:
+        found = notes.scan()
+        if everything:
+            return found
+        return replace(
+            found,
+            notes={
+                path: note._replace(stat=known[path])
+                if not note.stat.size
+                and now_ns - note.stat.mtime_ns < BEING_WRITTEN_NS
+                and path in known
+                else note
+                for path, note in found.notes.items()
+            },
+        )
+
     def read(path: str) -> Note:
         note = notes.read(path)
         return replace(note, text=redact(note.text)) if redact else note
 
-    return TextSource("memory", lambda _: notes.scan(), read)
+    return TextSource("memory", scan, read)
 
 
 def sessions_source(
