@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import counted, print_json, say, tell
-from recollect.config.secret import masked
 
 if TYPE_CHECKING:
     import argparse
@@ -144,6 +143,13 @@ def _show_routes(configuration: Configuration, *, origin: bool) -> None:
     ):
         rows.append((key, _binding_json(binding), place))
     _show_rows(rows, origin=origin)
+
+
+def masked(value: Any) -> Any:
+    """A value that may be shown. Imported late: every command's parser looks into this file."""
+    from recollect.config.secret import masked as shown
+
+    return shown(value)
 
 
 def _show_rows(rows: Iterable[tuple[str, Any, str]], *, origin: bool) -> None:

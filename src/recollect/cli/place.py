@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadSetting
@@ -76,6 +75,8 @@ def memory_of(arguments: argparse.Namespace) -> Memory:
 
 def _openclaw(arguments: argparse.Namespace) -> tuple[str, Path, Settings]:
     """The agent of an OpenClaw, where its notes are, and what its settings come to for us."""
+    from dataclasses import replace
+
     from recollect.config.openclaw import from_openclaw
     from recollect.config.settings import settings_of
 
