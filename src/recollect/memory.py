@@ -148,16 +148,32 @@ class Choice:
             return None
         return self._switch(f"fallback, because {move.why}")
 
+    @property
+    def has_second(self) -> bool:
+        told = self._settings.embedder
+        return (
+            told is not None
+            and self.decision is not None
+            and told.fallback not in ("none", self.decision.used)
+        )
+
+    def is_back(self, first: Embedder) -> bool:
+        """Whether the embedder that was asked for answers; then it is the one in use again."""
+        try:
+            first.embed(["Is anybody there?"], "query")
+        except EmbedderTrouble:
+            return False
+        self._failures = 0
+        self.embedder = self._take(self._chosen(self._settings))
+        return True
+
     def keep_fallback(self, indexed_by: str) -> Embedder | None:
         """An index that the fallback made is asked with the fallback: nothing is mixed."""
         told = self._settings.embedder
-        if told is None or self.decision is None or told.fallback in ("none", self.decision.used):
-            return None
-        if indexed_by != told.fallback:
+        if told is None or not self.has_second or indexed_by != told.fallback:
             return None
         return self._switch(
-            f"fallback, because {self.decision.used} failed when the index was made; "
-            "`recollect index --force` tries it again"
+            f"fallback, because it made the index; `recollect index` tries {told.provider} again"
         )
 
     def _switch(self, why: str) -> Embedder:
@@ -398,16 +414,25 @@ class Memory:
         vectors: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes; `force` builds a new one."""
-        if not force:
-            self._embedder()
+        """Bring the index up to date with the notes; `force` builds a new one.
+
+        An embedder that fails gives way to the fallback, if the settings name one.
+        """
+        self._try_first_again()
         report = self._keeping.run(force=force, vectors=vectors, progress=progress)
-        if isinstance(report.trouble, EmbedderTrouble):
-            second = self._choice.after(report.trouble)
-            if second is not None:
-                self._keeping.embedder = second
-                report = self._keeping.run(vectors=vectors, progress=progress)
+        while isinstance(report.trouble, EmbedderTrouble) and self._choice.has_second:
+            self._keeping.embedder = self._choice.after(report.trouble) or self._choice.embedder
+            report = self._keeping.run(vectors=vectors, progress=progress)
         return report
+
+    def _try_first_again(self) -> None:
+        """Where the fallback made the index, one question shows whether the first is back: to
+        find that out by building a new index would be dear."""
+        first = self._choice.embedder
+        if self._embedder() is first:
+            return
+        if self._choice.is_back(first):
+            self._keeping.embedder = first
 
     def status(self) -> Status:
         """Never raises for a bad index: it is what tells you that the index is bad."""

@@ -323,7 +323,10 @@ def test_without_the_package_the_extra_is_named(
 ) -> None:
     monkeypatch.setattr(local, "PACKAGE", "no_such_package")
     missing = LocalEmbedder(str(tiny), tiny.parent).missing()
-    assert missing == "no_such_package is not installed; run `pip install 'recollect[local]'`"
+    assert missing == (
+        "no_such_package is not installed; install Recollect with its extra `local`: "
+        "`pip install '.[local]'` in a checkout"
+    )
 
 
 def test_the_default_model_is_known_before_it_is_here(tmp_path: Path) -> None:

@@ -113,3 +113,12 @@ def test_a_link_for_a_curated_note_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoteNotWritable, match=r"'MEMORY\.md': a symbolic link"):
         Workspace.open(tmp_path / "ws").append(ONE, Section("A"))
     assert outside.stat().st_size == 0
+
+
+def test_the_same_words_under_another_heading_are_another_entry(tmp_path: Path) -> None:
+    workspace = Workspace.open(tmp_path)
+    for heading in ("Likes", "Dislikes", "Likes", "Dislikes"):
+        workspace.append(Entry("coffee", "test"), Section(heading))
+    text = (tmp_path / "MEMORY.md").read_text(encoding="utf-8")
+    assert text.count("- coffee <!-- @test -->") == 2
+    assert text.index("## Likes") < text.index("coffee") < text.index("## Dislikes")

@@ -209,7 +209,10 @@ def test_index_lists_what_it_could_not_take(cli: Cli) -> None:
     assert cli("index", "--text-only") == 0
     assert cli.err.count("left out: memory/l") == 20
     assert "left out: 10 more (--json lists them)" in cli.err
-    assert "cleaned while reading: memory/broken.md: 1 byte was not valid UTF-8" in cli.err
+    assert (
+        "read with a repair, the file stays as it is: memory/broken.md: 1 byte was not valid UTF-8"
+        in cli.err
+    )
     assert len(cli.json("index", "--text-only")["ignored"]) == 30
 
 

@@ -184,7 +184,7 @@ def test_a_provider_that_refuses_for_good_gives_way_to_the_fallback_and_stays_so
         assert memory.search("which colour is the boat?").mode == "hybrid"
         decision = memory.status().decision
         assert decision is not None
-        assert "`recollect index --force` tries it again" in decision.why
+        assert "`recollect index` tries openai again" in decision.why
 
 
 def test_without_a_fallback_text_is_published_and_nobody_else_is_asked(
@@ -200,12 +200,36 @@ def test_without_a_fallback_text_is_published_and_nobody_else_is_asked(
         assert (answer.mode, answer.degraded) == ("keyword", True)
 
 
-def test_one_bad_answer_is_no_reason_to_rebuild(workspace: Path, tmp_path: Path) -> None:
+def test_a_provider_that_cannot_be_reached_gives_way_after_a_second_try(
+    workspace: Path, tmp_path: Path
+) -> None:
     trouble = EmbedderUnreachable("openai", "no connection")
     with opened(workspace, tmp_path, trouble=trouble) as memory:
-        assert isinstance(memory.sync().trouble, EmbedderUnreachable)
-        assert memory.sync().trouble is None  # the second time in a row it is
+        assert memory.sync().trouble is None
         assert memory.status().provider == "embedded"
+        assert memory.search("which colour is the boat?").mode == "hybrid"
+
+
+def test_while_the_first_is_away_the_fallbacks_index_is_not_built_anew(
+    workspace: Path, tmp_path: Path
+) -> None:
+    with opened(workspace, tmp_path, trouble=REFUSED) as memory:
+        memory.sync()
+    with opened(workspace, tmp_path, trouble=REFUSED) as memory:
+        (workspace / "memory" / "new.md").write_text("The sail is white.", encoding="utf-8")
+        report = memory.sync()
+        assert (report.rebuilt, report.written, report.trouble) == (None, 1, None)
+
+
+def test_words_alone_are_told_as_such(workspace: Path, tmp_path: Path) -> None:
+    settings = Settings(embedder=EmbedderSettings(provider="none"), keyword_only=True)
+    with opened(workspace, tmp_path, settings) as memory:
+        memory.sync()
+        answer = memory.search("green boat")
+        assert (answer.mode, answer.provider, answer.degraded) == ("keyword", "none", False)
+        status = memory.status()
+        assert (status.provider, status.embedder_missing) == ("none", None)
+        assert status.counts is not None
 
 
 class Counting(HashEmbedder):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +73,41 @@ def test_an_openclaw_is_searched_as_it_is_and_stays_so(
     assert theirs == {path: path.read_bytes() for path in theirs}
     new = {path for path in home.rglob("*") if path.is_file()} - theirs.keys()
     assert all(".local/state/recollect" in str(path) for path in new)
+
+
+def test_without_a_name_the_default_agent_is_meant_unless_one_stands_in_a_workspace(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted(home / "one", "The zebra of one.\n")
+    noted(home / "two", "The zebra of two.\n")
+    (home / ".config" / "recollect").mkdir(parents=True)
+    (home / ".config" / "recollect" / "config.yaml").write_text(
+        "agents:\n  list:\n"
+        "    - {id: one, workspace: ~/one}\n    - {id: two, default: true, workspace: ~/two}\n",
+        encoding="utf-8",
+    )
+    assert found(capsys) == ["The zebra of two."]
+    monkeypatch.chdir(home / "one")
+    assert found(capsys) == ["The zebra of one."]
+    assert main(["status", "--agent", "nobody"]) == 2
+    assert "they have: one, two" in capsys.readouterr().err
+
+
+def test_a_pipe_that_is_not_utf8_gets_what_it_can_hold(home: Path) -> None:
+    noted(home / "here", "备份 runs at three.\n")
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "HOME": str(home)}
+    command = [sys.executable, "-m", "recollect"]
+    place = ["-w", str(home / "here"), "--state-dir", str(home / "s")]
+    subprocess.run(
+        [*command, "index", "--text-only", *place],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    done = subprocess.run(
+        [*command, "search", "--mode", "keyword", *place, "备份"],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    assert b"\\u5907\\u4efd runs at three" in done.stdout

@@ -7,6 +7,7 @@ should be · 75 somebody else is at work, try again · 130 interrupted.
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from importlib import import_module
@@ -27,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000)
     if sys.stdout is None:  # Started with standard output closed.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # A pipe may not be UTF-8; notes are.
     words = sys.argv[1:] if argv is None else argv
     arguments = build_parser(words[0] if words else None).parse_args(words)
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.cli.output import print_json, say
 from recollect.cli.place import memory_of
+from recollect.core.errors import BadRequest
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +18,10 @@ ORIGIN = "cli"
 def run(arguments: argparse.Namespace) -> int:
     text = " ".join(arguments.text)
     if text == "-":
-        text = sys.stdin.read()
+        try:
+            text = sys.stdin.buffer.read().decode()
+        except UnicodeDecodeError as error:
+            raise BadRequest(f"standard input is not UTF-8 (byte {error.start + 1})") from None
     with memory_of(arguments) as memory:
         done = memory.append(text, section=arguments.section, origin=ORIGIN)
     citation = f"{done.path}#{done.span}"

@@ -59,7 +59,8 @@ def _settings(arguments: argparse.Namespace) -> Iterator[Finding]:
     told = ", ".join(configuration.files) or "none set: the defaults hold"
     yield Finding("settings", told)
     for finding in configuration.findings:
-        todo = "mend it; `recollect config check` lists all" if finding.kind == "error" else None
+        bad = finding.kind in ("error", "refused")
+        todo = "mend it; `recollect config check` lists all" if bad else None
         yield Finding("settings", str(finding), todo)
 
 
@@ -67,7 +68,9 @@ def _memory(status: Status, probe: Probe) -> Iterator[Finding]:
     yield from _notes(status)
     yield from _index(status)
     used = f"{status.provider}, {status.model}"
-    if probe.trouble:
+    if status.provider == "none":
+        yield Finding("embedder", "none, as the settings say: words alone answer")
+    elif probe.trouble:
         todo = "until then search goes on by keyword"
         yield Finding("embedder", f"{used}: {probe.trouble}", todo)
     else:

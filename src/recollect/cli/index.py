@@ -71,7 +71,7 @@ def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
     )
     _show_list("left out", report.ignored)
     _show_list("could not be read", report.unreadable)
-    _show_list("cleaned while reading", report.repaired)
+    _show_list("read with a repair, the file stays as it is", report.repaired)
     if report.vectors_waiting:
         tell(f"{counted(report.vectors_waiting, 'chunk')} without a vector, found by keyword only")
     if isinstance(report.trouble, IndexBusy):

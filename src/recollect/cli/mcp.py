@@ -135,7 +135,9 @@ def _require_sdk() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise BadSetting("mcp", "the server needs the mcp package: pip install 'recollect[mcp]'")
+        raise BadSetting(
+            "mcp", "the server needs the extra `mcp`: `pip install '.[mcp]'` in a checkout"
+        )
 
 
 def _log_to_stderr() -> None:
@@ -156,6 +158,10 @@ def _install(arguments: argparse.Namespace) -> int:
     project = Path(arguments.project).absolute() if arguments.project is not None else None
     file = client.file(machine, project)
     entry = client.entry(serve_command(arguments))
+    if not arguments.print:
+        _require_sdk()  # Else the client would start a server that ends at once.
+        if project is not None and not project.is_dir():
+            raise BadSetting("--project", f"there is no folder {str(project)!r}")
     if arguments.print:
         if arguments.json:
             print_json({"file": str(file), "name": arguments.name, "entry": entry})

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
 
 HERE = "."
+MAIN = "main"
 
 
 def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
@@ -46,13 +47,31 @@ def workspace_of(arguments: argparse.Namespace) -> str:
         return str(arguments.workspace)
     if arguments.openclaw:
         return str(_openclaw(arguments)[1])
-    if arguments.agent is not None:
-        from recollect.config.resolve import load_configuration
+    return _configured(arguments)[1] or HERE
 
-        known = load_configuration(agent=arguments.agent).agents[arguments.agent.lower()]
-        if known.workspace is not None:
-            return str(known.workspace)
-    return HERE
+
+def _configured(arguments: argparse.Namespace) -> tuple[str, str | None]:
+    """The agent that is meant, and the folder the settings give to it.
+
+    Somebody who stands in a workspace and names nobody means that one.
+    """
+    import os
+    from pathlib import Path
+
+    from recollect.config.paths import has_files
+
+    standing = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
+    if not has_files(Path(HERE), os.environ) or (arguments.agent is None and standing):
+        return arguments.agent or MAIN, None
+    from recollect.config.resolve import Asked, load_configuration, read_configuration
+
+    every = read_configuration(Asked(), os.environ)
+    id_ = arguments.agent or every.default_agent
+    if arguments.agent and every.agents.keys() - {MAIN} and id_.lower() not in every.agents:
+        known = ", ".join(every.agents)
+        raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
+    folder = load_configuration(agent=id_).agents[id_.lower()].workspace
+    return id_, str(folder) if folder else None
 
 
 def memory_of(arguments: argparse.Namespace) -> Memory:
@@ -61,7 +80,9 @@ def memory_of(arguments: argparse.Namespace) -> Memory:
 
     settings: Settings | None = None
     workspace: str | Path = workspace_of(arguments)
-    agent = arguments.agent or "main"
+    agent = arguments.agent or MAIN
+    if arguments.workspace is None and not arguments.openclaw:
+        agent = _configured(arguments)[0]
     if arguments.openclaw:
         agent, _, settings = _openclaw(arguments)
     return open_memory(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.config.checks import Choice, Number, Paths, Sources, Text, Url
+from recollect.config.checks import Choice, Flag, Number, Paths, Sources, Text, Url
 from recollect.config.key import Key, off, on
 from recollect.config.secret import Headers, SecretText
 from recollect.core.fusion import FUSIONS
@@ -36,9 +36,12 @@ _WHAT = (
         "an agent are added to the defaults, an empty list clears them",
         outside=True,
     ),
-    off(
+    Key(
         "experimental.sessionMemory",
-        "index transcripts; needs `sessions` among the `sources` too",
+        Flag(),
+        default=False,
+        meaning="index transcripts; needs `sessions` among the `sources` too",
+        own=True,
     ),
 )
 
@@ -97,7 +100,7 @@ _INDEX = (
         "store.vector.driver",
         Choice(("segments", "sqlite-vec")),
         "segments",
-        "how vectors are kept; `sqlite-vec` needs `pip install 'recollect[sqlite-vec]'`",
+        "how vectors are kept; `sqlite-vec` needs the extra of that name",
         "ours",
     ),
     Key(
@@ -180,7 +183,7 @@ _QUERY = (
         "query.hybrid.temporalDecay.halfLifeDays",
         Number(1, 36_500, whole=False),
         30.0,
-        "the age at which half of a score is left",
+        "the age at which half of what age can take is gone; age orders, it takes 5 % at most",
     ),
 )
 

@@ -101,7 +101,7 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         vector_driver=told.store.vector.driver,
         sync_on_search=told.sync.on_search,
         citations=agent.values["memory.citations"],
-        embedder=_embedder(agent) if told.provider != "none" else None,
+        embedder=_embedder(agent),
         keyword_only=told.provider == "none",
         provider_keys=provider_keys,
         off_because=agent.off_because,

@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from recollect.core.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from recollect.core.marks import without_marks
 from recollect.core.types import Chunk, Span
 from recollect.core.weight import fitting_chars, weight
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 HEADING_SEPARATOR = " › "
 HEADING_CHARS = 200  # A heading is a title; more than this is a paragraph behind a `#`.
 FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front matter.
+PARSED_CHARS = 1_000_000
+"""A longer note is cut at lines: the parser would take a gigabyte for two megabytes of list."""
 SMALL = 4  # A chunk below a quarter of the limit is small: a heading does not close it.
 
 
@@ -85,6 +88,7 @@ def chunk(text: str, limits: ChunkLimits) -> list[Chunk]:
 
 def embedding_text(heading: str, text: str) -> str:
     """What the embedder reads: the lines alone often do not say what they are about."""
+    text = without_marks(text)
     return f"{heading}\n\n{text}" if heading else text
 
 
@@ -98,6 +102,8 @@ def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
 
 def find_units(lines: Sequence[str]) -> list[Unit]:
     """The units of a note, in order, covering every line once."""
+    if sum(map(len, lines)) + len(lines) > PARSED_CHARS:
+        return [Unit(number, number + 1) for number in range(len(lines))]
     front = _front_matter_end(lines)
     body = "\n".join([""] * front + list(lines[front:]))
     # The parser would take a lone carriage return for a line break, and its lines must be ours.

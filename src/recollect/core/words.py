@@ -24,7 +24,7 @@ from apsw.unicode import casefold, strip, word_iter_with_offsets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 1
+VERSION = 2
 """Part of the index's identity: words of two versions do not meet."""
 
 MAX_WORD_CHARS = 64  # Longer runs (base64, hashes in a row) are cut; nobody types them whole.

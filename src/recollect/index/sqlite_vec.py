@@ -117,7 +117,8 @@ def _load(db: apsw.Connection) -> None:
             import sqlite_vec
         except ImportError as error:
             raise BadSetting(
-                "store.vector.driver", "needs `pip install 'recollect[sqlite-vec]'`"
+                "store.vector.driver",
+                "needs the extra `sqlite-vec`: `pip install '.[sqlite-vec]'` in a checkout",
             ) from error
         db.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position only
         try:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import IndexTooNew, IndexUnreadable
+from recollect.core.marks import without_marks
 from recollect.core.words import index_words
 from recollect.index.connect import open_new, open_writer, our_errors, select, transaction
 from recollect.index.schema import (
@@ -218,7 +219,7 @@ class IndexWriter:
             (
                 db.last_insert_rowid(),
                 source_word(source),
-                index_words(chunk.text),
+                index_words(without_marks(chunk.text)),
                 index_words(chunk.heading),
                 index_words(path),
             ),

@@ -32,7 +32,7 @@ from recollect.notes.below import NotPlain, in_words
 from recollect.notes.entry import Block, Entry
 from recollect.notes.lock import locked
 from recollect.notes.read import TOO_LARGE, read_all
-from recollect.notes.section import Section
+from recollect.notes.section import Section, headings_above
 from recollect.notes.tail import Addition, add_lines, add_to_section, is_utf16
 from recollect.notes.target import Target, target_of
 
@@ -115,7 +115,7 @@ class _Append:
     def _once(self, fd: int) -> Appended | None:
         """None when the entry is not in the file as it was written."""
         data = self._read(fd)
-        found = self.block.find(data)
+        found = self._find(data)
         if found is not None:
             os.fsync(fd)  # whoever wrote it may have died before
             return self._result(data, found, len(data), len(data))
@@ -126,6 +126,14 @@ class _Append:
         start = self._write(fd, addition.lead + addition.body)
         os.fsync(fd)
         return self._read_back(fd, start, addition)
+
+    def _find(self, data: bytes) -> Span | None:
+        """Coffee under Likes is another thing than coffee under Dislikes."""
+        if not isinstance(self.to, Section):
+            return self.block.find(data)
+        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        to = self.to
+        return self.block.find(data, lambda line: to.is_at_end_of(headings_above(text, line)))
 
     def _read(self, fd: int) -> bytes:
         size = os.fstat(fd).st_size
@@ -171,7 +179,7 @@ class _Append:
         now = read_all(fd, os.fstat(fd).st_size)
         end = start + len(addition.lead) + len(addition.body)
         # Found once more, because a line that others left open may have become one with ours.
-        span = self.block.find(now)
+        span = self._find(now)
         if span is None or now[start:end] != addition.lead + addition.body:
             return None
         return self._result(now, span, start, end)

@@ -12,11 +12,11 @@ where the entry ends, so no text can change what stands before or after it. It i
 the chunker, so an entry is found and shown whole. A text that is a plain list already is left so.
 
 The mark, a comment, is not shown by Markdown and is the last thing written, so an entry without
-it is a torn one. Its few words move no hit: 820 questions about notes with a mark on every entry
-found their evidence as often as without. But agents read it: this one makes six hits 12 % longer,
-`<!-- recollect: origin=mcp id=… -->` made them 31 % longer. So it is as short as can be.
+it is a torn one. It is neither searched nor shown with a hit (see `core.marks`), but who reads the
+note sees it, so it is as short as can be.
 
-An entry is in a note when its lines are, with the same origin, or when its id is.
+An entry is in a note, or in a section of it, when its lines are, with the same origin, or when its
+id is in the note.
 """
 
 from __future__ import annotations
@@ -24,9 +24,14 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadEntry
+from recollect.core.marks import ID, NAME, without_marks
 from recollect.core.types import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_ENTRY_BYTES = 64 * 1024
 """Some 16 000 tokens. What is longer is a note of its own, not an entry in one."""
@@ -34,11 +39,7 @@ MAX_ENTRY_BYTES = 64 * 1024
 MAX_NAME_CHARS = 100
 """A session's key fits; more is noise in every hit."""
 
-# No white space, no `>` and, below, no `--`: nothing that could end the comment.
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
-_ID = rf"(?: #{_NAME})?"
-_MARK = re.compile(rf"[ \t]*<!-- @{_NAME}{_ID} -->[ \t]*$", re.MULTILINE)
-_END_OF_MARK = re.compile(rf"{_ID} -->(?=\n|\Z)".encode())
+_END_OF_MARK = re.compile(rf"{ID} -->(?=\n|\Z)".encode())
 _BULLET = re.compile(r"- \S")
 _RULE = re.compile(r"[-\t ]*")
 _BOM = b"\xef\xbb\xbf"
@@ -72,19 +73,20 @@ class Block:
         name = "" if self._id is None else f" #{self._id}"
         return self._marked(f"{self._origin}{name} -->")
 
-    def find(self, data: bytes) -> Span | None:
-        """The lines on which the entry stands already."""
+    def find(self, data: bytes, is_place: Callable[[int], bool] = lambda _: True) -> Span | None:
+        """The lines on which the entry stands already, where the first is in its place."""
         text = data.removeprefix(_BOM).replace(b"\r\n", b"\n")
-        return self._find_text(text) or self._find_id(text)
+        return self._find_text(text, is_place) or self._find_id(text)
 
-    def _find_text(self, text: bytes) -> Span | None:
+    def _find_text(self, text: bytes, is_place: Callable[[int], bool]) -> Span | None:
         needle = "\n".join(self._marked(self._origin)).encode()
         at = text.find(needle)
         while at >= 0:
             whole_line = at == 0 or text[at - 1 : at] == b"\n"
             if whole_line and _END_OF_MARK.match(text, at + len(needle)):
                 first = text.count(b"\n", 0, at) + 1
-                return Span(first, first + needle.count(b"\n"))
+                if is_place(first):
+                    return Span(first, first + needle.count(b"\n"))
             at = text.find(needle, at + 1)
         return None
 
@@ -92,7 +94,7 @@ class Block:
         """Its lines may have been edited since; its last begins where a line is not indented."""
         if self._id is None:
             return None
-        mark = rf"<!-- @{_NAME} #{re.escape(self._id)} -->(?=\n|\Z)".encode()
+        mark = rf"<!-- @{NAME} #{re.escape(self._id)} -->(?=\n|\Z)".encode()
         found = re.search(mark, text)
         if not found:
             return None
@@ -110,7 +112,7 @@ class Block:
 
 
 def _require_name(what: str, name: str) -> None:
-    if len(name) > MAX_NAME_CHARS or "--" in name or not re.fullmatch(_NAME, name):
+    if len(name) > MAX_NAME_CHARS or "--" in name or not re.fullmatch(NAME, name):
         raise BadEntry(
             f"its {what} {name[:MAX_NAME_CHARS]!r} must be one word of at most {MAX_NAME_CHARS} "
             f"letters, digits and . _ : / @ + - (not two dashes in a row)"
@@ -135,7 +137,7 @@ def _checked(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", " ")
     # A mark comes along when a hit is copied. It says where the copied entry came from, and left
     # in, it could stand for an entry that was never written.
-    text = textwrap.dedent(_MARK.sub("", text)).strip()
+    text = textwrap.dedent(without_marks(text)).strip()
     if not text:
         raise BadEntry("it is empty; give it some text")
     return text

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recollect.core.marks import without_marks
 from recollect.core.passages import Lines, Passage, fair, merge, widen
 from recollect.core.snippets import snippet
 from recollect.core.types import Hit, ScoreParts, Span
@@ -98,7 +99,7 @@ def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], sh
 
 def _snippet(text: str, chunk: StoredChunk, shown: Shown) -> str:
     """Around the words that matched; where none did, the chunk that means something near."""
-    source = text if shown.text_ranks.get(chunk.id) else chunk.text
+    source = without_marks(text if shown.text_ranks.get(chunk.id) else chunk.text)
     return snippet(source, shown.worth, shown.snippet_chars)
 
 
