@@ -37,6 +37,7 @@ from recollect.search import Answer, SearchSettings, check_question, meaning_of,
 from recollect.sync.keeping import Keeping
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Mapping
     from datetime import date
     from types import TracebackType
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from recollect.notes import Appended
     from recollect.status import Probe, Status
     from recollect.sync import Progress, SyncReport
+    from recollect.sync.hear import Ear
+    from recollect.sync.watch import Told
+    from recollect.sync.when import Timing
 
 LEASE_WAIT_S = 10.0  # Writing text takes seconds; who waits longer wants to know why.
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -433,6 +437,41 @@ class Memory:
             return
         if self._choice.is_back(first):
             self._keeping.embedder = first
+
+    def watch(
+        self,
+        stop: threading.Event,
+        *,
+        told: Callable[[Told], None] = lambda _: None,
+        timing: Timing | None = None,
+        ear: Ear | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        """Sync whenever notes or transcripts change, until `stop` is set; see `sync.watch`."""
+        from recollect.sync.watch import StopAskedFor, Watcher
+        from recollect.sync.when import Timing
+
+        def go_on(done: Progress) -> None:
+            if stop.is_set():
+                raise StopAskedFor
+            if progress:
+                progress(done)
+
+        keeping, minutes = self._keeping, self._settings.interval_minutes
+        transcripts = keeping.transcripts[0].places if keeping.transcripts else ()
+        Watcher(
+            lambda: self.sync(progress=go_on),
+            [*keeping.notes.places, *transcripts],
+            ignore=[keeping.index.folder.path],
+            suffixes=(".md", ".jsonl"),
+            timing=timing
+            or Timing(
+                debounce_s=self._settings.watch_debounce_s,
+                interval_s=minutes * 60 if minutes else None,
+            ),
+            told=told,
+            ear=ear,
+        ).run(stop)
 
     def status(self) -> Status:
         """Never raises for a bad index: it is what tells you that the index is bad."""

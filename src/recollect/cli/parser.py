@@ -135,6 +135,12 @@ def _mcp(parser: argparse.ArgumentParser) -> None:
     add_options(parser)
 
 
+def _watch(parser: argparse.ArgumentParser) -> None:
+    from recollect.cli.watch import add_options
+
+    add_options(parser)
+
+
 def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sets", nargs="*", metavar="SET", help="a folder of questions and notes")
     parser.add_argument(
@@ -176,6 +182,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "init": ("make a folder a workspace", _init),
     "index": ("bring the index up to date with the notes", _index),
     "search": ("find the lines that answer a question", _search),
+    "watch": ("keep the index up to date while notes change", _watch),
     "get": ("print lines of a note", _get),
     "append": ("add an entry to the note of today", _append),
     "status": ("show what the memory holds and how it is", _status),

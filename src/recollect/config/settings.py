@@ -56,6 +56,10 @@ class Settings:
     """None: `auto`."""
     provider_keys: Mapping[str, Secret] | None = None
     """`models.providers.<name>.apiKey`, by name."""
+    watch_debounce_s: float = 1.5
+    """Quiet to wait for after a change."""
+    interval_minutes: int = 0
+    """How often a watch looks unasked, whatever it heard; 0: about once a minute."""
     sync_on_search: bool = True
     """A search takes in what was saved a moment ago."""
     citations: Literal["on", "off", "auto"] = "auto"
@@ -99,6 +103,8 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         mmr_lambda=told.query.hybrid.mmr.lambda_ if told.query.hybrid.mmr.enabled else None,
         half_life_days=_half_life(told.query),
         vector_driver=told.store.vector.driver,
+        watch_debounce_s=told.sync.watch_debounce_ms / 1000,
+        interval_minutes=told.sync.interval_minutes,
         sync_on_search=told.sync.on_search,
         citations=agent.values["memory.citations"],
         embedder=_embedder(agent),

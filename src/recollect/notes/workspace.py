@@ -52,6 +52,11 @@ class Workspace:
     def root(self) -> Path:
         return self._scope.root
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Every file and folder where notes may be, whether it is there or not."""
+        return tuple(Path(*place.parts) for place in self._scope.places)
+
     def scan(self) -> Scan:
         """Which notes are there now. A workspace that is gone is an error, never an empty scan."""
         from recollect.notes.find import find_notes

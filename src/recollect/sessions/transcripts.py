@@ -20,6 +20,7 @@ from recollect.sessions.transcript import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from recollect.core.types import FoundNote, NoteStat, Scan
     from recollect.sessions.folders import TranscriptFolder
@@ -34,6 +35,10 @@ class Transcripts:
         # Names first: `sessions/claude/x.jsonl` is of the folder so called, not the agent's own.
         self._folders = tuple(sorted(folders, key=lambda one: one.name, reverse=True))
         self._redact = redact
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        return tuple(folder.path for folder in self._folders)
 
     def scan(self) -> Scan:
         """Which transcripts are there now."""
