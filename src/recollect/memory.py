@@ -106,6 +106,7 @@ def open_memory(
         settings=settings,
         agent=agent,
         reranker=reranker,
+        state=state,
         now_ns=now_ns,
     )
 
@@ -231,9 +232,11 @@ class Memory:
         settings: Settings,
         agent: str,
         reranker: Reranker | None,
+        state: Path,
         now_ns: Callable[[], int],
     ) -> None:
         self._keeping = keeping
+        self._state = state
         self._choice = choice
         self._settings = settings
         self._agent = agent
@@ -404,10 +407,27 @@ class Memory:
         to = Section(section) if section is not None else self._today()
         done = self._keeping.notes.append(Entry(text, origin, id), to)
         self._keeping.look_again()
+        self._remember(done, origin)
         return done
 
+    def _remember(self, done: Appended, origin: str) -> None:
+        """So that it can be undone. The entry is on disk: what goes wrong here is no reason to
+        say that it is not."""
+        from recollect.capture.place import capture_dir, record_append
+
+        folder = capture_dir(self._state, self._agent, self.workspace)
+        with suppress(OSError):
+            record_append(folder, self.workspace, done, origin, self._now())
+
+    def look_again(self) -> None:
+        """Somebody knows that a note has just changed: the next search looks for it."""
+        self._keeping.look_again()
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone()
+
     def _today(self) -> date:
-        return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone().date()
+        return self._now().date()
 
     # -- keeping up ------------------------------------------------------------------------------
 

@@ -503,7 +503,7 @@ def test_an_unknown_driver_is_refused_with_the_known_ones() -> None:
 
 def test_a_missing_extension_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlite_vec", None)
-    with pytest.raises(BadSetting, match=r"pip install 'recollect\[sqlite-vec\]'"):
+    with pytest.raises(BadSetting, match=r"pip install '\.\[sqlite-vec\]'"):
         vector_driver("sqlite-vec").create(apsw.Connection(":memory:"), DIMS)
 
 

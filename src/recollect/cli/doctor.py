@@ -32,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with memory_of(arguments) as memory:
             findings += _memory(memory.status(), memory.probe())
+            findings += _capture(arguments)
     except RecollectError as error:
         findings.append(Finding("memory", str(error), "mend this first"))
     bad = [one for one in findings if one.todo]
@@ -75,6 +76,18 @@ def _memory(status: Status, probe: Probe) -> Iterator[Finding]:
         yield Finding("embedder", f"{used}: {probe.trouble}", todo)
     else:
         yield Finding("embedder", f"{used}: {probe.dims} dimensions in {probe.ms:.0f} ms")
+
+
+def _capture(arguments: argparse.Namespace) -> Iterator[Finding]:
+    """What the hooks of an agent's host have been doing; silence where none ever ran."""
+    from datetime import UTC, datetime
+
+    from recollect.capture.heartbeat import pulse
+    from recollect.cli.history import folder_of
+
+    beat = pulse(folder_of(arguments)[1], datetime.now(UTC).astimezone())
+    if beat is not None:
+        yield Finding("capture", beat.told, beat.todo)
 
 
 def _notes(status: Status) -> Iterator[Finding]:

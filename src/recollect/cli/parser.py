@@ -123,24 +123,6 @@ def _model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _config(parser: argparse.ArgumentParser) -> None:
-    from recollect.cli.config import add_options
-
-    add_options(parser)
-
-
-def _mcp(parser: argparse.ArgumentParser) -> None:
-    from recollect.cli.mcp import add_options
-
-    add_options(parser)
-
-
-def _watch(parser: argparse.ArgumentParser) -> None:
-    from recollect.cli.watch import add_options
-
-    add_options(parser)
-
-
 def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sets", nargs="*", metavar="SET", help="a folder of questions and notes")
     parser.add_argument(
@@ -174,6 +156,17 @@ def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def _own(command: str) -> Callable[[argparse.ArgumentParser], None]:
+    """The options that a command's own module adds."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        from importlib import import_module
+
+        import_module(f"recollect.cli.{command}").add_options(parser)
+
+    return add
+
+
 def _completion(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
@@ -182,14 +175,18 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "init": ("make a folder a workspace", _init),
     "index": ("bring the index up to date with the notes", _index),
     "search": ("find the lines that answer a question", _search),
-    "watch": ("keep the index up to date while notes change", _watch),
+    "watch": ("keep the index up to date while notes change", _own("watch")),
     "get": ("print lines of a note", _get),
     "append": ("add an entry to the note of today", _append),
     "status": ("show what the memory holds and how it is", _status),
     "doctor": ("look for what is wrong, and say what to do", add_place),
+    "review": ("propose what of the daily notes could go to MEMORY.md", _own("review")),
+    "history": ("list what Recollect wrote to the notes", _own("history")),
+    "undo": ("take one of these writes back", _own("undo")),
+    "hook": ("what Claude Code, Codex and Cursor call, and telling them so", _own("hook")),
     "eval": ("measure how well questions with known answers are answered", _eval),
     "model": ("fetch a model, or list them", _model),
-    "mcp": ("serve agents over MCP, or tell a client about it", _mcp),
-    "config": ("show and check the settings", _config),
+    "mcp": ("serve agents over MCP, or tell a client about it", _own("mcp")),
+    "config": ("show and check the settings", _own("config")),
     "completion": ("print a completion script for a shell", _completion),
 }

@@ -11,6 +11,7 @@
     ├── NoteUnreadable          the file is there, but we could not read it
     ├── NoteNotWritable         nothing was appended, for a reason the user can mend
     │   └── NoteBusy            somebody else is appending to it: wait
+    ├── EditRefused             an agent's own file was not changed, and why
     ├── IndexTrouble            the notes are safe; the index is not usable right now
     │   ├── IndexBusy           somebody else is writing it: wait
     │   ├── IndexUnreadable     damaged or not ours: `recollect index` sets it aside and rebuilds
@@ -127,6 +128,17 @@ class NoteBusy(NoteNotWritable):
         why = f"another process holds its lock; waited {waited_s:.0f} s"
         super().__init__(path, why, "append again when it is done")
         self.waited_s = waited_s
+
+
+class EditRefused(RecollectError):
+    """Nothing was changed, and why."""
+
+    def __init__(self, path: str, reason: str, why: str, action: str) -> None:
+        super().__init__(f"cannot change {path!r}: {why}; {action}")
+        self.path = path
+        self.reason = reason
+        self.why = why
+        self.action = action
 
 
 class IndexTrouble(RecollectError):

@@ -11,7 +11,10 @@ section.py    a section by its heading
 tail.py       which bytes put those lines behind the bytes that are there
 target.py     which note an entry goes to
 lock.py       one appender at a time
-append.py     the only place that writes: the notes are the user's
+append.py     one entry more at the end of a note: how the user's notes are written to
+own.py        the folder an agent may edit, and nothing outside it
+held.py       that folder, held open while something in it changes
+edit.py       create, replace, move and trash in there: compare and swap, nothing lost
 workspace.py  START HERE: open, scan, read, append
 """
 

@@ -1,4 +1,4 @@
-"""The only way a note is changed: one entry more at its end.
+"""The only way a note of the user's is changed: one entry more at its end.
 
     render ── open, lock ── still the same file? ── is it there already? ── one O_APPEND write
                    ▲                                                              │

@@ -1,0 +1,109 @@
+"""A growing transcript saved as notes: every message once, however often we are asked.
+
+Hosts fire the same hook two to four times, and a conversation is compacted, goes on and ends. So
+it is remembered up to which byte of the transcript everything is saved, under a lock that is held
+while saving: the next call takes what came after, and if nothing did, it does nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recollect.capture.injected import as_said
+from recollect.capture.session_note import MESSAGES, Conversation, Saved, save_session
+from recollect.capture.state import held, read_json, write_json
+from recollect.core.errors import NoteUnreadable
+from recollect.sessions.folders import (
+    TranscriptFolder,
+    in_words,
+    open_transcript,
+    read_blocks,
+)
+from recollect.sessions.lines import split_lines
+from recollect.sessions.transcript import as_text
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+    from pathlib import Path
+
+    from recollect.capture.ended import Ended
+    from recollect.capture.flush_decision import Skip
+    from recollect.capture.place import Place
+    from recollect.sessions.transcript import Transcript
+
+STATE = "captured.json"
+MAX_SESSIONS = 1000
+
+TAILS_BYTES = (512 * 1024, 2 * 1024 * 1024, 8 * 1024 * 1024)
+"""How much of a transcript's end is read: more when the last messages are not in it, because of
+what tools printed between them. All of 100 MB would take seconds, and a hook is waited for."""
+
+
+def save_new_messages(
+    place: Place, ended: Ended, *, now: datetime, zone: tzinfo, messages: int = MESSAGES
+) -> Saved | Skip:
+    """Save what was said since the last time.
+
+    Raises `NoteUnreadable` for the transcript, `NoteNotWritable` and `StateNotWritable`.
+    """
+    file = place.folder / STATE
+    with held(file):
+        state = read_json(file)
+        found = _new_part(place, ended.transcript, state.get(ended.session), messages)
+        talk = Conversation(
+            found.transcript.text.splitlines(),
+            session=ended.session,
+            host=ended.host,
+            cwd=place.redact(ended.cwd) if ended.cwd else None,
+            reason=ended.reason,
+        )
+        saved = save_session(place, talk, now=now, zone=zone, messages=messages, origin="hook")
+        if isinstance(saved, Saved):
+            state.pop(ended.session, None)
+            state[ended.session] = {"inode": found.inode, "bytes": found.end_byte}
+            write_json(file, dict(list(state.items())[-MAX_SESSIONS:]))
+    return saved
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    transcript: Transcript
+    inode: int
+    start_byte: int
+    end_byte: int
+    """Everything before it has been read; a last line that is not all there yet has not."""
+
+
+def _new_part(place: Place, path: Path, known: Any, messages: int) -> _Part:
+    try:
+        fd = open_transcript(TranscriptFolder(path.parent), (path.name,))
+        try:
+            found = os.fstat(fd)
+            taken = _taken(known, found)
+            for tail in TAILS_BYTES:
+                part = _read_part(place, fd, max(taken, found.st_size - tail), found)
+                if part.start_byte == taken or len(part.transcript.line_map) >= messages:
+                    break
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise NoteUnreadable(str(path), in_words(error)) from error
+    if not part.start_byte and part.end_byte and part.transcript.session.format is None:
+        raise NoteUnreadable(str(path), "it is a transcript of no kind that we know")
+    return part
+
+
+def _read_part(place: Place, fd: int, start: int, found: os.stat_result) -> _Part:
+    lines = split_lines(read_blocks(fd, start, found.st_size))
+    transcript = as_text(lines, as_said(place.redact))
+    return _Part(transcript, found.st_ino, start, found.st_size - transcript.pending_bytes)
+
+
+def _taken(known: Any, found: os.stat_result) -> int:
+    """Where to go on; a file that was replaced or cut is another one, read from its start."""
+    if not isinstance(known, dict) or known.get("inode") != found.st_ino:
+        return 0
+    taken = known.get("bytes")
+    return taken if isinstance(taken, int) and 0 <= taken <= found.st_size else 0

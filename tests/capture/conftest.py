@@ -1,0 +1,18 @@
+"""A workspace and a state folder of its own for each test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recollect.capture import Place
+from recollect.notes import Workspace
+from recollect.redaction import Redactor
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    return Place(Workspace.open(root), tmp_path / "state", Redactor())

@@ -1,0 +1,149 @@
+"""A conversation as a note: named safely, redacted, never over another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.capture import Conversation, Place, Saved, Skip, save_session
+from recollect.capture.injected import TAG, without_injected
+from recollect.capture.session_note import MAX_SLUG_BYTES, clean_slug
+from recollect.core.errors import NoteNotWritable
+from recollect.tools import fence
+
+NOW = datetime(2026, 11, 15, 22, 59, 59, 900_000, tzinfo=UTC)
+BERLIN = ZoneInfo("Europe/Berlin")
+TALK = Conversation(
+    ["User: when do we ship?", "Assistant: On Friday."],
+    session="s-1", host="claude", cwd="/home/ada/shop", reason="/new",
+)  # fmt: skip
+
+
+def save(place: Place, talk: Conversation = TALK, **more: object) -> Saved | Skip:
+    return save_session(place, talk, now=NOW, zone=BERLIN, **more)  # type: ignore[arg-type]
+
+
+def read(place: Place, path: str) -> str:
+    return (place.notes.root / path).read_text(encoding="utf-8")
+
+
+def test_a_session_is_saved_with_what_is_known_of_it(place: Place) -> None:
+    saved = save(place, name_it=lambda text: "Shipping on Friday!")
+    assert saved == Saved("memory/2026-11-15-shipping-on-friday.md", 2)
+    assert read(place, saved.path) == (
+        "# Session 2026-11-15 23:59\n\n"
+        "- session: `s-1`\n- host: `claude`\n- folder: `/home/ada/shop`\n- closed by: `/new`\n\n"
+        "## Conversation\n\nUser: when do we ship?\n\nAssistant: On Friday.\n"
+    )
+
+
+def test_without_a_name_it_is_called_by_the_users_time(place: Place) -> None:
+    assert save(place) == Saved("memory/2026-11-15-2359.md", 2)
+
+
+@pytest.mark.parametrize(
+    ("moment", "stem"),
+    [
+        ("2026-03-29T00:59:59.9+00:00", "2026-03-29-0159"),  # a second later it is 03:00
+        ("2026-03-29T01:00:00+00:00", "2026-03-29-0300"),
+        ("2026-10-25T00:30:00+00:00", "2026-10-25-0230"),  # 02:30 comes twice that day
+        ("2026-10-25T01:30:00+00:00", "2026-10-25-0230"),
+        ("2025-12-31T23:00:00+00:00", "2026-01-01-0000"),
+        ("2027-11-15T22:59:59.9+00:00", "2027-11-15-2359"),
+    ],
+)
+def test_the_name_follows_the_users_clock(place: Place, moment: str, stem: str) -> None:
+    saved = save_session(place, TALK, now=datetime.fromisoformat(moment), zone=BERLIN)
+    assert saved == Saved(f"memory/{stem}.md", 2)
+
+
+def test_an_hour_that_comes_twice_overwrites_nothing(place: Place) -> None:
+    for hour in (0, 1):
+        save_session(place, TALK, now=datetime(2026, 10, 25, hour, 30, tzinfo=UTC), zone=BERLIN)
+    assert len(list((place.notes.root / "memory").iterdir())) == 2
+
+
+def raises(text: str) -> str:
+    raise TimeoutError("the model is slow")
+
+
+@pytest.mark.parametrize(
+    "name_it", [raises, lambda text: None, lambda text: " ../ "], ids=["raises", "none", "dots"]
+)
+def test_a_name_that_cannot_be_had_is_the_time(place: Place, name_it: object) -> None:
+    assert save(place, name_it=name_it) == Saved("memory/2026-11-15-2359.md", 2)
+
+
+def test_the_next_number_is_taken_and_nothing_overwritten(place: Place) -> None:
+    folder = place.notes.root / "memory"
+    folder.mkdir()
+    (folder / "2026-11-15-2359.md").write_text("mine", encoding="utf-8")
+    paths = [saved.path for saved in (save(place), save(place)) if isinstance(saved, Saved)]
+    assert paths == ["memory/2026-11-15-2359-2.md", "memory/2026-11-15-2359-3.md"]
+    assert read(place, "memory/2026-11-15-2359.md") == "mine"
+
+
+def test_a_link_in_the_place_of_the_note_is_not_written_through(place: Place) -> None:
+    folder, outside = place.notes.root / "memory", place.notes.root.parent / "outside.md"
+    folder.mkdir()
+    (folder / "2026-11-15-2359.md").symlink_to(outside)
+    assert save(place) == Saved("memory/2026-11-15-2359-2.md", 2)
+    assert not outside.exists()
+
+
+def test_a_link_in_the_place_of_the_folder_is_refused(place: Place) -> None:
+    outside = place.notes.root.parent / "outside"
+    outside.mkdir()
+    (place.notes.root / "memory").symlink_to(outside)
+    with pytest.raises(NoteNotWritable, match="symbolic link"):
+        save(place)
+    assert not list(outside.iterdir())
+
+
+def test_only_the_last_messages_are_saved(place: Place) -> None:
+    talk = Conversation([f"User: question {n}" for n in range(40)])
+    saved = save(place, talk)
+    assert isinstance(saved, Saved)
+    said = [line for line in read(place, saved.path).splitlines() if line.startswith("User")]
+    assert said == [f"User: question {n}" for n in range(25, 40)]
+
+
+def test_nothing_is_saved_where_the_user_said_nothing(place: Place) -> None:
+    assert isinstance(save(place, Conversation(["Assistant: hello"])), Skip)
+    assert not (place.notes.root / "memory").exists()
+
+
+@given(st.text(max_size=300))
+def test_every_slug_can_be_a_part_of_a_name(told: str) -> None:
+    slug = clean_slug(told)
+    assert len(slug.encode()) <= MAX_SLUG_BYTES
+    assert slug == "" or all(part.isalnum() for part in slug.split("-"))
+
+
+# -- what we put in ourselves ---------------------------------------------------------------------
+
+
+def test_the_marks_are_the_ones_that_the_tools_write() -> None:
+    assert TAG == fence.TAG
+    quoted = fence.fenced("User: old news", path="memory/a.md", lines="L1-L2")
+    text = f"{fence.REMINDER}\n\n{quoted}\n\nwhat is new?"
+    assert without_injected(text).strip() == "what is new?"
+
+
+@pytest.mark.parametrize("text", ["NO_REPLY", " `NO_REPLY` ", "/new", "/reset please"])
+def test_what_is_for_nobodys_ears_is_not_captured(text: str) -> None:
+    assert without_injected(text) == ""
+
+
+@given(st.text(alphabet=st.sampled_from('<>/ reclad\npath="'), max_size=200))
+def test_what_is_not_quoted_stays(text: str) -> None:
+    if f"</{TAG}>" not in text:
+        assert without_injected(text) == text
+
+
+def test_newer_news_about_a_mark_is_kept() -> None:
+    assert without_injected("what does <recalled> mean?") == "what does <recalled> mean?"

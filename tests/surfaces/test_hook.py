@@ -1,0 +1,254 @@
+"""Hooks of Claude Code, Codex and Cursor: they capture, they never fail, and Stop is silent."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.capture import capture_dir
+from recollect.capture.heartbeat import pulse
+from recollect.cli import hook
+from recollect.memory import open_memory
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+class Host:
+    """Calls hooks as a host does: JSON on standard input, an exit code and output back."""
+
+    def __init__(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.workspace = tmp_path / "workspace"
+        self.workspace.mkdir()
+        self.state = tmp_path / "state"
+        self.transcript = tmp_path / "cc-1.jsonl"
+        self.capsys = capsys
+        self.out = self.err = ""
+
+    def parse(self, *words: str) -> argparse.Namespace:
+        parser = argparse.ArgumentParser()
+        parser.set_defaults(module="hook", json=False)
+        hook.add_options(parser)
+        place = ["-w", str(self.workspace), "--state-dir", str(self.state)]
+        return parser.parse_args([words[0], *place, *words[1:]])
+
+    def __call__(self, *words: str, now: datetime = NOW, **told: Any) -> None:
+        told = {"session_id": "cc-1", "transcript_path": str(self.transcript), **told}
+        hook.answer(self.parse(*words), json.dumps(told).encode(), now, UTC)
+        self.out, self.err = self.capsys.readouterr()
+
+    def say(self, *texts: str) -> None:
+        with self.transcript.open("ab") as file:
+            for text in texts:
+                record = {"type": "user", "sessionId": "cc-1", "message": {"content": text}}
+                file.write(json.dumps(record).encode() + b"\n")
+
+    def notes(self) -> list[Path]:
+        return sorted((self.workspace / "memory").glob("*.md"))
+
+    @property
+    def folder(self) -> Path:
+        return capture_dir(self.state, "main", self.workspace.resolve())
+
+
+@pytest.fixture
+def host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Host:
+    return Host(tmp_path, capsys)
+
+
+# -- session start -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact"])
+def test_a_session_begins_with_the_notes(host: Host, name: str, source: str) -> None:
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    host("session-start", "--host", name, source=source, hook_event_name="SessionStart")
+    told = json.loads(host.out)["hookSpecificOutput"]
+    assert told["hookEventName"] == "SessionStart"
+    assert (
+        '<recalled path="MEMORY.md">\n- we ship on Friday\n</recalled>'
+        in told["additionalContext"]
+    )
+    assert host.err == ""
+
+
+def test_cursor_takes_its_context_in_another_field(host: Host) -> None:
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    host("session-start", "--host", "cursor", conversation_id="c", workspace_roots=["/p"])
+    assert "we ship on Friday" in json.loads(host.out)["additional_context"]
+
+
+def test_without_notes_a_session_begins_without_a_word(host: Host) -> None:
+    host("session-start", source="startup")
+    assert (host.out, host.err) == ("", "")
+
+
+def test_what_is_printed_fits_what_hosts_take(host: Host) -> None:
+    (host.workspace / "memory").mkdir()
+    for name in ("MEMORY.md", "memory/2026-11-15.md", "memory/2026-11-14.md"):
+        text = "".join(f"- line {n} of a long note\n" for n in range(2000))
+        (host.workspace / name).write_text(text, encoding="utf-8")
+    host("session-start")
+    assert 8000 < len(json.loads(host.out)["hookSpecificOutput"]["additionalContext"]) <= 10_000
+
+
+# -- saving --------------------------------------------------------------------------------------
+
+
+def test_what_was_said_is_saved_once_though_the_hook_fires_four_times(host: Host) -> None:
+    host.say("we ship on Friday")
+    for _ in range(4):
+        host("pre-compact", trigger="auto", hook_event_name="PreCompact")
+        assert (host.out, host.err) == ("", "")
+    host("session-end", reason="clear")
+    (note,) = host.notes()
+    assert note.name == "2026-11-15-1200.md"
+    text = note.read_text(encoding="utf-8")
+    assert "User: we ship on Friday" in text
+    assert "- closed by: `pre-compact (auto)`" in text
+
+
+def test_what_comes_after_a_compaction_is_saved_at_the_end(host: Host) -> None:
+    host.say("before it")
+    host("pre-compact", trigger="auto")
+    host.say("behind it")
+    host("session-end", reason="logout", now=NOW + timedelta(minutes=1))
+    assert [("before it" in note.read_text("utf-8")) for note in host.notes()] == [True, False]
+
+
+def test_a_subagent_is_not_captured(host: Host) -> None:
+    host.say("we ship on Friday")
+    host("session-end", agent_id="a-1", agent_type="explorer")
+    assert host.notes() == []
+
+
+def test_a_session_whose_end_nobody_told_is_saved_by_the_next_one(host: Host) -> None:
+    host.say("we ship on Friday")
+    host("stop", "--host", "codex")
+    host("stop", "--host", "codex")
+    assert host.notes() == []
+    host("session-start", "--host", "codex", session_id="cc-2", source="startup")
+    assert len(host.notes()) == 1
+    host("session-start", "--host", "codex", session_id="cc-3", source="startup")
+    assert len(host.notes()) == 1
+
+
+def test_a_session_that_was_saved_at_its_end_is_not_saved_again_by_the_next(host: Host) -> None:
+    host.say("we ship on Friday")
+    host("stop", "--host", "codex")
+    host("session-end", "--host", "codex", reason="exit")
+    host("session-start", "--host", "codex", session_id="cc-2", source="startup")
+    assert len(host.notes()) == 1
+
+
+def test_the_settings_can_switch_it_off(host: Host) -> None:
+    told = {"hooks": {"internal": {"entries": {"session-memory": {"enabled": False}}}}}
+    (host.workspace / "recollect.json").write_text(json.dumps(told), encoding="utf-8")
+    host.say("we ship on Friday")
+    host("session-end")
+    assert host.notes() == []
+    host("session-start", now=NOW + timedelta(days=30))
+    found = pulse(host.folder, NOW)
+    assert found is not None
+    assert found.todo is None
+
+
+def test_the_settings_say_how_many_messages(host: Host) -> None:
+    told = {"hooks": {"internal": {"entries": {"session-memory": {"messages": 2}}}}}
+    (host.workspace / "recollect.json").write_text(json.dumps(told), encoding="utf-8")
+    host.say("one", "two", "three")
+    host("session-end")
+    text = host.notes()[0].read_text("utf-8")
+    assert "User: one" not in text
+    assert "User: two" in text
+
+
+# -- nobody must feel it -------------------------------------------------------------------------
+
+
+def test_stop_prints_nothing_whatever_happens(host: Host) -> None:
+    for name in hook.HOSTS:
+        host("stop", "--host", name)
+        assert (host.out, host.err) == ("", "")
+    host.state.joinpath("capture").rename(host.state / "was")
+    (host.state / "capture").write_text("in the way", encoding="utf-8")
+    host("stop", "--host", "codex")
+    assert (host.out, host.err) == ("", "")
+
+
+@pytest.mark.parametrize("data", [b"", b"not json", b"[]", b'{"transcript_path": 7}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "event", ["session-start", "prompt", "pre-compact", "stop", "session-end"]
+)
+def test_nonsense_from_the_host_is_survived(host: Host, event: str, data: bytes) -> None:
+    hook.answer(host.parse(event), data, NOW, UTC)
+
+
+def test_a_failure_is_told_by_the_heartbeat(host: Host) -> None:
+    host("session-end", transcript_path=str(host.workspace / "gone.jsonl"))
+    assert "gone.jsonl" in host.err
+    found = pulse(host.folder, NOW)
+    assert found is not None
+    assert "session-end failed: cannot read the note" in found.told
+    assert found.todo == "mend that"
+
+
+def test_an_agent_without_a_memory_is_left_in_peace(host: Host) -> None:
+    told = {"agents": {"defaults": {"memorySearch": {"enabled": False}}}}
+    (host.workspace / "recollect.json").write_text(json.dumps(told), encoding="utf-8")
+    host.say("we ship on Friday")
+    for event in ("session-start", "pre-compact", "session-end"):
+        host(event)
+        assert (host.out, host.err) == ("", "")
+    assert host.notes() == []
+
+
+def test_a_capture_is_told_by_the_heartbeat(host: Host) -> None:
+    host.say("we ship on Friday")
+    host("session-end")
+    found = pulse(host.folder, NOW)
+    assert found is not None
+    assert found.told.endswith("last captured on 2026-11-15 12:00")
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_an_agent_that_a_hook_started_has_no_hooks(
+    host: Host, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
+    host.say("we ship on Friday")
+    told = json.dumps({"session_id": "cc-1", "transcript_path": str(host.transcript)})
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(told.encode()), encoding="utf-8")
+    )
+    monkeypatch.delenv(hook.GUARD, raising=False)
+    if guarded:
+        monkeypatch.setenv(hook.GUARD, "1")
+    assert hook.run(host.parse("session-end")) == 0
+    assert len(host.notes()) == (0 if guarded else 1)
+    assert host.folder.exists() is not guarded
+
+
+# -- prompts -------------------------------------------------------------------------------------
+
+
+def test_a_prompt_gets_what_notes_have_only_if_asked(host: Host) -> None:
+    (host.workspace / "MEMORY.md").write_text("- the router is a TL-841\n", encoding="utf-8")
+    with open_memory(host.workspace, state_dir=host.state) as memory:
+        memory.sync(vectors=False)
+    host("prompt", prompt="which router do we have?")
+    assert host.out == ""
+    host("prompt", "--recall", prompt="which router do we have?")
+    told = json.loads(host.out)["hookSpecificOutput"]
+    assert told["hookEventName"] == "UserPromptSubmit"
+    assert "TL-841" in told["additionalContext"]
+    host("prompt", "--recall", prompt="zebra crossing")
+    assert host.out == ""
+    host("prompt", "--recall", "--host", "cursor", prompt="which router do we have?")
+    assert host.out == ""

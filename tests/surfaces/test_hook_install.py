@@ -1,0 +1,154 @@
+"""Letting a host call us: the right file and shape, and nothing of the user's lost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.cli import hook
+from recollect.cli.hook_install import HOSTS, install, with_hooks
+from recollect.server.clients import Machine
+from recollect.server.install import FileNotWritten
+from recollect.server.merge import CannotMerge
+
+ITEMS = {event: HOSTS["claude"].item("recollect hook x") for event in HOSTS["claude"].events}
+OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}
+
+FILES = [
+    "",
+    "{}",
+    '{"hooks": {}}',
+    '{\n  "model": "opus",\n  "hooks": {\n    "SessionStart": []\n  }\n}\n',
+    json.dumps({"hooks": {"SessionStart": [OTHER], "Stop": [OTHER]}, "x": 1.5}),
+    json.dumps({"hooks": {"SessionStart": [OTHER, OTHER]}}, indent=4) + "\n",
+    json.dumps({"hooks": {"SessionEnd": [OTHER]}}, indent="\t").replace("\n", "\r\n"),
+    json.dumps({"a": {"hooks": {"SessionStart": []}}, "b": ']}{[:," hooks'}, indent=2),
+]
+
+
+@pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
+def test_hooks_are_added_and_the_rest_stays(text: str) -> None:
+    after = with_hooks(text, ITEMS)
+    assert after is not None
+    before, found = json.loads(text or "{}"), json.loads(after)
+    for event, item in ITEMS.items():
+        assert found["hooks"][event] == [*before.get("hooks", {}).get(event, []), item]
+    assert {key: found[key] for key in before if key != "hooks"} == {
+        key: before[key] for key in before if key != "hooks"
+    }
+    # Taking our characters out again leaves the file: it is a subsequence of the new one.
+    rest = iter(after)
+    assert all(character in rest for character in text.strip())
+    assert with_hooks(after, ITEMS) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"hooks": []}', '{"hooks": {"SessionStart": {}}}', '{"hooks": 1}']
+)
+def test_a_file_we_do_not_understand_is_left_alone(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(CannotMerge):
+        install(file, HOSTS["claude"], ITEMS)
+    assert file.read_text(encoding="utf-8") == text
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "settings.json"
+    assert install(file, HOSTS["claude"], ITEMS) == (True, None)
+    assert install(file, HOSTS["claude"], ITEMS) == (False, None)
+    before = file.read_bytes()
+    more = {"Stop": HOSTS["claude"].item("another")}
+    changed, backup = install(file, HOSTS["claude"], more)
+    assert changed
+    assert backup is not None
+    assert backup.read_bytes() == before
+
+
+def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in-the-way").write_text("", encoding="utf-8")
+    with pytest.raises(FileNotWritten):
+        install(tmp_path / "in-the-way" / "hooks.json", HOSTS["codex"], ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "file"),
+    [
+        ("claude", {}, "/home/a/.claude/settings.json"),
+        ("claude", {"CLAUDE_CONFIG_DIR": "/c"}, "/c/settings.json"),
+        ("codex", {}, "/home/a/.codex/hooks.json"),
+        ("codex", {"CODEX_HOME": "/c"}, "/c/hooks.json"),
+        ("cursor", {}, "/home/a/.cursor/hooks.json"),
+    ],
+)
+def test_every_host_has_its_file(name: str, environ: dict[str, str], file: str) -> None:
+    machine = Machine(Path("/home/a"), environ, "linux")
+    assert HOSTS[name].file(machine, None).as_posix() == file
+    below = Path(file).name
+    assert HOSTS[name].file(machine, Path("/p")).as_posix() == f"/p/.{name}/{below}"
+
+
+def parse(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.set_defaults(module="hook", json=False)
+    hook.add_options(parser)
+    return parser.parse_args(["install", *words])
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "cursor"])
+def test_print_shows_what_would_be_written_and_writes_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace = tmp_path / "my notes"
+    workspace.mkdir()
+    words = ("-w", str(workspace), "--project", str(tmp_path))
+    assert hook.run(parse(name, *words, "--print")) == 0
+    shown = capsys.readouterr().out
+    assert not (tmp_path / f".{name}").exists()
+    assert hook.run(parse(name, *words, "--json")) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert told["changed"] is True
+    assert Path(told["file"]).read_text(encoding="utf-8") == shown
+    for event, ours in HOSTS[name].events.items():
+        entry = json.loads(shown)["hooks"][event][0]
+        command = entry["hooks"][0]["command"] if HOSTS[name].nested else entry["command"]
+        words_of = shlex.split(command)
+        at = words_of.index("hook")
+        assert words_of[at:] == [
+            "hook", ours, "--host", name, "--workspace", str(workspace)
+        ]  # fmt: skip
+
+
+def test_installing_says_what_was_done_and_what_is_left_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("codex", "-w", str(tmp_path), "--project", str(tmp_path))
+    hook.run(parse(*words))
+    first = capsys.readouterr()
+    assert first.out == "Codex now calls this memory\n"
+    assert "type /hooks there" in first.err
+    hook.run(parse(*words))
+    assert capsys.readouterr().out == "Codex calls this memory already\n"
+    hook.run(parse(*words, "--print", "--json"))
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["entries"]["hooks"]) == set(HOSTS["codex"].events)
+
+
+def test_what_is_installed_can_be_parsed_again(tmp_path: Path) -> None:
+    from recollect.cli.hook_install import hook_command
+
+    command = shlex.split(hook_command(parse("claude", "-w", str(tmp_path)), "session-start"))
+    parser = argparse.ArgumentParser()
+    hook.add_options(parser)
+    again = parser.parse_args(command[command.index("hook") + 1 :])
+    assert (again.action, again.host, again.workspace) == (
+        "session-start",
+        "claude",
+        str(tmp_path),
+    )

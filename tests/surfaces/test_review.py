@@ -1,0 +1,127 @@
+"""`recollect review`, `history` and `undo`: the user decides, and can change their mind."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.capture.undo import CannotUndo
+from recollect.core.errors import BadRequest
+
+
+class Cli:
+    def __init__(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.workspace = tmp_path / "workspace"
+        (self.workspace / "memory").mkdir(parents=True)
+        self.state = tmp_path / "state"
+        self.capsys = capsys
+        self.out = self.err = ""
+        text = "- remember that we ship on Friday\n- remember that Bo eats fish\n"
+        (self.workspace / "memory" / "2026-11-15.md").write_text(text, encoding="utf-8")
+        self.memory = self.workspace / "MEMORY.md"
+        self.memory.write_text("# Mine\n\n- tea\n", encoding="utf-8")
+
+    def __call__(self, command: str, *words: str) -> int:
+        module = import_module(f"recollect.cli.{command}")
+        parser = argparse.ArgumentParser()
+        parser.set_defaults(module=command, json=False)
+        module.add_options(parser)
+        place = ["-w", str(self.workspace), "--state-dir", str(self.state)]
+        code: int = module.run(parser.parse_args([*words, *place]))
+        self.out, self.err = self.capsys.readouterr()
+        return code
+
+    def json(self, command: str, *words: str) -> Any:
+        self(command, *words, "--json")
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(tmp_path, capsys)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_reviewing_shows_a_diff_and_writes_nothing(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    before = cli.memory.read_bytes()
+    assert cli("review") == 0
+    assert "    +## Remembered\n" in cli.out
+    assert "    +- We ship on Friday (from memory/2026-11-15.md#L1-L1)" in cli.out
+    assert "nothing was written" in cli.err
+    assert cli.memory.read_bytes() == before
+
+
+def test_only_what_is_accepted_is_written_and_it_can_be_undone(cli: Cli) -> None:
+    before = cli.memory.read_bytes()
+    proposals = cli.json("review")["proposals"]
+    ship = next(one["id"] for one in proposals if "Friday" in one["text"])
+    written = cli.json("review", "--accept", ship)["written"]
+    assert written == [{"citation": "MEMORY.md#L7-L7", "added": True}]
+    assert b"Bo eats fish" not in cli.memory.read_bytes()
+    assert cli("history") == 0
+    assert "MEMORY.md" in cli.out
+    assert "review, there" in cli.out
+    id_ = cli.json("history")["writes"][0]["id"]
+    assert cli("undo", id_) == 0
+    assert cli.out.endswith("bytes out of MEMORY.md\n")
+    assert cli.memory.read_bytes() == before
+    assert cli.json("history")["writes"][0]["state"] == "undone"
+
+
+def test_answers_at_the_terminal_decide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("n\ny\n"))
+    cli("review")
+    assert "1 entry written to MEMORY.md" in cli.out
+    assert cli.memory.read_text(encoding="utf-8").count("<!-- @review") == 1
+    assert cli("review") == 3
+
+
+def test_an_end_of_input_accepts_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = cli.memory.read_bytes()
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    assert cli("review") == 0
+    assert cli.memory.read_bytes() == before
+    assert len(cli.json("review")["proposals"]) == 2
+
+
+def test_another_section_can_be_named(cli: Cli) -> None:
+    id_ = cli.json("review")["proposals"][0]["id"]
+    cli("review", "--section", "Facts", "--accept", id_)
+    assert "## Facts\n" in cli.memory.read_text(encoding="utf-8")
+
+
+def test_what_is_not_proposed_cannot_be_accepted(cli: Cli) -> None:
+    with pytest.raises(BadRequest, match="not proposed"):
+        cli("review", "--accept", "ffffffff")
+
+
+def test_nothing_to_propose_and_nothing_written_have_a_code(cli: Cli) -> None:
+    (cli.workspace / "memory" / "2026-11-15.md").write_text("- sunny\n", encoding="utf-8")
+    assert cli("review") == 3
+    assert cli("history") == 3
+    assert cli.json("history") == {"version": 1, "writes": []}
+
+
+def test_history_says_what_became_of_a_write(cli: Cli) -> None:
+    cli("review", "--accept", cli.json("review")["proposals"][0]["id"])
+    id_ = cli.json("history")["writes"][0]["id"]
+    cli.memory.write_text("# Mine\n", encoding="utf-8")
+    assert "no longer there" in cli.json("history")["writes"][0]["state"]
+    with pytest.raises(CannotUndo):
+        cli("undo", id_)
+    cli.memory.unlink()
+    assert cli.json("history")["writes"][0]["state"] == "not there"
