@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from datetime import date
     from types import TracebackType
 
+    from recollect.capture.place import Place
     from recollect.core.ports import Embedder, Reranker
     from recollect.embedders.decision import Chosen, Decision
     from recollect.notes import Appended
@@ -85,7 +86,8 @@ def open_memory(
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
-    index = Index(index_dir(state, agent, root), settings.vector_driver)
+    folder = settings.index_dir or index_dir(state, agent, root)
+    index = Index(folder, settings.vector_driver, settings.cache_entries)
     choice = Choice(settings, state / "models", environment, embedder)
     return Memory(
         Keeping(
@@ -418,6 +420,14 @@ class Memory:
         folder = capture_dir(self._state, self._agent, self.workspace)
         with suppress(OSError):
             record_append(folder, self.workspace, done, origin, self._now())
+
+    def place(self) -> Place:
+        """Where a flush and session notes are written; see `recollect.capture`."""
+        from recollect.capture.place import Place, capture_dir
+        from recollect.redaction import Redactor, load_mask_key
+
+        folder = capture_dir(self._state, self._agent, self.workspace)
+        return Place(self._keeping.notes, folder, Redactor(load_mask_key(self._state)))
 
     def look_again(self) -> None:
         """Somebody knows that a note has just changed: the next search looks for it."""

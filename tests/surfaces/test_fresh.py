@@ -255,3 +255,31 @@ def test_a_note_that_is_being_saved_in_place_is_not_found_empty(
     (workspace / "MEMORY.md").write_text("The boat is red now.\n", encoding="utf-8")
     memory._keeping.look_again()
     assert "red now" in memory.search("boat").hits[0].snippet
+
+
+def test_the_index_and_the_cache_are_kept_as_the_settings_say(
+    workspace: Path, tmp_path: Path
+) -> None:
+    settings = Settings(index_dir=tmp_path / "elsewhere", cache_entries=0)
+    with open_memory(
+        workspace, state_dir=tmp_path / "s", embedder=HashEmbedder(), settings=settings
+    ) as memory:
+        memory.sync()
+        status = memory.status()
+        assert (status.index_path, status.cache_entries) == (str(tmp_path / "elsewhere"), 0)
+        assert memory.search("green boat").mode == "hybrid"
+    assert not (tmp_path / "s" / "memory").exists()
+
+
+def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) -> None:
+    from datetime import UTC, datetime
+
+    from recollect.capture.history import writes
+    from recollect.capture.undo import undo
+
+    before = (workspace / "MEMORY.md").read_bytes()
+    memory.append("The sail is white.", section="Facts")
+    folder = memory.place().folder
+    (written,) = writes(folder)
+    undo(workspace, folder, written.id, now=datetime(2026, 11, 15, tzinfo=UTC))
+    assert (workspace / "MEMORY.md").read_bytes() == before

@@ -52,6 +52,10 @@ class Settings:
     half_life_days: float | None = HALF_LIFE_DAYS
     """None: age does nothing."""
     vector_driver: str = "segments"
+    index_dir: Path | None = None
+    """Where the index is kept; None: below the state folder."""
+    cache_entries: int = 50_000
+    """Vectors kept whatever the index; 0 keeps none."""
     embedder: EmbedderSettings | None = None
     """None: `auto`."""
     provider_keys: Mapping[str, Secret] | None = None
@@ -103,6 +107,8 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         mmr_lambda=told.query.hybrid.mmr.lambda_ if told.query.hybrid.mmr.enabled else None,
         half_life_days=_half_life(told.query),
         vector_driver=told.store.vector.driver,
+        index_dir=Path(told.store.path) if told.store.path else None,
+        cache_entries=told.cache.max_entries if told.cache.enabled else 0,
         watch_debounce_s=told.sync.watch_debounce_ms / 1000,
         interval_minutes=told.sync.interval_minutes,
         sync_on_search=told.sync.on_search,

@@ -72,10 +72,10 @@ class Unit:
     level: int = 0
 
 
-def chunk(text: str, limits: ChunkLimits) -> list[Chunk]:
-    """Cut a clean text into chunks, in order."""
+def chunk(text: str, limits: ChunkLimits, *, plain: bool = False) -> list[Chunk]:
+    """Cut a clean text into chunks, in order; `plain` text is lines and no Markdown."""
     lines = text.split("\n")
-    units = find_units(lines)
+    units = _line_units(lines) if plain else find_units(lines)
     paths = _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
     for start, end, piece in _pack(lines, units, limits):
@@ -100,10 +100,14 @@ def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
 # -- where things begin and end ------------------------------------------------------------------
 
 
+def _line_units(lines: Sequence[str]) -> list[Unit]:
+    return [Unit(number, number + 1) for number in range(len(lines))]
+
+
 def find_units(lines: Sequence[str]) -> list[Unit]:
     """The units of a note, in order, covering every line once."""
     if sum(map(len, lines)) + len(lines) > PARSED_CHARS:
-        return [Unit(number, number + 1) for number in range(len(lines))]
+        return _line_units(lines)
     front = _front_matter_end(lines)
     body = "\n".join([""] * front + list(lines[front:]))
     # The parser would take a lone carriage return for a line break, and its lines must be ours.

@@ -36,9 +36,10 @@ __all__ = [
 class Index:
     """The index of one agent: who may read it, who may write it, where it lies."""
 
-    def __init__(self, path: Path, driver: str) -> None:
+    def __init__(self, path: Path, driver: str, cache_entries: int | None = None) -> None:
         self.folder = IndexFolder(path)
         self.driver = vector_driver(driver)
+        self._cache_entries = cache_entries
 
     def reader(self) -> IndexReader:
         return IndexReader(self.folder, self.driver)
@@ -61,10 +62,11 @@ class Index:
         return writer_lease(self.folder.embedder_lock, wait_s=0)
 
     def cache(self, facts: ModelFacts) -> SqliteVectorCache:
-        from recollect.index.cache import SqliteVectorCache
+        from recollect.index.cache import MAX_ENTRIES, SqliteVectorCache
 
         self.folder.create()
-        return SqliteVectorCache(self.folder.cache, facts)
+        most = MAX_ENTRIES if self._cache_entries is None else self._cache_entries
+        return SqliteVectorCache(self.folder.cache, facts, most)
 
     def cache_entries(self) -> int:
         from recollect.index.cache import count_entries

@@ -109,7 +109,7 @@ class TextSync:
             self.writer.note_seen(path, source.name, note.digest, stat, note.day)
             return
         limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
-        chunks = chunk(note.text, limits)
+        chunks = chunk(note.text, limits, plain=source.name == "sessions")
         self.writer.replace(path, source.name, note.digest, stat, chunks, note.day)
         self.writer.mark_unread(path, [one.digest for one in chunks if not self.reads(one.text)])
         report.written += 1
