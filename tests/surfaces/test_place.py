@@ -111,3 +111,16 @@ def test_a_pipe_that_is_not_utf8_gets_what_it_can_hold(home: Path) -> None:
         capture_output=True,
     )
     assert b"\\u5907\\u4efd runs at three" in done.stdout
+
+
+def test_an_entry_goes_to_notes_and_nowhere_else(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "empty").mkdir()
+    monkeypatch.chdir(home / "empty")
+    assert main(["append", "a zebra"]) == 2
+    assert "`recollect init` makes a start" in capsys.readouterr().err
+    assert list((home / "empty").iterdir()) == []
+    monkeypatch.chdir(noted(home / "full", "Notes.\n"))
+    assert main(["append", "a zebra"]) == 0
+    assert found(capsys)[0].endswith("a zebra")

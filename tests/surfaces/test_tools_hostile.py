@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -249,3 +251,45 @@ def test_any_arguments_get_an_answer_or_a_reason(
 ) -> None:
     answer = call(memories["main"], name, arguments, Talk(origin="fuzz"))
     assert answer.to_text()
+
+
+SWAP = """
+import os, sys
+folder, outside, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+import time
+ends = time.monotonic() + seconds
+print("started", flush=True)
+while time.monotonic() < ends:
+    os.rename(folder, folder + ".aside")
+    os.symlink(outside, folder)
+    os.unlink(folder)
+    os.rename(folder + ".aside", folder)
+"""
+RACE_S = 3.0
+
+
+def test_a_parent_swapped_for_a_link_all_the_time_lets_nothing_out(
+    memories: dict[str, Memory], tmp_path: Path
+) -> None:
+    """Another process swaps a folder of notes for a link to a stranger's, as fast as it can."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "topic.md").write_text(f"{CANARY}-outside", encoding="utf-8")
+    folder = tmp_path / "main" / "memory" / "deep"
+    memory = memories["main"]
+    replies: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, "-c", SWAP, str(folder), str(outside), str(RACE_S)],
+        stdout=subprocess.PIPE,
+    ) as swapping:
+        assert swapping.stdout is not None
+        swapping.stdout.readline()
+        while swapping.poll() is None:
+            for name, arguments in (
+                ("memory_get", {"path": "memory/deep/topic.md"}),
+                ("memory_search", {"query": f"{CANARY} outside password"}),
+            ):
+                replies.append(json.dumps(call(memory, name, arguments, Talk()).to_json()))
+    assert len(replies) > 10
+    assert not [reply for reply in replies if f"{CANARY}-outside" in reply]
+    assert swapping.returncode == 0

@@ -12,7 +12,18 @@ from recollect.core.errors import BadRequest
 if TYPE_CHECKING:
     import argparse
 
+    from recollect.memory import Memory
+
 ORIGIN = "cli"
+
+
+def _require_notes(memory: Memory) -> None:
+    """Somebody who stands in the wrong folder should not find a new `memory/` there."""
+    if not memory.paths():
+        raise BadRequest(
+            f"there are no notes in {str(memory.workspace)!r}: `recollect init` makes a start, "
+            "-w names another folder"
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -23,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         except UnicodeDecodeError as error:
             raise BadRequest(f"standard input is not UTF-8 (byte {error.start + 1})") from None
     with memory_of(arguments) as memory:
+        _require_notes(memory)
         done = memory.append(text, section=arguments.section, origin=ORIGIN)
     citation = f"{done.path}#{done.span}"
     if arguments.json:
