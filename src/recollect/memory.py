@@ -26,6 +26,7 @@ from recollect.core.errors import (
     IndexTrouble,
     MemoryOff,
     NotANote,
+    RecollectError,
 )
 from recollect.core.limits import GET_LINES
 from recollect.core.ports import Closes
@@ -38,12 +39,13 @@ from recollect.sync.keeping import Keeping
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
     from types import TracebackType
 
     from recollect.capture.place import Place
     from recollect.core.ports import Embedder, Reranker
+    from recollect.core.types import Span
     from recollect.embedders.decision import Chosen, Decision
     from recollect.notes import Appended
     from recollect.status import Probe, Status
@@ -418,7 +420,7 @@ class Memory:
         from recollect.capture.place import capture_dir, record_append
 
         folder = capture_dir(self._state, self._agent, self.workspace)
-        with suppress(OSError):
+        with suppress(OSError, RecollectError):
             record_append(folder, self.workspace, done, origin, self._now())
 
     def place(self) -> Place:
@@ -428,6 +430,15 @@ class Memory:
 
         folder = capture_dir(self._state, self._agent, self.workspace)
         return Place(self._keeping.notes, folder, Redactor(load_mask_key(self._state)))
+
+    def recalled(self, places: Sequence[tuple[str, Span]]) -> None:
+        """These lines were shown to an agent; `recollect review` counts on how many days."""
+        from recollect.capture.place import capture_dir
+        from recollect.capture.recall_log import note_recall
+
+        folder = capture_dir(self._state, self._agent, self.workspace)
+        with suppress(OSError, RecollectError):  # An answer is an answer, noted down or not.
+            note_recall(folder, places, self._today())
 
     def look_again(self) -> None:
         """Somebody knows that a note has just changed: the next search looks for it."""

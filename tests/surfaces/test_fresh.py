@@ -283,3 +283,12 @@ def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) ->
     (written,) = writes(folder)
     undo(workspace, folder, written.id, now=datetime(2026, 11, 15, tzinfo=UTC))
     assert (workspace / "MEMORY.md").read_bytes() == before
+
+
+def test_what_agents_are_shown_is_counted_by_days_for_the_review(memory: Memory) -> None:
+    from recollect.capture.recall_log import recall_days
+    from recollect.tools import SearchInput, memory_search
+
+    memory_search(memory, SearchInput("which colour is the boat?"))
+    days = recall_days(memory.place().folder)
+    assert days[("MEMORY.md", 3)] == {memory._today().isoformat()}

@@ -1,7 +1,6 @@
 """Which lines were found on which days: what is recalled again and again is worth keeping.
 
-One JSON line a day and place. Nothing of the question is kept, and nobody writes here unless the
-host calls `note_recall`.
+One JSON line an answer. Nothing of the question is kept; the oldest lines go first.
 """
 
 from __future__ import annotations

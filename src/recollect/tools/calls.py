@@ -40,6 +40,10 @@ HERE = Talk()
 """A program that talks to its own user."""
 
 
+RECALLED = 3
+"""Of an answer so many count as recalled: what stands further down was hardly meant."""
+
+
 def memory_search(
     memory: Memory,
     asked: SearchInput,
@@ -56,6 +60,7 @@ def memory_search(
             answer = _searched(memory, asked)
     except RecollectError as error:
         return failure_of(error)
+    memory.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED]])
     return _shown(answer, talk)
 
 
