@@ -182,3 +182,13 @@ def test_other_hosts_transcripts_are_read_where_the_settings_say(
         hit = memory.search("what is the llama called?").hits[0]
         assert hit.path == "sessions/claude/s1.jsonl"
         assert memory.get(hit.path).text == "User: the llama is called Eve\n".rstrip("\n")
+
+
+def test_after_a_compaction_even_a_few_turns_are_taken_in(
+    memory: Memory, transcript: Path
+) -> None:
+    with transcript.open("a", encoding="utf-8") as file:
+        file.write(said("user", "the giraffe is called Bob"))
+        file.write(json.dumps({"type": "compaction", "summary": "animals"}) + "\n")
+    memory._keeping.look_again()
+    assert "giraffe" in memory.search("giraffe").hits[0].snippet

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from recollect.sessions.transcript import Transcript
 
 
+COMPACTION_SIGNS = (
+    b'"compaction"',  # OpenClaw
+    b'"compacted"',  # Codex
+    b"compact_boundary",  # Claude Code
+    b"isCompactSummary",
+)
+
+
 class Transcripts:
     """Holds no descriptor between calls, so there is nothing to close."""
 
@@ -69,6 +77,21 @@ class Transcripts:
             return sum(block.count(b"\n") for block in read_blocks(fd, size, found.stat.size))
         finally:
             os.close(fd)
+
+    def compacted_since(self, found: FoundNote, size: int) -> bool:
+        """Whether the host has compacted the conversation behind `size` bytes, by the look of it.
+
+        A message that speaks of such a thing looks the same; it is then taken in a little early.
+        """
+        try:
+            fd = self._descriptor(found.path)
+        except OSError:
+            return False
+        try:
+            added = b"".join(read_blocks(fd, size, found.stat.size))
+        finally:
+            os.close(fd)
+        return any(sign in added for sign in COMPACTION_SIGNS)
 
     def _open(self, path: str) -> tuple[NoteStat, Transcript]:
         try:

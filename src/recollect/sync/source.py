@@ -67,6 +67,14 @@ def sessions_source(
             return found
         from recollect.sessions import hold_back
 
-        return hold_back(found, known, transcripts.new_messages, limits)
+        # What a compaction has just cut away from the agent's sight, it may look for next.
+        compacted = {
+            path
+            for path, one in found.notes.items()
+            if path in known
+            and 0 < one.stat.size - known[path].size < limits.bytes
+            and transcripts.compacted_since(one, known[path].size)
+        }
+        return hold_back(found, known, transcripts.new_messages, limits, compacted=compacted)
 
     return TextSource("sessions", scan, transcripts.read)
