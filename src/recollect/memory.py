@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from recollect.choice import Choice
 from recollect.config import Settings, default_state_dir, load_settings
 from recollect.core.errors import (
     BadRequest,
@@ -29,8 +30,6 @@ from recollect.core.errors import (
     RecollectError,
 )
 from recollect.core.limits import GET_LINES
-from recollect.core.ports import Closes
-from recollect.embedders import choose_embedder
 from recollect.index import Index
 from recollect.notes import Workspace
 from recollect.notes.lines import Lines, lines_of
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from recollect.capture.place import Place
     from recollect.core.ports import Embedder, Reranker
     from recollect.core.types import Span
-    from recollect.embedders.decision import Chosen, Decision
     from recollect.notes import Appended
     from recollect.status import Probe, Status
     from recollect.sync import Progress, SyncReport
@@ -113,87 +111,6 @@ def open_memory(
         state=state,
         now_ns=now_ns,
     )
-
-
-class Choice:
-    """Which embedder is in use. It changes when one fails for good and another was named."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        models_dir: Path,
-        environment: Mapping[str, str],
-        given: Embedder | None,
-    ) -> None:
-        self._settings = settings
-        self._models_dir = models_dir
-        self._environment = environment
-        self._failures = 0
-        self.decision: Decision | None = None
-        self.embedder = given or self._take(self._chosen(settings))
-
-    def _chosen(self, settings: Settings) -> Chosen:
-        keys = settings.provider_keys or {}
-        return choose_embedder(settings.embedder, self._models_dir, self._environment, keys)
-
-    def _take(self, chosen: Chosen) -> Embedder:
-        self.decision = chosen.decision
-        return chosen.embedder
-
-    def close(self) -> None:
-        """What was handed in is closed by who made it."""
-        if self.decision is not None and isinstance(self.embedder, Closes):
-            self.embedder.close()
-
-    def after(self, trouble: EmbedderTrouble) -> Embedder | None:
-        """The fallback, where the one in use will not recover and one was named."""
-        if self.decision is None or self._settings.embedder is None:
-            return None
-        from recollect.embedders.choose import SwitchTo, after_failure
-
-        self._failures += 1
-        move = after_failure(self.decision, trouble, self._failures)
-        if not isinstance(move, SwitchTo):
-            return None
-        return self._switch(f"fallback, because {move.why}")
-
-    @property
-    def has_second(self) -> bool:
-        told = self._settings.embedder
-        return (
-            told is not None
-            and self.decision is not None
-            and told.fallback not in ("none", self.decision.used)
-        )
-
-    def is_back(self, first: Embedder) -> bool:
-        """Whether the embedder that was asked for answers; then it is the one in use again."""
-        try:
-            first.embed(["Is anybody there?"], "query")
-        except EmbedderTrouble:
-            return False
-        self._failures = 0
-        self.embedder = self._take(self._chosen(self._settings))
-        return True
-
-    def keep_fallback(self, indexed_by: str) -> Embedder | None:
-        """An index that the fallback made is asked with the fallback: nothing is mixed."""
-        told = self._settings.embedder
-        if told is None or not self.has_second or indexed_by != told.fallback:
-            return None
-        return self._switch(
-            f"fallback, because it made the index; `recollect index` tries {told.provider} again"
-        )
-
-    def _switch(self, why: str) -> Embedder:
-        told = self._settings.embedder
-        assert told is not None  # noqa: S101 - both callers have looked
-        requested = told.provider
-        second = replace(told, provider=told.fallback, fallback="none", model=None)
-        chosen = self._chosen(replace(self._settings, embedder=second))
-        self.decision = replace(chosen.decision, requested=requested, why=why)
-        self.embedder = chosen.embedder
-        return self.embedder
 
 
 def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
@@ -477,7 +394,7 @@ class Memory:
         if self._embedder() is first:
             return
         if self._choice.is_back(first):
-            self._keeping.embedder = first
+            self._keeping.embedder = self._choice.embedder
 
     def watch(
         self,
