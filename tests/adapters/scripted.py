@@ -53,4 +53,4 @@ class ScriptedModel(Model):
         )
 
     def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[TResponseStreamEvent]:
-        raise NotImplementedError
+        raise AssertionError("the scripted model was asked to stream, which no test does")

@@ -24,7 +24,7 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 def claude(number: int, role: str, text: str) -> bytes:
     record = {
-        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/home/ada",
+        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/somewhere",
         "timestamp": "2026-11-15T11:00:00Z", "message": {"role": role, "content": text},
     }  # fmt: skip
     return json.dumps(record).encode() + b"\n"
@@ -43,7 +43,7 @@ def add(path: Path, *lines: bytes) -> None:
 
 
 def save(place: Place, path: Path, **more: Any) -> Saved | Skip:
-    ended = Ended(path, "cc-1", "claude", "/home/ada", "pre-compact (auto)")
+    ended = Ended(path, "cc-1", "claude", "/somewhere", "pre-compact (auto)")
     return save_new_messages(place, ended, now=NOW, zone=UTC, **more)
 
 

@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 15, 22, 59, 59, 900_000, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
 TALK = Conversation(
     ["User: when do we ship?", "Assistant: On Friday."],
-    session="s-1", host="claude", cwd="/home/ada/shop", reason="/new",
+    session="s-1", host="claude", cwd="/somewhere/shop", reason="/new",
 )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def test_a_session_is_saved_with_what_is_known_of_it(place: Place) -> None:
     assert saved == Saved("memory/2026-11-15-shipping-on-friday.md", 2)
     assert read(place, saved.path) == (
         "# Session 2026-11-15 23:59\n\n"
-        "- session: `s-1`\n- host: `claude`\n- folder: `/home/ada/shop`\n- closed by: `/new`\n\n"
+        "- session: `s-1`\n- host: `claude`\n- folder: `/somewhere/shop`\n- closed by: `/new`\n\n"
         "## Conversation\n\nUser: when do we ship?\n\nAssistant: On Friday.\n"
     )
 

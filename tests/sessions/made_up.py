@@ -15,7 +15,7 @@ def line(value: Any) -> bytes:
 
 
 def openclaw(said: Sequence[Said]) -> list[bytes]:
-    head = {"type": "session", "version": 3, "id": "oc-1", "cwd": "/home/ada",
+    head = {"type": "session", "version": 3, "id": "oc-1", "cwd": "/somewhere",
             "timestamp": "2026-10-02T08:00:00.000Z"}  # fmt: skip
     return [line(head), *(line(openclaw_message(*one)) for one in said)]
 
@@ -33,7 +33,7 @@ def claude_record(number: int, role: str, content: Any, **more: Any) -> dict[str
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     return {
         "type": role, "uuid": f"u{number}", "parentUuid": None, "isSidechain": False,
-        "sessionId": "cc-1", "cwd": "/home/ada/shop", "version": "2.1.0",
+        "sessionId": "cc-1", "cwd": "/somewhere/shop", "version": "2.1.0",
         "timestamp": f"2026-10-03T09:{number % 60:02}:00.000Z",
         "message": {"role": role, "content": content if role == "user" else blocks},
         **more,
@@ -41,7 +41,7 @@ def claude_record(number: int, role: str, content: Any, **more: Any) -> dict[str
 
 
 def codex(said: Sequence[Said]) -> list[bytes]:
-    meta = {"id": "cx-1", "cwd": "/home/ada/lib", "timestamp": "2026-10-04T10:00:00.000Z",
+    meta = {"id": "cx-1", "cwd": "/somewhere/lib", "timestamp": "2026-10-04T10:00:00.000Z",
             "originator": "codex_cli_rs"}  # fmt: skip
     return [line(codex_record("session_meta", meta)), *(line(codex_item(*one)) for one in said)]
 

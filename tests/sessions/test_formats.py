@@ -44,9 +44,9 @@ def test_a_message_is_a_line_whatever_the_host(host: str) -> None:
 @pytest.mark.parametrize(
     ("host", "id_", "cwd", "day"),
     [
-        ("openclaw", "oc-1", "/home/ada", date(2026, 10, 2)),
-        ("claude-code", "cc-1", "/home/ada/shop", date(2026, 10, 3)),
-        ("codex", "cx-1", "/home/ada/lib", date(2026, 10, 4)),
+        ("openclaw", "oc-1", "/somewhere", date(2026, 10, 2)),
+        ("claude-code", "cc-1", "/somewhere/shop", date(2026, 10, 3)),
+        ("codex", "cx-1", "/somewhere/lib", date(2026, 10, 4)),
     ],
 )
 def test_the_session_is_known_by_id_place_and_day(

@@ -24,5 +24,5 @@ def test_the_example_prints_what_was_said(
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     assert capsys.readouterr().out == (
-        f"sessions/ab12.jsonl 2026-10-02 /home/ada\n{text}line 2 came from line 3\n"
+        f"sessions/ab12.jsonl 2026-10-02 /somewhere\n{text}line 2 came from line 3\n"
     )

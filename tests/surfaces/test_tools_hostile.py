@@ -20,7 +20,7 @@ from recollect.testing import HashEmbedder
 from recollect.tools import Failure, SearchInput, SearchOutput, Talk, call, memory_search
 
 CANARY = "canary-7c1f"
-AGENTS = ("main", "work", "home")
+AGENTS = ("main", "office", "home")
 
 
 def make_workspace(folder: Path, agent: str) -> Path:
@@ -55,8 +55,8 @@ def bad_paths(root: Path, workspace: Path) -> list[str]:
     """Ways out that have worked somewhere, each in several spellings."""
     targets = [
         "secret.md",
-        "../work/MEMORY.md",
-        "../work/memory/2026-11-15.md",
+        "../office/MEMORY.md",
+        "../office/memory/2026-11-15.md",
         "../state/memory",
         "../../../../../../etc/passwd",
         "memory/../secret.md",
@@ -70,7 +70,7 @@ def bad_paths(root: Path, workspace: Path) -> list[str]:
         "/dev/stdin",
         "/dev/zero",
         "/dev/random",
-        str(root / "work" / "MEMORY.md"),
+        str(root / "office" / "MEMORY.md"),
         str(workspace / "secret.md"),
         str(workspace / "MEMORY.md"),
         "memory/fifo.md",
@@ -117,7 +117,7 @@ def bad_paths(root: Path, workspace: Path) -> list[str]:
 
 def set_traps(root: Path, workspace: Path) -> None:
     os.mkfifo(workspace / "memory" / "fifo.md")
-    (workspace / "memory" / "link.md").symlink_to(root / "work" / "MEMORY.md")
+    (workspace / "memory" / "link.md").symlink_to(root / "office" / "MEMORY.md")
     (workspace / "memory" / "linked").symlink_to(root / "work")
     (workspace / "memory" / "outside.md").symlink_to("../secret.md")
     (workspace / "memory" / "device.md").symlink_to("/dev/zero")
@@ -139,7 +139,7 @@ def test_no_bad_path_leads_anywhere(memories: dict[str, Memory], tmp_path: Path)
 
 def test_a_refusal_does_not_tell_what_is_outside(memories: dict[str, Memory]) -> None:
     memory = memories["main"]
-    there = call(memory, "memory_get", {"path": "../work/MEMORY.md"}).to_json()
+    there = call(memory, "memory_get", {"path": "../office/MEMORY.md"}).to_json()
     not_there = call(memory, "memory_get", {"path": "../nowhere/MEMORY.md"}).to_json()
     assert there == not_there
 
@@ -151,12 +151,12 @@ def test_a_parent_that_turns_into_a_link_is_not_followed(
     memory = memories["main"]
     deep = memory.workspace / "memory" / "deep"
     deep.rename(memory.workspace / "memory" / "moved")
-    (tmp_path / "work" / "topic.md").write_text(f"{CANARY}-work", encoding="utf-8")
-    deep.symlink_to(tmp_path / "work")
+    (tmp_path / "office" / "topic.md").write_text(f"{CANARY}-office", encoding="utf-8")
+    deep.symlink_to(tmp_path / "office")
     failed = call(memory, "memory_get", {"path": "memory/deep/topic.md"})
     assert isinstance(failed, Failure)
-    told = json.dumps(call(memory, "memory_search", {"query": f"{CANARY}-work"}).to_json())
-    assert f"{CANARY}-work" not in told
+    told = json.dumps(call(memory, "memory_search", {"query": f"{CANARY}-office"}).to_json())
+    assert f"{CANARY}-office" not in told
 
 
 def test_no_agent_reaches_the_notes_of_another(memories: dict[str, Memory]) -> None:
@@ -178,7 +178,7 @@ def test_no_agent_reaches_the_notes_of_another(memories: dict[str, Memory]) -> N
 
 
 def test_what_one_agent_writes_the_others_do_not_find(memories: dict[str, Memory]) -> None:
-    call(memories["work"], "memory_append", {"text": "the walrus sleeps in Basel"})
+    call(memories["office"], "memory_append", {"text": "the walrus sleeps in Basel"})
     for agent in ("main", "home"):
         told = call(memories[agent], "memory_search", {"query": "walrus Basel"}).to_json()
         assert "walrus" not in json.dumps(told["results"])

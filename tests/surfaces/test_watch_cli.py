@@ -26,7 +26,7 @@ from recollect.sync.apply import NOTES_AT_ONCE
 from recollect.sync.hear import NoEar
 from recollect.sync.watch import Failed, Heard, Listening, Scanning, Synced
 
-WORKSPACE = Path("/home/ada/notes")
+WORKSPACE = Path("/somewhere/notes")
 NOTE = str(WORKSPACE / "memory" / "a.md")
 BOUND_S = 60.0
 
@@ -71,13 +71,13 @@ def test_trouble_is_told_once_and_so_is_its_end(capsys: pytest.CaptureFixture[st
     view = LiveView(WORKSPACE, noon)
     waiting = changed()
     waiting.report.trouble = EmbedderUnreachable("openai", "no answer")
-    gone = Failed("change", WorkspaceMissing("/home/ada/notes"), 5.0)
+    gone = Failed("change", WorkspaceMissing("/somewhere/notes"), 5.0)
     for event in (*BEGUN, waiting, waiting, changed(), gone, changed()):
         view.told(event)
     assert capsys.readouterr().err.splitlines() == [
         "12:00:00  the 'openai' embedder failed: no answer",
         "12:00:00  all is well again",
-        "12:00:00  cannot use the workspace '/home/ada/notes': no such folder; "
+        "12:00:00  cannot use the workspace '/somewhere/notes': no such folder; "
         "trying again in 5 s",
         "12:00:00  all is well again",
     ]
@@ -136,7 +136,7 @@ def test_json_lines_tell_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         changed(),
         changed(NOTE, written=1),
         Scanning("no watches left", 5.0),
-        Failed("change", WorkspaceMissing("/home/ada/notes"), 5.0),
+        Failed("change", WorkspaceMissing("/somewhere/notes"), 5.0),
     ):
         view.told(event)
     view.progress(Progress(3, 9, "vectors"))

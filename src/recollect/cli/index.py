@@ -43,6 +43,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(report: SyncReport) -> dict[str, Any]:
     return {
+        **figures(report),
+        "ignored": _listed(report.ignored),
+        "unreadable": _listed(report.unreadable),
+        "repaired": _listed(report.repaired),
+    }
+
+
+def figures(report: SyncReport) -> dict[str, Any]:
+    """What a sync did; `recollect watch` tells the same."""
+    return {
         "rebuilt": report.rebuilt,
         "notes": report.notes,
         "written": report.written,
@@ -50,9 +60,6 @@ def as_json(report: SyncReport) -> dict[str, Any]:
         "chunks": report.chunks,
         "vectorsAdded": report.vectors_added,
         "vectorsWaiting": report.vectors_waiting,
-        "ignored": _listed(report.ignored),
-        "unreadable": _listed(report.unreadable),
-        "repaired": _listed(report.repaired),
         "trouble": str(report.trouble) if report.trouble else None,
     }
 

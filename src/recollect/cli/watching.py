@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.cli.index import figures
 from recollect.cli.output import JSON_VERSION, counted, flush, say, tell
 from recollect.notes.names import shown
 from recollect.sync.watch import Failed, Heard, Listening, Scanning, Synced
@@ -180,13 +181,6 @@ def _synced_json(why: str, report: SyncReport, took_s: float, paths: list[str]) 
     return {
         "why": why,
         "paths": paths,
-        "rebuilt": report.rebuilt,
-        "notes": report.notes,
-        "written": report.written,
-        "forgotten": report.forgotten,
-        "chunks": report.chunks,
-        "vectorsAdded": report.vectors_added,
-        "vectorsWaiting": report.vectors_waiting,
-        "trouble": str(report.trouble) if report.trouble else None,
+        **figures(report),
         "seconds": round(took_s, 3),
     }
