@@ -89,6 +89,11 @@ def test_without_a_name_the_default_agent_is_meant_unless_one_stands_in_a_worksp
     assert found(capsys) == ["The zebra of two."]
     monkeypatch.chdir(home / "one")
     assert found(capsys) == ["The zebra of one."]
+    monkeypatch.chdir(home)
+    assert main(["append", "a llama"]) == 0
+    capsys.readouterr()
+    assert main(["history"]) == 0
+    assert "cli, there" in capsys.readouterr().out
     assert main(["status", "--agent", "nobody"]) == 2
     assert "they have: one, two" in capsys.readouterr().err
 

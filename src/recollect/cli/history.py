@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.cli.output import print_json, say, tell
-from recollect.cli.place import add_place, workspace_of
+from recollect.cli.place import add_place, meant
 
 if TYPE_CHECKING:
     import argparse
@@ -30,10 +30,11 @@ def folder_of(arguments: argparse.Namespace) -> tuple[Path, Path]:
     from recollect.config.paths import default_state_dir
     from recollect.notes import Workspace
 
-    root = Workspace.open(Path(workspace_of(arguments))).root
+    agent, workspace, _ = meant(arguments)
+    root = Workspace.open(Path(workspace)).root
     told = arguments.state_dir
     state = Path(told).expanduser() if told else default_state_dir()
-    return root, capture_dir(state, arguments.agent or "main", root)
+    return root, capture_dir(state, agent, root)
 
 
 def run(arguments: argparse.Namespace) -> int:

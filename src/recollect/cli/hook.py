@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import say, tell
-from recollect.cli.place import add_place, workspace_of
+from recollect.cli.place import add_place, meant, workspace_of
 from recollect.core.errors import MemoryOff
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _state_dir(arguments: argparse.Namespace) -> Path:
 def _folder(arguments: argparse.Namespace) -> Path:
     from recollect.capture import capture_dir
 
-    return capture_dir(_state_dir(arguments), arguments.agent or "main", _root(arguments))
+    return capture_dir(_state_dir(arguments), meant(arguments).agent, _root(arguments))
 
 
 def _messages(arguments: argparse.Namespace) -> int:
@@ -305,7 +305,7 @@ def _messages(arguments: argparse.Namespace) -> int:
         return MESSAGES
     from recollect.config.resolve import load_configuration
 
-    id_ = arguments.agent or "main"
+    id_ = meant(arguments).agent
     agent = load_configuration(_root(arguments), id_).agents[id_.lower()]
     told: dict[str, Any] = dict(agent.values)
     hook = "hooks.internal.entries.session-memory"

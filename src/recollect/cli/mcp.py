@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import print_json, say, tell
-from recollect.cli.place import add_place, memory_of, workspace_of
+from recollect.cli.place import MAIN, add_place, meant, memory_of
 from recollect.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -183,13 +183,14 @@ def serve_command(arguments: argparse.Namespace) -> list[str]:
     """What starts the server from anywhere: with this Python, for this workspace."""
     from recollect.notes import Workspace
 
-    workspace = Path(workspace_of(arguments)).absolute()
+    agent, place, _ = meant(arguments)
+    workspace = Path(place).absolute()
     Workspace.open(workspace)  # Refused now, not in the client's log.
     command = [*_program(), "mcp", "serve", "--workspace", str(workspace)]
     if arguments.openclaw:
         command.append("--openclaw")
-    if arguments.agent not in (None, "main"):
-        command += ["--agent", arguments.agent]
+    if agent != MAIN:
+        command += ["--agent", agent]
     if arguments.state_dir is not None:
         command += ["--state-dir", str(Path(arguments.state_dir).expanduser().absolute())]
     return command

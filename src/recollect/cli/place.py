@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollect.core.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
     from recollect.config import Settings
     from recollect.memory import Memory
@@ -41,16 +40,44 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         group.add_argument("--json", action="store_true", help="print JSON")
 
 
-def workspace_of(arguments: argparse.Namespace) -> str:
-    """The folder that was named, that of the agent that was named, or the one we are in."""
-    if arguments.workspace is not None:
-        return str(arguments.workspace)
+class Meant(NamedTuple):
+    """What the options come to."""
+
+    agent: str
+    workspace: str
+    settings: Settings | None = None
+    """Those of an OpenClaw; None leaves them to our own files."""
+
+
+def meant(arguments: argparse.Namespace) -> Meant:
+    """The folder that was named, that of the agent that is meant, or the one we are in."""
     if arguments.openclaw:
-        return str(_openclaw(arguments)[1])
-    return _configured(arguments)[1] or HERE
+        found = _openclaw(arguments)
+        return found._replace(workspace=arguments.workspace or found.workspace)
+    if arguments.workspace is not None:
+        return Meant(arguments.agent or MAIN, str(arguments.workspace))
+    return _configured(arguments)
 
 
-def _configured(arguments: argparse.Namespace) -> tuple[str, str | None]:
+def workspace_of(arguments: argparse.Namespace) -> str:
+    return meant(arguments).workspace
+
+
+def memory_of(arguments: argparse.Namespace) -> Memory:
+    """The memory that the options name."""
+    from recollect.memory import LEASE_WAIT_S, open_memory
+
+    agent, workspace, settings = meant(arguments)
+    return open_memory(
+        workspace,
+        agent=agent,
+        state_dir=arguments.state_dir,
+        settings=settings,
+        lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
+    )
+
+
+def _configured(arguments: argparse.Namespace) -> Meant:
     """The agent that is meant, and the folder the settings give to it.
 
     Somebody who stands in a workspace and names nobody means that one.
@@ -62,7 +89,7 @@ def _configured(arguments: argparse.Namespace) -> tuple[str, str | None]:
 
     standing = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
     if not has_files(Path(HERE), os.environ) or (arguments.agent is None and standing):
-        return arguments.agent or MAIN, None
+        return Meant(arguments.agent or MAIN, HERE)
     from recollect.config.resolve import Asked, load_configuration, read_configuration
 
     every = read_configuration(Asked(), os.environ)
@@ -71,30 +98,10 @@ def _configured(arguments: argparse.Namespace) -> tuple[str, str | None]:
         known = ", ".join(every.agents)
         raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
     folder = load_configuration(agent=id_).agents[id_.lower()].workspace
-    return id_, str(folder) if folder else None
+    return Meant(id_, str(folder) if folder else HERE)
 
 
-def memory_of(arguments: argparse.Namespace) -> Memory:
-    """The memory that the options name."""
-    from recollect.memory import LEASE_WAIT_S, open_memory
-
-    settings: Settings | None = None
-    workspace: str | Path = workspace_of(arguments)
-    agent = arguments.agent or MAIN
-    if arguments.workspace is None and not arguments.openclaw:
-        agent = _configured(arguments)[0]
-    if arguments.openclaw:
-        agent, _, settings = _openclaw(arguments)
-    return open_memory(
-        workspace,
-        agent=agent,
-        state_dir=arguments.state_dir,
-        settings=settings,
-        lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
-    )
-
-
-def _openclaw(arguments: argparse.Namespace) -> tuple[str, Path, Settings]:
+def _openclaw(arguments: argparse.Namespace) -> Meant:
     """The agent of an OpenClaw, where its notes are, and what its settings come to for us."""
     from dataclasses import replace
 
@@ -113,4 +120,4 @@ def _openclaw(arguments: argparse.Namespace) -> tuple[str, Path, Settings]:
     keys = {name: told.api_key for name, told in providers.items() if told.api_key}
     settings = settings_of(agent.settings, keys)
     folders = ((agent.transcripts, "openclaw"), *settings.session_folders)
-    return id_, agent.settings.workspace, replace(settings, session_folders=folders)
+    return Meant(id_, str(agent.settings.workspace), replace(settings, session_folders=folders))
