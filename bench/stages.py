@@ -66,7 +66,7 @@ def main() -> None:
 def _search(memory: Memory, question: str, stages: Stages) -> None:
     """`search.hybrid.search`, step by step."""
     settings = SearchSettings(today=date(2026, 11, 15))
-    embedder = memory._embedder()
+    embedder = memory._keeping.embedder
     with memory._keeping.reader.snapshot() as snapshot:
         assert snapshot is not None
         with stages.stage("question to terms"):

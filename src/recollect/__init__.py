@@ -7,21 +7,22 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from recollect.config import Settings, load_settings
     from recollect.core.errors import RecollectError
-    from recollect.core.types import Hit, Span
+    from recollect.core.types import Answer, Hit, Span
     from recollect.memory import Memory, open_memory
     from recollect.notes import ExtraPath
     from recollect.notes.lines import Lines
-    from recollect.search import Answer
+    from recollect.qmd.settings import QmdSettings
     from recollect.status import Status
     from recollect.sync import Progress, SyncReport
 
 _HOMES = {
-    "Answer": "recollect.search",
+    "Answer": "recollect.core.types",
     "ExtraPath": "recollect.notes",
     "Hit": "recollect.core.types",
     "Lines": "recollect.notes.lines",
     "Memory": "recollect.memory",
     "Progress": "recollect.sync",
+    "QmdSettings": "recollect.qmd.settings",
     "RecollectError": "recollect.core.errors",
     "Settings": "recollect.config",
     "Span": "recollect.core.types",
@@ -38,6 +39,7 @@ __all__ = [
     "Lines",
     "Memory",
     "Progress",
+    "QmdSettings",
     "RecollectError",
     "Settings",
     "Span",

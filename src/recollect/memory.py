@@ -3,7 +3,8 @@
     notes ──read──▶ sync ──write──▶ index ◀──ask── search ──▶ Answer
                       └──▶ embedder ◀──────────────┘
 
-This is the only place that chooses parts; every room below is handed plain values.
+These parts are our own engine (`backends.builtin`); QMD can stand in its place. This is the only
+place that chooses parts; every room below is handed plain values.
 """
 
 from __future__ import annotations
@@ -16,35 +17,36 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from recollect.backends.builtin import Builtin
+from recollect.backends.protocol import Question
 from recollect.choice import Choice
 from recollect.config import Settings, default_state_dir, load_settings
 from recollect.core.errors import (
     BadRequest,
     BadSetting,
-    EmbedderTrouble,
-    IndexTrouble,
     MemoryOff,
-    NotANote,
+    NotForThisTalk,
     RecollectError,
 )
 from recollect.core.limits import GET_LINES
 from recollect.index import Index
 from recollect.notes import Workspace
 from recollect.notes.lines import Lines, lines_of
-from recollect.search import Answer, SearchSettings, check_question, meaning_of, search
+from recollect.search import check_question
 from recollect.sync.keeping import Keeping
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from recollect.backends.looking import Looking
+    from recollect.backends.protocol import Backend
     from recollect.capture.place import Place
     from recollect.core.ports import Embedder, Reranker
-    from recollect.core.types import Span
+    from recollect.core.types import Answer, Span
     from recollect.notes import Appended
     from recollect.status import Probe, Status
     from recollect.sync import Progress, SyncReport
@@ -89,28 +91,39 @@ def open_memory(
     folder = settings.index_dir or index_dir(state, agent, root)
     index = Index(folder, settings.vector_driver, settings.cache_entries)
     choice = Choice(settings, state / "models", environment, embedder)
-    return Memory(
-        Keeping(
-            notes=Workspace.open(root, settings.extra_paths),
-            index=index,
-            **_sessions(settings, agent, state),
-            reader=index.reader(),
-            embedder=choice.embedder,
-            chunk_tokens=settings.chunk_tokens,
-            chunk_overlap=settings.chunk_overlap,
-            vector_driver=settings.vector_driver,
-            keyword_only=settings.keyword_only,
-            now_ns=now_ns,
-            monotonic_s=time.monotonic,
-            lease_wait_s=lease_wait_s,
-        ),
-        choice,
-        settings=settings,
-        agent=agent,
-        reranker=reranker,
-        state=state,
+    keeping = Keeping(
+        notes=Workspace.open(root, settings.extra_paths),
+        index=index,
+        **_sessions(settings, agent, state),
+        reader=index.reader(),
+        embedder=choice.embedder,
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        vector_driver=settings.vector_driver,
+        keyword_only=settings.keyword_only,
         now_ns=now_ns,
+        monotonic_s=time.monotonic,
+        lease_wait_s=lease_wait_s,
     )
+    builtin = Builtin(keeping, choice, settings, agent, reranker)
+    backend = _backend(builtin, settings, agent, state, environment)
+    return Memory(builtin, backend, settings=settings, agent=agent, state=state, now_ns=now_ns)
+
+
+def _backend(
+    builtin: Builtin, settings: Settings, agent: str, state: Path, environment: Mapping[str, str]
+) -> Backend:
+    """The engine that the settings name."""
+    if settings.qmd is None:
+        return builtin
+    from recollect.backends.fallback import WithFallback
+    from recollect.backends.qmd import open_qmd
+    from recollect.qmd.settings import ExtraFolder
+
+    extra = tuple(ExtraFolder(one.path, one.pattern) for one in settings.extra_paths)
+    told = replace(settings.qmd, paths=(*settings.qmd.paths, *extra))
+    qmd = open_qmd(told, builtin, agent, state, environment)
+    return WithFallback(qmd, builtin if settings.backend_fallback == "builtin" else None)
 
 
 def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
@@ -142,28 +155,37 @@ def index_dir(state: Path, agent: str, workspace: Path) -> Path:
     return state / "memory" / f"{agent}-{place}"
 
 
+class Parts(NamedTuple):
+    """What a memory is made of."""
+
+    builtin: Builtin
+    agent: str
+    state: Path
+    """The folder of everything that Recollect keeps for itself."""
+    now_ns: Callable[[], int]
+
+
 class Memory:
     """Search, get, sync, status. Use it as a context manager, from as many threads as you like."""
 
     def __init__(
         self,
-        keeping: Keeping,
-        choice: Choice,
+        builtin: Builtin,
+        backend: Backend,
         *,
         settings: Settings,
         agent: str,
-        reranker: Reranker | None,
         state: Path,
         now_ns: Callable[[], int],
     ) -> None:
-        self._keeping = keeping
-        self._state = state
-        self._choice = choice
+        self._builtin = builtin
+        self._backend = backend
+        """The engine that answers; often the same."""
+        self._keeping = builtin.keeping
         self._settings = settings
         self._agent = agent
-        self._reranker = reranker
+        self._state = state
         self._now_ns = now_ns
-        self._is_settled = settings.embedder is None or settings.embedder.fallback == "none"
 
     def __enter__(self) -> Memory:
         return self
@@ -177,8 +199,9 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        self._keeping.reader.close()
-        self._choice.close()
+        if self._backend is not self._builtin:
+            self._backend.close()
+        self._builtin.close()
 
     @property
     def workspace(self) -> Path:
@@ -187,6 +210,18 @@ class Memory:
     @property
     def settings(self) -> Settings:
         return self._settings
+
+    @property
+    def captures(self) -> Path:
+        """The folder that remembers what was written and what was recalled."""
+        from recollect.capture.place import capture_dir
+
+        return capture_dir(self._state, self._agent, self.workspace)
+
+    @property
+    def parts(self) -> Parts:
+        """For who looks after a memory; to use it, none of this is needed."""
+        return Parts(self._builtin, self._agent, self._state, self._now_ns)
 
     def paths(self) -> list[str]:
         """Every note and transcript that is there now, by the name `get` takes."""
@@ -202,39 +237,21 @@ class Memory:
         max_results: int | None = None,
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
+        session_key: str | None = None,
     ) -> Answer:
         """The best hits; an empty answer says why it is empty.
 
-        What was saved a moment ago is taken in first, if it is little; else the last published
-        index answers and says so.
+        `session_key` names the conversation that asks, where the settings say who may; None is the
+        owner's own program.
         """
-        settings = self._search_settings(question, max_results, min_score, mode)
-        stale = self._catch_up(settings)
-        look, embedder = self._keeping.reader.snapshot, self._embedder()
-        meaning = meaning_of(look, question, embedder, settings)
-        with look() as snapshot:
-            answer = search(snapshot, question, meaning, embedder.facts, settings, self._reranker)
-        if stale:
-            told = f"{answer.notice}; {stale}" if answer.notice else stale
-            answer = replace(answer, notice=told)
-        return answer
+        asked = _question(question, max_results, min_score, mode)
+        self.require_scope(session_key)
+        return self._backend.search(asked)
 
-    def _catch_up(self, settings: SearchSettings) -> str | None:
-        self._embedder()
-        if not self._settings.sync_on_search:
-            return None
-        return self._keeping.catch_up(vectors=not settings.keyword_only)
-
-    def _embedder(self) -> Embedder:
-        """The one in use; looked at once whether the index was made by the fallback."""
-        if not self._is_settled:
-            self._is_settled = True
-            with suppress(IndexTrouble), self._keeping.reader.snapshot() as snapshot:
-                made_by = snapshot.identity().provider if snapshot else ""
-                self._keeping.embedder = (
-                    self._choice.keep_fallback(made_by) or self._choice.embedder
-                )
-        return self._keeping.embedder
+    def compare(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Answers of our own engine to one text, weighed in several ways."""
+        check_question(questions[0].text)
+        return self._builtin.compare(questions)
 
     def why_absent(
         self,
@@ -245,54 +262,18 @@ class Memory:
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
     ) -> str:
-        """Why a note is not among the hits of a question, or where it is."""
-        from recollect.search.absence import why_absent
+        """Why a note is not among the hits of a question to our own engine, or where it is."""
+        asked = _question(question, max_results, min_score, mode)
+        return self._builtin.why_absent(asked, path.removeprefix("./"))
 
-        settings = self._search_settings(question, max_results, min_score, mode)
-        path = path.removeprefix("./")
-        look, embedder = self._keeping.reader.snapshot, self._embedder()
-        meaning = meaning_of(look, question, embedder, settings)
-        with look() as snapshot:
-            if snapshot is not None and path in snapshot.notes():
-                return why_absent(
-                    snapshot, question, path, meaning, embedder.facts, settings, self._reranker
-                )
-        return self._why_not_indexed(path)
-
-    def _search_settings(
+    def get(
         self,
-        question: str,
-        max_results: int | None,
-        min_score: float | None,
-        mode: Literal["hybrid", "keyword"],
-    ) -> SearchSettings:
-        if not isinstance(question, str):
-            raise BadRequest(f"the question must be a text, not {type(question).__name__}")
-        check_question(question)
-        told = self._settings
-        return SearchSettings(
-            today=self._today(),
-            max_results=told.max_results if max_results is None else max_results,
-            min_score=told.min_score if min_score is None else min_score,
-            fusion=told.fusion,
-            vector_weight=told.vector_weight,
-            candidate_multiplier=told.candidate_multiplier,
-            mmr_lambda=told.mmr_lambda,
-            half_life_days=told.half_life_days,
-            sources=self._keeping.sources,
-            keyword_only=mode == "keyword" or told.keyword_only,
-        )
-
-    def _why_not_indexed(self, path: str) -> str:
-        scan = self._keeping.notes.scan()
-        if path in scan.notes:
-            return f"{path} is not indexed yet: run `recollect index`"
-        for left in (*scan.ignored, *scan.unreadable):
-            if left.path == path:
-                return f"{path} is left out: {left.why}"
-        raise NotANote(path)
-
-    def get(self, path: str, *, from_line: int = 1, lines: int | None = None) -> Lines:
+        path: str,
+        *,
+        from_line: int = 1,
+        lines: int | None = None,
+        session_key: str | None = None,
+    ) -> Lines:
         """Lines of a note as they are on disk now."""
         if from_line < 1:
             raise BadRequest(f"lines are counted from 1, not {from_line}")
@@ -300,13 +281,19 @@ class Memory:
             raise BadRequest(f"the number of lines must be at least 1, not {lines}")
         if not isinstance(path, str):
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
+        self.require_scope(session_key)
         path = path.removeprefix("./")
-        sessions = self._keeping.transcripts
-        if sessions is not None and path.endswith(".jsonl"):
-            text = sessions[0].read(path).text
-        else:
-            text = self._keeping.notes.read(path).text
-        return lines_of(path, text, from_line, lines or GET_LINES)
+        return lines_of(path, self._backend.get(path), from_line, lines or GET_LINES)
+
+    def require_scope(self, session_key: str | None) -> None:
+        """Raises `NotForThisTalk`. Asked here, so that it holds whichever engine answers."""
+        if self._settings.qmd is None or session_key is None:
+            return
+        from recollect.qmd.scope import why_denied
+
+        denied = why_denied(session_key, self._settings.qmd.scope)
+        if denied:
+            raise NotForThisTalk(denied)
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -325,7 +312,7 @@ class Memory:
         """
         from recollect.notes import Entry, Section
 
-        to = Section(section) if section is not None else self._today()
+        to = Section(section) if section is not None else self.now().date()
         done = self._keeping.notes.append(Entry(text, origin, id), to)
         self._keeping.look_again()
         self._remember(done, origin)
@@ -334,38 +321,51 @@ class Memory:
     def _remember(self, done: Appended, origin: str) -> None:
         """So that it can be undone. The entry is on disk: what goes wrong here is no reason to
         say that it is not."""
-        from recollect.capture.place import capture_dir, record_append
+        from recollect.capture.place import record_append
 
-        folder = capture_dir(self._state, self._agent, self.workspace)
         with suppress(OSError, RecollectError):
-            record_append(folder, self.workspace, done, origin, self._now())
+            record_append(self.captures, self.workspace, done, origin, self.now())
 
     def place(self) -> Place:
         """Where a flush and session notes are written; see `recollect.capture`."""
-        from recollect.capture.place import Place, capture_dir
+        from recollect.capture.place import Place
         from recollect.redaction import Redactor, load_mask_key
 
-        folder = capture_dir(self._state, self._agent, self.workspace)
-        return Place(self._keeping.notes, folder, Redactor(load_mask_key(self._state)))
+        return Place(self._keeping.notes, self.captures, Redactor(load_mask_key(self._state)))
 
     def recalled(self, places: Sequence[tuple[str, Span]]) -> None:
         """These lines were shown to an agent; `recollect review` counts on how many days."""
-        from recollect.capture.place import capture_dir
         from recollect.capture.recall_log import note_recall
 
-        folder = capture_dir(self._state, self._agent, self.workspace)
         with suppress(OSError, RecollectError):  # An answer is an answer, noted down or not.
-            note_recall(folder, places, self._today())
+            note_recall(self.captures, places, self.now().date())
+
+    def answered(self, question: str, answer: Answer, *, tool: str, took_ms: float) -> None:
+        """An agent asked and got this: noted down for the user, unless the settings say not to."""
+        from recollect.capture.asked_log import Asked, PlaceShown, forget_asked, note_asked
+
+        with suppress(OSError, RecollectError):
+            if not self._settings.recall_log:
+                forget_asked(self.captures)
+                return
+            from recollect.redaction import Redactor, load_mask_key
+
+            query = Redactor(load_mask_key(self._state))(question)
+            places = tuple(PlaceShown(hit.path, *hit.span, hit.score) for hit in answer.hits)
+            asked = Asked(self.now(), query, tool, answer.mode, took_ms, places)
+            note_asked(self.captures, asked)
+
+    def looking(self) -> Looking:
+        """What is in the index, for a page that shows it."""
+        return self._builtin.looking()
 
     def look_again(self) -> None:
         """Somebody knows that a note has just changed: the next search looks for it."""
         self._keeping.look_again()
 
-    def _now(self) -> datetime:
+    def now(self) -> datetime:
+        """By the clock that this memory was given, where the user lives."""
         return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone()
-
-    def _today(self) -> date:
-        return self._now().date()
 
     # -- keeping up ------------------------------------------------------------------------------
 
@@ -376,25 +376,9 @@ class Memory:
         vectors: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes; `force` builds a new one.
-
-        An embedder that fails gives way to the fallback, if the settings name one.
-        """
-        self._try_first_again()
-        report = self._keeping.run(force=force, vectors=vectors, progress=progress)
-        while isinstance(report.trouble, EmbedderTrouble) and self._choice.has_second:
-            self._keeping.embedder = self._choice.after(report.trouble) or self._choice.embedder
-            report = self._keeping.run(vectors=vectors, progress=progress)
-        return report
-
-    def _try_first_again(self) -> None:
-        """Where the fallback made the index, one question shows whether the first is back: to
-        find that out by building a new index would be dear."""
-        first = self._choice.embedder
-        if self._embedder() is first:
-            return
-        if self._choice.is_back(first):
-            self._keeping.embedder = self._choice.embedder
+        """Bring the index up to date with the notes; `force` builds a new one."""
+        told = progress or (lambda _: None)
+        return self._backend.sync(force=force, vectors=vectors, progress=told)
 
     def watch(
         self,
@@ -433,13 +417,20 @@ class Memory:
 
     def status(self) -> Status:
         """Never raises for a bad index: it is what tells you that the index is bad."""
-        from recollect.status import status_of
-
-        self._embedder()
-        return status_of(self._keeping, self._settings, self._agent, self._choice.decision)
+        return self._backend.status()
 
     def probe(self) -> Probe:
         """Ask the embedder for one vector and tell what came of it."""
-        from recollect.status import probe
+        return self._builtin.probe()
 
-        return probe(self._embedder(), time.monotonic)
+
+def _question(
+    text: str,
+    max_results: int | None,
+    min_score: float | None,
+    mode: Literal["hybrid", "keyword"],
+) -> Question:
+    if not isinstance(text, str):
+        raise BadRequest(f"the question must be a text, not {type(text).__name__}")
+    check_question(text)
+    return Question(text, max_results, min_score, keyword_only=mode == "keyword")

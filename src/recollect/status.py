@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from recollect.core.errors import EmbedderTrouble, IndexTrouble
+from recollect.core.errors import EmbedderTrouble, IndexTrouble, IndexUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from recollect.config import Settings
     from recollect.core.ports import Embedder, ModelFacts
-    from recollect.core.types import Ignored
+    from recollect.core.types import Ignored, Scan
     from recollect.embedders.decision import Decision
-    from recollect.index import Counts, Snapshot
+    from recollect.index import Counts, IndexedNote
     from recollect.sync.keeping import Keeping
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Which engine answers, and why it is not the one that was asked for."""
+
+    backend: str
+    wanted: str
+    reason: str | None = None
+    since: str | None = None
+    """When that began, as an ISO time."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """What else the engine tells of itself, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +62,7 @@ class Status:
     """Why the next sync will build a new index."""
     decision: Decision | None
     """Which embedder was asked for, which is used and why; None for one that was handed in."""
+    answering: Answering = Answering("builtin", "builtin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,50 +89,71 @@ def status_of(
     keeping: Keeping, settings: Settings, agent: str, decision: Decision | None
 ) -> Status:
     """Never raises for a bad index: it is what tells you that the index is bad."""
-    scans = keeping.scans({})
     facts = keeping.facts()
     index = keeping.index
-    status = Status(
+    found = _indexed(keeping, facts)
+    scans = keeping.scans(found.known)
+    eligible = sum(len(scan.notes) for scan in scans.values())
+    behind = _behind(scans, found.known) if found.state == "ready" else eligible
+    entries = 0
+    with suppress(IndexTrouble):
+        entries = index.cache_entries()
+    return Status(
         agent=agent,
         workspace=str(keeping.notes.root),
         extra_paths=tuple(extra.path for extra in settings.extra_paths),
         index_path=str(index.folder.path),
-        state="missing",
-        problem=None,
+        state=found.state,
+        problem=found.problem,
         provider=facts.provider,
         model=facts.model,
         dims=facts.dims,
         embedder_missing=keeping.embedder.missing(),
-        counts=None,
-        eligible=sum(len(scan.notes) for scan in scans.values()),
-        dirty=sum(len(scan.notes) for scan in scans.values()),
+        counts=found.counts,
+        eligible=eligible,
+        dirty=behind,
         ignored=tuple(one for scan in scans.values() for one in scan.ignored),
         unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
-        cache_entries=0,
+        cache_entries=entries,
         index_bytes=index.folder.size(),
         vector_driver=settings.vector_driver,
-        rebuild_needed=None,
+        rebuild_needed=found.rebuild_needed,
         decision=decision,
     )
-    with suppress(IndexTrouble):
-        status = replace(status, cache_entries=index.cache_entries())
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """What the index says of itself."""
+
+    state: Literal["missing", "ready", "unreadable"] = "missing"
+    problem: str | None = None
+    counts: Counts | None = None
+    known: Mapping[str, Mapping[str, IndexedNote]] = field(default_factory=dict)
+    rebuild_needed: str | None = None
+
+
+def _indexed(keeping: Keeping, facts: ModelFacts) -> _Indexed:
+    from recollect.index.folder import SUSPECTED
+
     try:
         with keeping.reader.snapshot() as snapshot:
             if snapshot is None:
-                return status
-            return _with_index(status, snapshot, keeping, facts)
+                return _Indexed()
+            if keeping.index.folder.is_suspect(snapshot.path):
+                # Its counts lie on sound pages; the search that left word needed others.
+                raise IndexUnreadable(str(snapshot.path), SUSPECTED)
+            return _Indexed(
+                "ready",
+                counts=snapshot.counts(),
+                known={source: snapshot.notes(source) for source in keeping.sources},
+                rebuild_needed=snapshot.identity().difference(keeping.wanted(facts)),
+            )
     except IndexTrouble as trouble:
-        return replace(status, state="unreadable", problem=str(trouble))
+        return _Indexed("unreadable", str(trouble))
 
 
-def _with_index(status: Status, snapshot: Snapshot, keeping: Keeping, facts: ModelFacts) -> Status:
+def _behind(scans: Mapping[str, Scan], known: Mapping[str, Mapping[str, IndexedNote]]) -> int:
     from recollect.sync.plan import behind
 
-    known = {source: snapshot.notes(source) for source in keeping.sources}
-    return replace(
-        status,
-        state="ready",
-        counts=snapshot.counts(),
-        dirty=sum(behind(scan, known[name]) for name, scan in keeping.scans(known).items()),
-        rebuild_needed=snapshot.identity().difference(keeping.wanted(facts)),
-    )
+    return sum(behind(scan, known[name]) for name, scan in scans.items())

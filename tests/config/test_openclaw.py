@@ -110,7 +110,7 @@ def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert left["agents.defaults.memorySearch.store.path"] == (
         "that is OpenClaw's index; Recollect keeps its own"
     )
-    assert left["plugins.entries"] == "not about memory"
+    assert left["plugins.entries.other"] == "not about memory"
     assert taken["agents.defaults.memorySearch.remote.apiKey"] == "taken: '***'"
     assert "pw" not in taken["agents.defaults.memorySearch.remote.baseUrl"]
     assert taken["agents.defaults.memorySearch.chunking.tokens"] == "taken: 300"

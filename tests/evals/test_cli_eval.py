@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -51,6 +52,24 @@ def test_a_set_is_asked_of_the_floor_and_of_us(evaluate: Eval, workspaces: Path)
     assert keyword.startswith("keyword     2  1.00")
     assert paired == ("keyword against fts5, ndcg@6: +.000 [+.000 +.000]; 0 won, 0 lost, 2 equal")
     assert evaluate.err == ""
+
+
+def test_two_engines_stand_in_one_table(
+    evaluate: Eval, workspaces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = os.environ.get("RECOLLECT_TEST_QMD")
+    if not program:
+        pytest.skip("set RECOLLECT_TEST_QMD to a qmd; ./check installs one")
+    monkeypatch.setenv("PATH", f"{Path(program).parent}:{os.environ['PATH']}")
+    evaluate(workspaces, "--backend", "qmd", "--system", "keyword")
+    lines = evaluate.out.strip().split("\n")
+    assert lines[2].startswith("qmd         2  1.00")
+    assert lines[3].startswith("keyword     2  1.00")
+
+
+def test_an_engine_nobody_knows_is_refused(evaluate: Eval, workspaces: Path) -> None:
+    assert evaluate(workspaces, "--backend", "lucene") == 2
+    assert "known: builtin, qmd" in evaluate.err
 
 
 def test_by_category_and_several_sets(

@@ -66,9 +66,10 @@ def read_everything(room: Room) -> None:
         tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'chunks_words'"
         for (name,) in select(snapshot._db, tables):
             select(snapshot._db, f'SELECT * FROM "{name}"')
-        # The two indexes; `integrity_check` would tell of a bad page, but not fail.
+        # The three indexes; `integrity_check` would tell of a bad page, but not fail.
         select(snapshot._db, "SELECT path FROM chunks ORDER BY path")
         snapshot.waiting_for_vectors(1)
+        snapshot.counts()
 
 
 # -- checksums -----------------------------------------------------------------------------------

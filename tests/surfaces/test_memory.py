@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_a_note_that_is_not_there_is_said_to_be_missing(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("asked", [{"from_line": 0}, {"from_line": -3}, {"lines": 0}])
-def test_lines_that_cannot_be_are_refused(memory: Memory, asked: dict[str, int]) -> None:
+def test_lines_that_cannot_be_are_refused(memory: Memory, asked: dict[str, Any]) -> None:
     with pytest.raises(BadRequest):
         memory.get("MEMORY.md", **asked)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,3 +246,22 @@ def test_cleaned_notes_are_reported_and_left_as_they_are(memory: Memory, workspa
     report = memory.sync()
     assert [one.path for one in report.repaired] == ["memory/broken.md"]
     assert broken.read_bytes() == data
+
+
+def test_a_search_does_not_wait_behind_a_sync_of_its_own_process(
+    memory: Memory, workspace: Path
+) -> None:
+    memory.sync()
+    (workspace / "memory" / "new.md").write_text("A quagga.\n", encoding="utf-8")
+    searched = threading.Event()
+
+    def meanwhile(_: Progress) -> None:
+        assert searched.wait(60)
+
+    syncing = threading.Thread(target=lambda: memory.sync(force=True, progress=meanwhile))
+    syncing.start()
+    answer = memory.search("n0007")
+    searched.set()
+    syncing.join()
+    assert answer.hits[0].path == "memory/note-7.md"
+    assert "could not be taken in" in (answer.notice or "")

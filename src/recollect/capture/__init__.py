@@ -15,6 +15,7 @@ heartbeat.py       when hooks last ran, and when anything was last captured
 history.py         every write of ours
 undo.py            one of them taken back, byte for byte
 recall_log.py      which lines were found on which days
+asked_log.py       what agents asked, what they got, how long it took
 statements.py      what daily notes say, one thing after another
 review.py          what of it could go to MEMORY.md
 

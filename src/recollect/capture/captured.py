@@ -2,7 +2,8 @@
 
 Hosts fire the same hook two to four times, and a conversation is compacted, goes on and ends. So
 it is remembered up to which byte of the transcript everything is saved, under a lock that is held
-while saving: the next call takes what came after, and if nothing did, it does nothing.
+while saving: the next call takes what came after, and if nothing did, it does nothing. Which note
+is about to be made is written down before, so that a kill at any moment saves nothing twice.
 """
 
 from __future__ import annotations
@@ -11,8 +12,16 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recollect.capture.flush_decision import Skip
 from recollect.capture.injected import as_said
-from recollect.capture.session_note import MESSAGES, Conversation, Saved, save_session
+from recollect.capture.new_note import find_made, record_made, write_new
+from recollect.capture.session_note import (
+    MESSAGES,
+    Conversation,
+    Saved,
+    page_of,
+    record_page,
+)
 from recollect.capture.state import held, read_json, write_json
 from recollect.core.errors import NoteUnreadable
 from recollect.sessions.folders import (
@@ -29,11 +38,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recollect.capture.ended import Ended
-    from recollect.capture.flush_decision import Skip
     from recollect.capture.place import Place
     from recollect.sessions.transcript import Transcript
 
 STATE = "captured.json"
+INTENT = "making"
+ORIGIN = "hook"
 MAX_SESSIONS = 1000
 
 TAILS_BYTES = (512 * 1024, 2 * 1024 * 1024, 8 * 1024 * 1024)
@@ -50,8 +60,9 @@ def save_new_messages(
     """
     file = place.folder / STATE
     with held(file):
-        state = read_json(file)
-        found = _new_part(place, ended.transcript, state.get(ended.session), messages)
+        book = _Book(file)
+        known = _settled(place, book, ended.session, now)
+        found = _new_part(place, ended.transcript, known, messages)
         talk = Conversation(
             found.transcript.text.splitlines(),
             session=ended.session,
@@ -59,12 +70,49 @@ def save_new_messages(
             cwd=place.redact(ended.cwd) if ended.cwd else None,
             reason=ended.reason,
         )
-        saved = save_session(place, talk, now=now, zone=zone, messages=messages, origin="hook")
-        if isinstance(saved, Saved):
-            state.pop(ended.session, None)
-            state[ended.session] = {"inode": found.inode, "bytes": found.end_byte}
-            write_json(file, dict(list(state.items())[-MAX_SESSIONS:]))
-    return saved
+        page = page_of(talk, now=now, zone=zone, messages=messages)
+        if isinstance(page, Skip):
+            return page
+        until = {"inode": found.inode, "bytes": found.end_byte}
+        intent = {"stem": page.stem, "digest": page.digest, "until": until}
+        book.write(ended.session, {**known, INTENT: intent})
+        path = write_new(place, page.stem, page.text)
+        record_page(place, path, page, origin=ORIGIN, now=now)
+        book.write(ended.session, until)
+    return Saved(path, page.messages)
+
+
+class _Book:
+    """Up to where each conversation is saved; whoever has one holds the lock of its file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._state = read_json(file)
+
+    def entry(self, session: str) -> dict[str, Any]:
+        found = self._state.get(session)
+        return found if isinstance(found, dict) else {}
+
+    def write(self, session: str, entry: dict[str, Any]) -> None:
+        self._state.pop(session, None)
+        self._state[session] = entry
+        write_json(self._file, dict(list(self._state.items())[-MAX_SESSIONS:]))
+
+
+def _settled(place: Place, book: _Book, session: str, now: datetime) -> dict[str, Any]:
+    """Where to go on, once it is clear what became of a save that was cut short: its note is
+    there whole, under the name that was written down before it was made, or it is not there."""
+    entry = book.entry(session)
+    match entry.get(INTENT):
+        case {"stem": str(stem), "digest": str(digest), "until": dict(until)}:
+            path = find_made(place, stem, digest)
+            if path is None:
+                return {key: value for key, value in entry.items() if key != INTENT}
+            size = place.notes.root.joinpath(path).stat().st_size
+            record_made(place, path, digest, size, origin=ORIGIN, now=now)
+            book.write(session, until)
+            return until
+    return entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from recollect.capture.history import Write, record
+from recollect.capture.history import Write, record, writes
 from recollect.core.errors import NoteNotWritable
 from recollect.notes.below import LINK, NotPlain, descend, disk, in_words
+from recollect.notes.held import ChangeableFolder
+from recollect.notes.read import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,47 +27,71 @@ FOLDER = "memory"
 MAX_NUMBER = 999
 """More conversations of one name on one day than anybody has."""
 
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
-# O_EXCL makes a file or nothing: it neither opens what is there nor goes where a link points.
-_NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-def write_new(place: Place, stem: str, text: str, *, origin: str, now: datetime) -> str:
+def write_new(place: Place, stem: str, text: str) -> str:
     """Make `memory/<stem>.md`, or the next number, on disk when done; returns its path.
 
     Raises `NoteNotWritable`.
     """
-    data = text.encode("utf-8", "replace")
     path = f"{FOLDER}/{stem}.md"
     try:
-        name = _make(place.notes.root, stem, data)
+        name = _make(place.notes.root, stem, encoded(text))
     except NotPlain as found:
         raise NoteNotWritable(path, found.why, "put a plain folder there") from None
     except OSError as error:
         raise NoteNotWritable(path, in_words(error), "mend that; it is saved next time") from error
-    path = f"{FOLDER}/{name}"
-    digest = hashlib.sha256(data).hexdigest()
+    return f"{FOLDER}/{name}"
+
+
+def encoded(text: str) -> bytes:
+    """As it is written."""
+    return text.encode("utf-8", "replace")
+
+
+def find_made(place: Place, stem: str, digest: str) -> str | None:
+    """The path of a note that `write_new` made before, told by the sha256 of its bytes."""
+    try:
+        with closing(ChangeableFolder(_held(place.notes.root))) as parent:
+            for name in _names(stem):
+                if _digest(parent, name) == digest:
+                    return f"{FOLDER}/{name}"
+    except (FileNotFoundError, NotPlain):
+        pass  # No number is left out, so behind the first that is missing there is none.
+    return None
+
+
+def record_made(
+    place: Place, path: str, text_digest: str, size: int, *, origin: str, now: datetime
+) -> None:
+    """Into the history, once. Raises `StateNotWritable`."""
+    for one in writes(place.folder):
+        if (one.write.path, one.write.digest, one.undone) == (path, text_digest, False):
+            return
     empty = hashlib.sha256(b"").hexdigest()
-    write = Write(path, 0, len(data), digest, empty, digest, origin, "note")
+    write = Write(path, 0, size, text_digest, empty, text_digest, origin, "note")
     record(place.folder, write, now)
-    return path
+
+
+def _digest(parent: ChangeableFolder, name: str) -> str:
+    fd = parent.file(name)
+    try:
+        return hashlib.sha256(read_all(fd, os.fstat(fd).st_size)).hexdigest()
+    finally:
+        os.close(fd)
 
 
 def _make(root: Path, stem: str, data: bytes) -> str:
     with descend(disk(), (str(root),)) as folder:
         folder.make_folder(FOLDER)
-    parent = _held(root)
-    try:
+        folder.sync()
+    with closing(ChangeableFolder(_held(root))) as parent:
         for name in _names(stem):
-            try:
-                fd = os.open(name, _NEW_FLAGS, 0o666, dir_fd=parent)
-            except FileExistsError:
-                continue
-            _fill(fd, name, parent, data)
-            return name
-    finally:
-        os.close(parent)
+            with suppress(FileExistsError):
+                os.close(parent.new_file(name, data))
+                parent.sync()
+                return name
     raise FileExistsError(f"{stem}.md and {MAX_NUMBER} more are there")
 
 
@@ -79,19 +106,6 @@ def _held(root: Path) -> int:
         raise NotPlain(LINK) from None
     finally:
         os.close(above)
-
-
-def _fill(fd: int, name: str, parent: int, data: bytes) -> None:
-    """Whole or not at all: half a note would be taken for all that was said."""
-    try:
-        with os.fdopen(fd, "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(fd)
-        os.fsync(parent)
-    except BaseException:
-        os.unlink(name, dir_fd=parent)
-        raise
 
 
 def _names(stem: str) -> Iterator[str]:

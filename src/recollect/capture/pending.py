@@ -48,7 +48,7 @@ def forget(folder: Path, sessions: Collection[str]) -> None:
 
 def _ended(session: str, told: Any) -> Ended | None:
     match told:
-        case {"transcript": str(transcript), "host": str(host)}:
+        case {"transcript": str(transcript), "host": str(host)} if "\0" not in transcript:
             cwd = told.get("cwd")
             cwd = cwd if isinstance(cwd, str) else None
             return Ended(Path(transcript), session, host, cwd, "session-end")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.capture.flush_decision import Skip
-from recollect.capture.new_note import write_new
+from recollect.capture.new_note import encoded, record_made, write_new
+from recollect.core.errors import RecollectError
 from recollect.notes import user_day
 
 if TYPE_CHECKING:
@@ -44,6 +47,19 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A note that is ready to be written."""
+
+    stem: str
+    text: str
+    messages: int
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(encoded(self.text)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     path: str
     messages: int
@@ -60,6 +76,29 @@ def save_session(
     origin: str = "session",
 ) -> Saved | Skip:
     """Save the last messages as a new note; `name_it` makes a slug, else it is the time."""
+    page = page_of(talk, now=now, zone=zone, messages=messages, name_it=name_it)
+    if isinstance(page, Skip):
+        return page
+    path = write_new(place, page.stem, page.text)
+    with suppress(RecollectError):  # It is on disk: that it cannot be undone by us is no failure.
+        record_page(place, path, page, origin=origin, now=now)
+    return Saved(path, page.messages)
+
+
+def record_page(place: Place, path: str, page: Page, *, origin: str, now: datetime) -> None:
+    size = len(encoded(page.text))
+    record_made(place, path, page.digest, size, origin=origin, now=now)
+
+
+def page_of(
+    talk: Conversation,
+    *,
+    now: datetime,
+    zone: tzinfo,
+    messages: int = MESSAGES,
+    name_it: Callable[[str], str | None] | None = None,
+) -> Page | Skip:
+    """What would be written, and under which name."""
     lines = [line for line in talk.lines if line.strip()][-messages:]
     if not any(line.startswith("User: ") for line in lines):
         return Skip("the user has said nothing that is not saved already")
@@ -67,8 +106,7 @@ def save_session(
     day, clock = user_day(now, zone), now.astimezone(zone).strftime("%H%M")
     slug = _slug("\n".join(lines), name_it) or clock
     text = _page(talk, lines, now.astimezone(zone))
-    path = write_new(place, f"{day.isoformat()}-{slug}", text, origin=origin, now=now)
-    return Saved(path, len(lines))
+    return Page(f"{day.isoformat()}-{slug}", text, len(lines))
 
 
 def clean_slug(told: str) -> str:

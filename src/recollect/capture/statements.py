@@ -22,7 +22,6 @@ MAX_CHARS = 600
 
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_COMMENT = re.compile(r"<!--.*?-->")
 _FACT = re.compile(r"- (?:session|host|folder|closed by): `")
 
 
@@ -65,5 +64,14 @@ def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 def _told(lines: list[str]) -> str:
     if _FACT.match(lines[0]) or lines[0].startswith("Assistant: "):
         return ""
-    text = " ".join(_COMMENT.sub("", " ".join(lines)).split())
+    text = " ".join(_without_comments(" ".join(lines)).split())
     return _BULLET.sub("", text, count=1).removeprefix("User: ").strip()
+
+
+def _without_comments(text: str) -> str:
+    """By hand: a pattern would look for the end of every open comment again and again."""
+    kept, at = list[str](), 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        kept.append(text[at:begin])
+        at = end + 3
+    return "".join((*kept, text[at:]))

@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,7 +114,10 @@ def undo(root: Path, folder: Path, id_: str, *, now: datetime, wait_s: float = W
     except (OSError, NotPlain) as error:
         why = error.why if isinstance(error, NotPlain) else in_words(error)
         raise CannotUndo(recorded.id, write.path, why) from error
-    record_undo(folder, recorded.id, now)
+    with suppress(RecollectError):
+        # The bytes are out: what goes wrong here is no reason to say that they are not. Asked
+        # again, `decide_cut` finds that they are gone.
+        record_undo(folder, recorded.id, now)
     return recorded
 
 
@@ -167,7 +170,10 @@ class _Note:
         os.fsync(self.parent)
 
     def _replace(self, rest: bytes, was: os.stat_result, recorded: Recorded) -> None:
-        beside = f".{self.name}.recollect-{os.getpid()}-{os.urandom(4).hex()}"
+        # We hold the note's lock, so one name is enough, and what a kill left of it goes.
+        beside = f".{self.name}.recollect-undo"
+        with suppress(FileNotFoundError):
+            os.unlink(beside, dir_fd=self.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         fd = os.open(beside, flags, stat.S_IMODE(was.st_mode), dir_fd=self.parent)
         try:

@@ -13,6 +13,7 @@ from recollect.config import default_state_dir
 from recollect.core.errors import BadRequest, BadSetting
 from recollect.embedders import open_embedded
 from recollect.evals import (
+    BACKENDS,
     SYSTEMS,
     Comparison,
     Run,
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _compare(arguments)
     if not arguments.sets:
         raise BadRequest("name a folder with a set of questions, or two runs to --compare")
-    systems = _systems(arguments.system) or FLOOR_AND_US
+    systems = _asked_for(arguments) or FLOOR_AND_US
     k = check_k(FIRST_HITS if arguments.k is None else arguments.k)
     out = _writable(arguments.out)
     runs: list[Run] = []
@@ -66,8 +67,21 @@ def run(arguments: argparse.Namespace) -> int:
     return DEGRADED if any(one.degraded for each in runs for one in each.asked) else 0
 
 
+def _asked_for(arguments: argparse.Namespace) -> tuple[str, ...]:
+    if not arguments.backend:
+        return _systems(arguments.system)
+    engines = [name.strip() for name in arguments.backend.split(",") if name.strip()]
+    for name in engines:
+        if name not in BACKENDS:
+            raise BadRequest(f"no engine is called {name!r}; known: {', '.join(BACKENDS)}")
+    named = ",".join(BACKENDS[name] for name in engines)
+    return _systems(f"{named},{arguments.system or ''}")
+
+
 def _systems(named: str | None) -> tuple[str, ...]:
-    systems = tuple(dict.fromkeys(name.strip() for name in (named or "").split(",") if name))
+    systems = tuple(
+        dict.fromkeys(name.strip() for name in (named or "").split(",") if name.strip())
+    )
     for name in systems:
         if name not in SYSTEMS:
             raise BadRequest(f"no system is called {name!r}; known: {', '.join(SYSTEMS)}")

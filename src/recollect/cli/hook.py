@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import say, tell
 from recollect.cli.place import add_place, meant, workspace_of
-from recollect.core.errors import MemoryOff
+from recollect.core.errors import MemoryOff, NoteUnreadable
 
 if TYPE_CHECKING:
     import argparse
@@ -192,13 +192,14 @@ class _Hook:
 
 
 def _session_start(hook: _Hook) -> str | None:
-    saved = _save_earlier(hook)
     from recollect.tools.recall import bootstrap
 
-    with hook.memory() as memory:
-        today = hook.now.astimezone(hook.zone).date()
-        _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=CONTEXT_CHARS))
-    return saved
+    try:
+        return _save_earlier(hook)
+    finally:  # What went wrong with an older conversation is not the new one's fault.
+        with hook.memory() as memory:
+            today = hook.now.astimezone(hook.zone).date()
+            _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=CONTEXT_CHARS))
 
 
 def _save_earlier(hook: _Hook) -> str | None:
@@ -206,10 +207,27 @@ def _save_earlier(hook: _Hook) -> str | None:
     from recollect.capture.pending import earlier, forget
 
     waiting = earlier(hook.folder, hook.called.session)
-    saved = [_save_one(hook, one) for one in waiting]
+    saved, gone = None, None
+    for one in waiting:
+        try:
+            path = _save_one(hook, one)
+            saved = saved or path
+        except NoteUnreadable as error:
+            if not _is_gone(error):
+                raise
+            gone = error
     if waiting:
         forget(hook.folder, [one.session for one in waiting])
-    return next((path for path in saved if path), None)
+    if gone:
+        raise gone  # Said once: it is not waited for again.
+    return saved
+
+
+def _is_gone(error: NoteUnreadable) -> bool:
+    """No transcript, or one of no kind we know; what we may not read now may be read later."""
+    return not isinstance(error.__cause__, OSError) or isinstance(
+        error.__cause__, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    )
 
 
 def _prompt(hook: _Hook) -> str | None:

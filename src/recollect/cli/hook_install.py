@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 TIMEOUT_S = 10
 """Far more than a hook takes. By themselves hosts wait for minutes, and nobody should."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]')
+# A text that never ends is taken to its end: else each quotation mark in it would begin another.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ def install(
         after = with_hooks(_text(before) if before else host.empty, items)
         if after is None:
             return False, None
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         backup = None if before is None else _back_up(file, before)
         _replace(file, before, after.encode())
     except OSError as error:

@@ -85,19 +85,21 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     _require_sdk()
     _log_to_stderr()
+    from recollect.cli.entries import entries_of
     from recollect.server.mcp import create_server
     from recollect.tools import Talk
 
     with memory_of(arguments) as memory:
         citations = arguments.citations or memory.settings.citations
         talk = Talk(session_key=arguments.session_key, citations=citations, origin="mcp")
-        server = create_server(memory, talk)
-        if arguments.http:
-            _serve_http(server, arguments)
-        else:
-            from recollect.server.stdio import serve_stdio
+        with entries_of(arguments, memory.settings) as entries:
+            server = create_server(memory, talk, entries=entries)
+            if arguments.http:
+                _serve_http(server, arguments)
+            else:
+                from recollect.server.stdio import serve_stdio
 
-            serve_stdio(server)
+                serve_stdio(server)
     return 0
 
 

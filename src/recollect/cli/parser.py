@@ -128,8 +128,11 @@ def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system",
         metavar="NAMES",
-        help="what to ask, by commas: hybrid, keyword, vector, or the floor: fts5 "
+        help="what to ask, by commas: hybrid, keyword, vector, qmd, or the floor: fts5 "
         "(default: fts5,hybrid)",
+    )
+    parser.add_argument(
+        "--backend", metavar="NAMES", help="the same by engine, by commas: builtin, qmd"
     )
     parser.add_argument("--k", type=int, metavar="N", help="look at the first N hits (default: 6)")
     parser.add_argument(
@@ -179,7 +182,9 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "get": ("print lines of a note", _get),
     "append": ("add an entry to the note of today", _append),
     "status": ("show what the memory holds and how it is", _status),
-    "doctor": ("look for what is wrong, and say what to do", add_place),
+    "doctor": ("look for what is wrong, say what to do, or do it", _own("doctor")),
+    "verify": ("prove that the index says what the notes say", add_place),
+    "entries": ("what agents stored as single statements (LanceDB)", _own("entries")),
     "review": ("propose what of the daily notes could go to MEMORY.md", _own("review")),
     "history": ("list what Recollect wrote to the notes", _own("history")),
     "undo": ("take one of these writes back", _own("undo")),
@@ -187,6 +192,8 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "eval": ("measure how well questions with known answers are answered", _eval),
     "model": ("fetch a model, or list them", _model),
     "mcp": ("serve agents over MCP, or tell a client about it", _own("mcp")),
+    "serve": ("serve agents and a page over HTTP", _own("serve")),
+    "token": ("who may use `recollect serve`, and for what", _own("token")),
     "config": ("show and check the settings", _own("config")),
     "completion": ("print a completion script for a shell", _completion),
 }

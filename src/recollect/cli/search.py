@@ -11,8 +11,7 @@ from recollect.cli.place import memory_of
 if TYPE_CHECKING:
     import argparse
 
-    from recollect.core.types import Hit, ScoreParts
-    from recollect.search import Answer
+    from recollect.core.types import Answer, Hit, ScoreParts
 
 NOTHING_FOUND = 3
 DEGRADED = 5

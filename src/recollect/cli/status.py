@@ -10,8 +10,7 @@ from recollect.cli.place import memory_of
 if TYPE_CHECKING:
     import argparse
 
-    from recollect.embedders.decision import Decision
-    from recollect.status import Probe, Status
+    from recollect.status import Answering, Probe, Status
 
 DEGRADED = 5
 
@@ -28,7 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
         for name, value in [*_facts(status), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
     bad = status.problem or status.unreadable or status.embedder_missing
-    return DEGRADED if bad or (probe and probe.trouble) else 0
+    replaced = status.answering.backend != status.answering.wanted
+    return DEGRADED if bad or replaced or (probe and probe.trouble) else 0
 
 
 def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
@@ -46,20 +46,13 @@ def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
     return {"ok": not trouble, "dims": probe.dims, "ms": round(probe.ms), "trouble": trouble}
 
 
-def _decision_json(decision: Decision | None) -> dict[str, Any] | None:
-    if decision is None:
-        return None
+def _answering_json(answering: Answering) -> dict[str, Any]:
+    other = answering.backend != answering.wanted
+    fallback = {"from": answering.wanted, "reason": answering.reason, "since": answering.since}
     return {
-        "requested": decision.requested,
-        "used": decision.used,
-        "why": decision.why,
-        "fallback": decision.fallback,
-        "keyFrom": decision.key_from,
-        "endpoint": decision.endpoint,
-        "steps": [
-            {"provider": step.provider, "outcome": step.outcome, "why": step.why}
-            for step in decision.steps
-        ],
+        "backend": answering.backend,
+        "fallback": fallback if other else None,
+        "engine": dict(answering.facts),
     }
 
 
@@ -67,6 +60,7 @@ def as_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
     counts = status.counts
     return {
         "agent": status.agent,
+        **_answering_json(status.answering),
         "workspace": status.workspace,
         "extraPaths": list(status.extra_paths),
         "indexPath": status.index_path,
@@ -90,7 +84,7 @@ def as_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
         "cache": {"entries": status.cache_entries},
         "indexBytes": status.index_bytes,
         "embedderMissing": status.embedder_missing,
-        "embedder": _decision_json(status.decision),
+        "embedder": status.decision.to_json() if status.decision else None,
         "probe": _probe_json(probe),
         "rebuildNeeded": status.rebuild_needed,
         "ignored": [{"path": one.path, "why": one.why} for one in status.ignored],
@@ -98,10 +92,22 @@ def as_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
     }
 
 
+def _answering_facts(answering: Answering) -> list[tuple[str, str]]:
+    """Nothing where our own engine answers as it was asked to."""
+    if answering.wanted == "builtin":
+        return []
+    facts = [("engine", answering.backend), *(("", f"{a}: {b}") for a, b in answering.facts)]
+    if answering.reason:
+        since = f"since {answering.since}, " if answering.since else ""
+        facts.append(("", f"not {answering.wanted}: {since}{answering.reason}"))
+    return facts
+
+
 def _facts(status: Status) -> list[tuple[str, str]]:
     facts = [
         ("workspace", status.workspace),
         ("agent", status.agent),
+        *_answering_facts(status.answering),
         ("index", f"{status.state}, {status.index_bytes / 1e6:.1f} MB in {status.index_path}"),
     ]
     if status.counts:

@@ -81,6 +81,21 @@ _QMD = (
         "openclaw"),
 )  # fmt: skip
 
+_LANCE = (
+    off("enabled", "give agents entries: single statements that they store, recall and forget, "
+        "beside the notes", "openclaw"),
+    Key("config.dbPath", Text("a folder"), None, "where they are kept; unset, below the state "
+        "folder", "openclaw"),
+    off("config.autoCapture", "let a host store what the user says, by itself", "openclaw"),
+    off("config.autoRecall", "let a host put entries before a prompt, by itself", "openclaw"),
+    Key("config.captureMaxChars", Number(100, 10_000), 500,
+        "the longest message that is stored by itself", "openclaw"),
+    Key("config.recallMaxChars", Number(100, 10_000), 1000,
+        "how much of a prompt is asked for", "openclaw"),
+    Key("config.embedding", Unused(), None, "accepted and not used: entries have the embedder of "
+        "`memorySearch`", "openclaw"),
+)  # fmt: skip
+
 GLOBAL_KEYS = (
     Key("memory.backend", Choice(("builtin", "qmd")), "builtin", "the engine that answers",
         own=True),
@@ -94,7 +109,13 @@ GLOBAL_KEYS = (
         "keep a note of a conversation that is closed with /new or /reset"),
     Key("hooks.internal.entries.session-memory.messages", Number(1, 1000), 15,
         "how many of its last messages"),
+    Key("recallLog.enabled", Flag(), default=True, meaning="keep what agents asked and which "
+        "lines they got, with secrets masked, for your page to show; off keeps nothing",
+        # A folder from a stranger must not switch on what its user switched off.
+        since="ours", own=True),
     *(key._replace(path=f"memory.qmd.{key.path}") for key in _QMD),
+    *(key._replace(path=f"plugins.entries.memory-lancedb.{key.path}", own=True)
+      for key in _LANCE),  # Entries lie outside the workspace: it is not its file's to open them.
     Key("models.providers.*.baseUrl", Url(), None, "the address of a provider", own=True),
     Key("models.providers.*.apiKey", SecretText(), None, "its key", own=True),
     Key("models.providers.*.headers", Headers(), {}, "headers sent along", own=True),

@@ -49,6 +49,7 @@ LEFT = {
     "memorySearch.local.modelCacheDir": "Recollect downloads nothing into OpenClaw's folders",
     "memorySearch.multimodal": "Recollect indexes Markdown only",
     "memory.qmd.sessions.exportDir": "Recollect writes nothing into OpenClaw's folders",
+    "plugins.entries.memory-lancedb.config.dbPath": "that is OpenClaw's; Recollect keeps its own",
     "$include": "included files are not read: name them instead",
 }
 _FLAT = {"chunkSize": "chunking.tokens", "chunkOverlap": "chunking.overlap",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from recollect.core.fusion import Fusion
     from recollect.core.secret import Secret
     from recollect.embedders.settings import EmbedderSettings
+    from recollect.lance.settings import LanceSettings
+    from recollect.qmd.settings import QmdSettings
 
 WORKSPACE_FILE = "recollect.json"
 HALF_LIFE_DAYS = 30.0
@@ -70,6 +72,14 @@ class Settings:
     """Whether agents are shown where a hit comes from; auto: in private conversations."""
     keyword_only: bool = False
     """No vectors: `provider: none`."""
+    qmd: QmdSettings | None = None
+    """How to use QMD; None: our own engine answers."""
+    backend_fallback: Literal["builtin", "none"] = "builtin"
+    """Who answers when QMD does not."""
+    recall_log: bool = True
+    """Keep what agents asked, and what they got."""
+    entries: LanceSettings | None = None
+    """What agents may do with entries; None: they have none."""
     off_because: str | None = None
     """Why this agent has no memory; None when it has one."""
 
@@ -116,6 +126,10 @@ def settings_of(agent: AgentSettings, provider_keys: Mapping[str, Secret]) -> Se
         embedder=_embedder(agent),
         keyword_only=told.provider == "none",
         provider_keys=provider_keys,
+        qmd=_qmd(agent),
+        backend_fallback=agent.values["memory.fallback"],
+        recall_log=agent.values["recallLog.enabled"],
+        entries=_entries(agent),
         off_because=agent.off_because,
         **_weighing(told.query),
     )
@@ -181,6 +195,34 @@ def _embedder(agent: AgentSettings) -> EmbedderSettings:
             ),
         ),
         local=LocalSettings(told.local.model_path, told.local.model_cache_dir),
+    )
+
+
+def _qmd(agent: AgentSettings) -> QmdSettings | None:
+    if agent.values["memory.backend"] != "qmd":
+        return None
+    from recollect.qmd.settings import settings_from
+
+    above = "memory.qmd."
+    told = agent.values.items()
+    return settings_from(
+        {key.removeprefix(above): value for key, value in told if key.startswith(above)}
+    )
+
+
+def _entries(agent: AgentSettings) -> LanceSettings | None:
+    from recollect.lance.settings import NAME, LanceSettings
+
+    told = agent.values
+    if not told[f"{NAME}.enabled"]:
+        return None
+    return LanceSettings(
+        enabled=True,
+        auto_capture=told[f"{NAME}.config.autoCapture"],
+        auto_recall=told[f"{NAME}.config.autoRecall"],
+        db_path=told[f"{NAME}.config.dbPath"],
+        capture_chars=told[f"{NAME}.config.captureMaxChars"],
+        recall_chars=told[f"{NAME}.config.recallMaxChars"],
     )
 
 

@@ -106,7 +106,8 @@ def _line_units(lines: Sequence[str]) -> list[Unit]:
 
 def find_units(lines: Sequence[str]) -> list[Unit]:
     """The units of a note, in order, covering every line once."""
-    if sum(map(len, lines)) + len(lines) > PARSED_CHARS:
+    chars = sum(map(len, lines)) + len(lines)
+    if chars > PARSED_CHARS or _table_cells(lines) > chars:
         return _line_units(lines)
     front = _front_matter_end(lines)
     body = "\n".join([""] * front + list(lines[front:]))
@@ -115,6 +116,25 @@ def find_units(lines: Sequence[str]) -> list[Unit]:
     found = [Unit(0, front)] if front else []
     found += _token_units(_parser().parse(body))
     return list(_without_gaps(found, len(lines)))
+
+
+_BELOW_HEADER = frozenset(" \t|-:>+*.)0123456789")
+
+
+def _table_cells(lines: Sequence[str]) -> int:
+    """How many cells the parser would make: it fills up every row to the width of its header.
+
+    A cell that somebody wrote takes two characters. A note with more cells than characters is
+    there to fill the memory: 1800 characters can ask for 65 000 cells, the next 1800 for as many.
+    """
+    cells = columns = 0
+    for line in lines:
+        if not line or line.isspace():
+            columns = 0
+        elif "|" in line and "-" in line and _BELOW_HEADER.issuperset(line):
+            columns = line.count("|") + 1
+        cells += columns
+    return cells
 
 
 @cache

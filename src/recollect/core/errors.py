@@ -18,6 +18,8 @@
     │   ├── IndexTooNew         written by a later Recollect: upgrade, or rebuild with --force
     │   └── StateNotWritable    no permission or no room where the index lives
     ├── OutputFailed            the answer could not be written where it was to go
+    ├── NotForThisTalk          the settings do not let this conversation see the memory
+    ├── BackendFailed           another engine was asked and did not answer
     └── EmbedderTrouble         no vectors right now: search goes on by keyword
         ├── EmbedderMissing     its weights, package or key are not there
         ├── EmbedderRefused     it said no, and will go on saying no until the user acts
@@ -193,6 +195,26 @@ class OutputFailed(RecollectError):
     def __init__(self, why: str) -> None:
         super().__init__(f"cannot write the answer: {why}")
         self.why = why
+
+
+class NotForThisTalk(RecollectError):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"this conversation may not see the memory: {why}")
+        self.why = why
+
+
+class BackendFailed(RecollectError):
+    """An engine other than our own could not do what it was asked. An empty answer is none."""
+
+    exit_code = 5
+
+    def __init__(self, backend: str, kind: str, why: str, action: str) -> None:
+        super().__init__(f"{backend} did not answer ({kind}): {why}; {action}")
+        self.backend = backend
+        self.kind = kind
+        """One word to branch on; which ones there are, the backend says."""
+        self.why = why
+        self.action = action
 
 
 class EmbedderTrouble(RecollectError):

@@ -7,7 +7,8 @@ import re
 # No white space, no `>` and no `--`: nothing that could end the comment.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
 ID = rf"(?: #{NAME})?"
-_MARK = re.compile(rf"[ \t]*<!-- @{NAME}{ID} -->[ \t]*$", re.MULTILINE)
+# Begun only where the white space does: a line of nothing else would be tried from every column.
+_MARK = re.compile(rf"(?<![ \t])[ \t]*<!-- @{NAME}{ID} -->[ \t]*$", re.MULTILINE)
 
 
 def without_marks(text: str) -> str:

@@ -6,13 +6,15 @@ to define, a third to make, and `recollect search` feels both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from datetime import date
 
 Source: TypeAlias = Literal["memory", "sessions"]
+Mode: TypeAlias = Literal["hybrid", "partial", "keyword", "vector"]
+"""What took part: words and vectors, the vectors of some chunks only, one of both."""
 
 
 class Span(NamedTuple):
@@ -121,3 +123,23 @@ class Hit:
     @property
     def citation(self) -> str:
         return f"{self.path}#{self.span}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, best first, and how they were found."""
+
+    hits: tuple[Hit, ...]
+    mode: Mode
+    provider: str
+    model: str
+    reason: str | None = None
+    """Why there are no hits."""
+    notice: str | None = None
+    """Why the mode is less than hybrid, or a reranker or an engine was left out."""
+    degraded: bool = False
+    """The mode is less than what was asked for."""
+
+    def told_too(self, notice: str) -> Answer:
+        """The same answer with one notice more."""
+        return replace(self, notice=f"{self.notice}; {notice}" if self.notice else notice)

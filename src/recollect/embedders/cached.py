@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recollect.core.ports import Embedder, Keep, Kind, ModelFacts, VectorCache, Vectors
+    from recollect.embedders.usage import CacheTally
 
 LENGTH_TOLERANCE = 1e-2
 """How far from 1 a kept vector may be: rounding stays far below, damage seldom does."""
@@ -26,9 +27,12 @@ LENGTH_TOLERANCE = 1e-2
 class Cached:
     """Same shape as the embedder inside; `cache` belongs to that model alone."""
 
-    def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
+    def __init__(
+        self, embedder: Embedder, cache: VectorCache, tally: CacheTally | None = None
+    ) -> None:
         self._embedder = embedder
         self._cache = cache
+        self._tally = tally
 
     @property
     def facts(self) -> ModelFacts:
@@ -49,13 +53,15 @@ class Cached:
         digests = [_digest(text) for text in texts]
         by_digest = dict(zip(digests, texts, strict=True))
         vectors = self._known(list(by_digest))
+        if self._tally:
+            self._tally.add(hits=len(vectors), misses=len(by_digest) - len(vectors))
         vectors |= self._new({d: text for d, text in by_digest.items() if d not in vectors})
         return np.stack([vectors[digest] for digest in digests])
 
     def _known(self, digests: list[str]) -> dict[str, Vectors]:
         dims = self.facts.dims
         found = self._cache.get(digests)
-        return {digest: vector for digest, vector in found.items() if _is_sound(vector, dims)}
+        return {digest: vector for digest, vector in found.items() if is_sound(vector, dims)}
 
     def _new(self, texts: dict[str, str]) -> dict[str, Vectors]:
         vectors: dict[str, Vectors] = {}
@@ -94,8 +100,11 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _is_sound(vector: Vectors, dims: int) -> bool:
-    """`dims` 0 is not known: the cache was told what to look for by somebody who knows."""
+def is_sound(vector: Vectors, dims: int) -> bool:
+    """Whether a vector that was kept can be used; a cache may have been damaged, or edited.
+
+    `dims` 0 is not known: the cache was told what to look for by somebody who knows.
+    """
     import numpy as np
 
     if vector.ndim != 1 or (dims and vector.size != dims) or not np.isfinite(vector).all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from recollect.core.ports import Embedder
@@ -34,6 +34,20 @@ class Decision:
     key_from: str | None = None
     """The place of the key, never the key."""
     endpoint: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "requested": self.requested,
+            "used": self.used,
+            "why": self.why,
+            "fallback": self.fallback,
+            "keyFrom": self.key_from,
+            "endpoint": self.endpoint,
+            "steps": [
+                {"provider": step.provider, "outcome": step.outcome, "why": step.why}
+                for step in self.steps
+            ],
+        }
 
     @property
     def fell_back(self) -> bool:

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+from recollect.private import make_private, open_model, open_private
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -75,7 +77,7 @@ def download(url: str, target: Path, *, progress: Progress = lambda _, __: None)
         return target
     timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_private(target.parent)
         with _sole_writer(target), httpx2.Client(timeout=timeout) as client:
             if target.exists():  # the process we might have met here has finished it
                 return target
@@ -192,7 +194,7 @@ def _continues(answer: httpx2.Response, have: int) -> bool:
 def _write(
     answer: httpx2.Response, wanted: Wanted, part: Path, at: int, progress: Progress
 ) -> None:
-    with part.open("r+b" if at else "wb") as file:
+    with open(part, "r+b" if at else "wb", opener=open_model) as file:
         file.seek(at)
         # As the bytes come: blocks of a fixed size would lose the last one to a cut.
         for block in answer.iter_raw():
@@ -257,7 +259,7 @@ def _of(have: int, wanted: Wanted) -> str:
 def _sole_writer(target: Path) -> Iterator[None]:
     """A lock that the kernel frees when its holder dies; the file itself stays, empty."""
     lock = target.with_name(f"{target.name}.lock")
-    with lock.open("ab") as file:
+    with open(lock, "ab", opener=open_private) as file:
         if not _locked(file.fileno()):
             raise DownloadFailed(f"another process is downloading {target}; wait until it is done")
         yield

@@ -14,6 +14,7 @@ taken out of them. About keys they are not shown at all: some quote half of one.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -43,6 +44,10 @@ SECRET_CHARS = 6
 def fault(provider: str, reply: Reply, told: Told, secrets: Iterable[Secret]) -> EmbedderTrouble:
     """The error to raise for an answer with any status but 200."""
     status = reply.status
+    # Careless servers quote what they were sent, in the code as well as in the words.
+    secrets = tuple(secrets)
+    code, message = _without(told.code, secrets), _without(told.message, secrets)
+    told = replace(told, code=code, message=message)
     if told.bad_key or status in (401, 403):
         return _key_refused(provider, status, told.code)
     if told.out_of_quota or status == 402:
@@ -53,7 +58,7 @@ def fault(provider: str, reply: Reply, told: Told, secrets: Iterable[Secret]) ->
             http_status=status,
             code=told.code,
         )
-    words = _words(told, secrets)
+    words = _words(told)
     if told.too_large or status == 413:
         return TextTooLarge(
             provider, f"more than it takes at once{words}", http_status=status, code=told.code
@@ -115,15 +120,21 @@ def _named(code: str | None) -> str:
     return f", {_shortened(code)}" if code else ""
 
 
-def _words(told: Told, secrets: Iterable[Secret]) -> str:
-    message = told.message or ""
+def _words(told: Told) -> str:
+    short = _shortened(told.message or "")
+    return f": {short}" if short else ""
+
+
+def _without(text: str | None, secrets: Iterable[Secret]) -> str | None:
+    """The text without any of these; None where there is none."""
+    if not text:
+        return text
     for secret in secrets:
         # What follows `Bearer ` is the key; the whole header seldom comes back, the key may.
         for part in {secret.reveal(), secret.reveal().split(" ")[-1]}:
             if len(part) >= SECRET_CHARS:
-                message = message.replace(part, "[key]")
-    short = _shortened(message)
-    return f": {short}" if short else ""
+                text = text.replace(part, "[key]")
+    return text
 
 
 def _shortened(text: str) -> str:

@@ -13,6 +13,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from recollect.private import make_private, open_private
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -53,7 +55,8 @@ class KnownDims:
     def _write(self, known: dict[str, int]) -> None:
         if self._path is None:
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self._path.parent)
         scratch = self._path.with_name(f"{FILE_NAME}.{os.getpid()}.{threading.get_ident()}")
-        scratch.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        with open(scratch, "w", encoding="utf-8", opener=open_private) as file:
+            json.dump(known, file, indent=1)
         scratch.replace(self._path)

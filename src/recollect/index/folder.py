@@ -2,6 +2,7 @@
 
     CURRENT            names the generation that answers, e.g. `index-7.sqlite`
     index-7.sqlite     that generation (with -wal and -shm beside it while in use)
+    index-7.sqlite-map perhaps: where a page draws its chunks (see `service/atlas.py`)
     index-8.sqlite     perhaps: one being built; nobody reads it before CURRENT names it
     cache.sqlite       vectors already paid for; outlives every generation
     writer.lock        the lease on writing, held for a moment
@@ -23,14 +24,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import IndexUnreadable, StateNotWritable
+from recollect.private import make_private, sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CURRENT = "CURRENT"
 SUSPECT = "SUSPECT"
+SUSPECTED = "a search met a damaged page"
 _GENERATION = re.compile(r"index-(\d{1,18})\.sqlite")
-_SIDE_FILES = ("", "-wal", "-shm", "-journal")
+_MAP = "-map"
+_SIDE_FILES = ("", "-wal", "-shm", "-journal", _MAP, f"{_MAP}.tmp")
 
 
 class IndexFolder:
@@ -49,10 +53,14 @@ class IndexFolder:
     def embedder_lock(self) -> Path:
         return self.path / "embedder.lock"
 
+    def map_of(self, generation: Path) -> Path:
+        """The picture of a generation's vectors; made anew whenever it is not there."""
+        return generation.with_name(generation.name + _MAP)
+
     def create(self) -> None:
         """Make the folder; only its owner may look inside, notes are private."""
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.path)
         except OSError as error:
             raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
 
@@ -82,7 +90,7 @@ class IndexFolder:
             pointer = self.path / f"{CURRENT}.tmp"
             _write_name(pointer, generation)
             pointer.replace(self.path / CURRENT)
-            _sync_directory(self.path)
+            sync_directory(self.path)
         except OSError as error:
             raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
 
@@ -99,20 +107,37 @@ class IndexFolder:
 
     def set_aside(self, generation: Path) -> Path | None:
         """Keep a damaged generation for those who want to look, out of everyone's way."""
+        kept = self._keep(generation)
+        if kept:
+            self.remove(generation)
+        return kept
+
+    def set_aside_pointer(self) -> str | None:
+        """Where CURRENT is no file it can be neither read nor replaced: why it was moved away."""
+        pointer = self.path / CURRENT
+        if pointer.is_file() or not os.path.lexists(pointer):
+            return None
+        kept = self._keep(pointer)
+        return f"{CURRENT} was not a file" + (f" and is kept as {kept.name}" if kept else "")
+
+    def _keep(self, damaged: Path) -> Path | None:
         for older in self.path.glob("*.damaged"):  # One is enough to look at.
-            older.unlink(missing_ok=True)
-        kept = generation.with_name(f"{generation.name}.damaged")
+            with suppress(FileNotFoundError, IsADirectoryError):
+                older.unlink()  # A folder was made by somebody else: it stays.
+        kept = damaged.with_name(f"{damaged.name}.damaged")
         try:
-            generation.replace(kept)
+            damaged.replace(kept)
         except FileNotFoundError:
             return None
-        self.remove(generation)
+        except OSError as error:
+            raise StateNotWritable(str(damaged), error.strerror or str(error)) from error
         return kept
 
     def remove(self, generation: Path) -> None:
         for suffix in _SIDE_FILES:
-            # Windows refuses to remove what a reader has open; the next sync tries again.
-            with suppress(FileNotFoundError, PermissionError):
+            # Windows refuses to remove what a reader has open, and a disk may be in trouble: what
+            # is left over takes room and does no harm, and the next sync tries again.
+            with suppress(OSError):
                 generation.with_name(generation.name + suffix).unlink()
 
     def sweep(self) -> None:
@@ -122,15 +147,15 @@ class IndexFolder:
             if generation != current:
                 self.remove(generation)
         for name in (f"{CURRENT}.tmp", SUSPECT):
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 (self.path / name).unlink()
 
     def size(self) -> int:
         """Bytes on disk, everything included."""
         total = 0
-        with suppress(OSError):  # None yet, or not for us to look into.
-            for entry in os.scandir(self.path):
-                with suppress(FileNotFoundError):
+        with suppress(OSError), os.scandir(self.path) as entries:
+            for entry in entries:  # None yet, or not for us to look into.
+                with suppress(OSError):
                     total += entry.stat().st_size
         return total
 
@@ -159,16 +184,6 @@ def _write_name(path: Path, generation: Path) -> None:
 
 def _sync_file(path: Path) -> None:
     descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync_directory(path: Path) -> None:
-    if os.name == "nt":  # Windows has no descriptors for directories; its rename is journalled.
-        return
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:

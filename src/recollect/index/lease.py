@@ -37,7 +37,7 @@ def _open(lock: Path) -> int:
     try:
         return os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:
-        raise StateNotWritable(str(lock.parent), error.strerror or str(error)) from error
+        raise StateNotWritable(str(lock), error.strerror or str(error)) from error
 
 
 def _acquire(descriptor: int, lock: Path, wait_s: float) -> None:

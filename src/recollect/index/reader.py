@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recollect.core.errors import IndexUnreadable
-from recollect.index.connect import is_immutable, open_reader, our_errors
+from recollect.index.connect import doubted, is_damage, is_immutable, open_reader, our_errors
 from recollect.index.schema import SCHEMA, found_schema
 from recollect.index.snapshot import Snapshot, register_counts
 
@@ -43,15 +43,16 @@ class IndexReader:
                 yield None
                 return
             try:
-                with our_errors(generation):
+                with our_errors(generation), doubted(self._db, generation):
                     self._db.execute("BEGIN")
                     try:
                         yield Snapshot(self._db, generation, self._driver, self._vector_reader)
                     finally:
                         if self._db.in_transaction:  # After damage SQLite has ended it itself.
                             self._db.execute("ROLLBACK")
-            except IndexUnreadable:
-                if not is_immutable(self._db):  # It may have been a writer, not damage.
+            except IndexUnreadable as error:
+                # Without locks it may have been a writer, not damage.
+                if is_damage(error) and not is_immutable(self._db):
                     self._folder.mark_suspect(generation)
                 self._close()
                 raise
@@ -83,6 +84,8 @@ class IndexReader:
                 opened = (generation, generation.stat().st_ino)
             except FileNotFoundError:
                 continue
+            except OSError as error:  # A link that leads to itself, say.
+                raise IndexUnreadable(str(generation), error.strerror or str(error)) from error
             if opened == self._opened:
                 return generation
             self._close()

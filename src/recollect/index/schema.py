@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import IndexTooNew, IndexUnreadable
@@ -50,6 +50,7 @@ CREATE TABLE chunks (
 );
 CREATE INDEX chunks_by_place ON chunks (path, start_line);
 CREATE INDEX chunks_without_vector ON chunks (id) WHERE embedded = 0;
+CREATE INDEX chunks_unread ON chunks (id) WHERE embedded = 2; -- mostly empty: for counting only
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
   source, body, heading, name,
   content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
@@ -85,13 +86,16 @@ class Identity:
     vector_driver: str
     redaction: str = ""
     """The rules by which secrets were masked; empty where none were looked for."""
+    endpoint_key: str = field(default="", compare=False)
+    """Where the model answered. Another address is no reason to build a new index; but one that
+    is built anew for it takes no vectors from the old."""
 
     def difference(self, wanted: Identity) -> str | None:
         """The first thing that changed, in words; None if nothing did."""
-        have, want = asdict(self), asdict(wanted)
-        for name, value in want.items():
-            if have[name] != value:
-                return f"{name.replace('_', ' ')} changed from {have[name]!r} to {value!r}"
+        for one in fields(self):
+            have, want = getattr(self, one.name), getattr(wanted, one.name)
+            if one.compare and have != want:
+                return f"{one.name.replace('_', ' ')} changed from {have!r} to {want!r}"
         return None
 
 

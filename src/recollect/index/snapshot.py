@@ -11,7 +11,7 @@ from recollect.core.errors import IndexUnreadable
 from recollect.core.text_scores import TextMatch, TextStats
 from recollect.core.types import NoteStat, Source, Span
 from recollect.index.connect import our_errors, select
-from recollect.index.schema import EMBEDDED, META_KEY, WAITING, Identity
+from recollect.index.schema import EMBEDDED, META_KEY, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recollect.core.querying import TextQuery
+    from recollect.index.survey import Survey
     from recollect.index.vectors import VectorDriver, VectorReader
 
 BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; 0 is the source.
@@ -100,36 +101,58 @@ class Snapshot:
 
     def counts(self) -> Counts:
         files = dict(self._select("SELECT source, count(*) FROM files GROUP BY source"))
-        chunks = dict(self._select("SELECT source, count(*) FROM chunks GROUP BY source"))
-        states = dict(self._select("SELECT embedded, count(*) FROM chunks GROUP BY embedded"))
+        chunks = self._chunks_by_source(tuple(files))
+        total, waiting = sum(chunks.values()), self.waiting()
         return Counts(
             files=sum(files.values()),
-            chunks=sum(chunks.values()),
-            embedded=states.get(EMBEDDED, 0),
-            waiting=states.get(WAITING, 0),
+            chunks=total,
+            embedded=total - waiting - self._unread(),
+            waiting=waiting,
             by_source={name: (files[name], chunks.get(name, 0)) for name in sorted(files)},
+        )
+
+    def _chunks_by_source(self, sources: Sequence[str]) -> dict[str, int]:
+        """Read off the index of places: every sync counts, and to walk through the chunks
+        themselves is to read the text of all notes."""
+        if len(sources) == 1:
+            return {sources[0]: self._count("SELECT count(*) FROM chunks")}
+        return dict(
+            self._select(
+                "SELECT files.source, count(*) FROM files "
+                "CROSS JOIN chunks ON chunks.path = files.path GROUP BY files.source"
+            )
         )
 
     def is_empty(self) -> bool:
         return not self._select("SELECT 1 FROM chunks LIMIT 1")
 
     def has_vectors(self) -> bool:
-        return bool(self._select("SELECT 1 FROM chunks WHERE embedded = ? LIMIT 1", (EMBEDDED,)))
+        oldest = self._select("SELECT embedded FROM chunks ORDER BY id LIMIT 1")
+        if oldest == [(EMBEDDED,)]:  # Vectors come to the oldest first.
+            return True
+        # Counted: to look for one among a million without is to read the text of all.
+        return self._count("SELECT count(*) FROM chunks") > self.waiting() + self._unread()
 
     def waiting(self) -> int:
         """How many chunks wait for a vector; read off their own index, not off all chunks."""
-        return int(self._select("SELECT count(*) FROM chunks WHERE embedded = 0")[0][0])
+        return self._count("SELECT count(*) FROM chunks WHERE embedded = 0")
+
+    def _unread(self) -> int:
+        return self._count("SELECT count(*) FROM chunks WHERE embedded = 2")
+
+    def _count(self, sql: str) -> int:
+        return int(self._select(sql)[0][0])
 
     def notes(self, source: str | None = None) -> dict[str, IndexedNote]:
         """What was indexed, of one source or of all."""
-        rows = self._select(
-            "SELECT path, size, mtime, ctime, inode, hash FROM files WHERE ? IN (source, '')",
-            (source or "",),
-        )
-        return {
-            path: IndexedNote(NoteStat(size, mtime, ctime, int(inode)), digest)
-            for path, size, mtime, ctime, inode, digest in rows
-        }
+        known = "SELECT path, size, mtime, ctime, inode, hash FROM files WHERE ? IN (source, '')"
+        with our_errors(self.path):
+            # Row by row: a list of them all would set off the garbage collector again and again.
+            rows = cast("Iterable[tuple[Any, ...]]", self._db.execute(known, (source or "",)))
+            return {
+                path: IndexedNote(NoteStat(size, mtime, ctime, int(inode)), digest)
+                for path, size, mtime, ctime, inode, digest in rows
+            }
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         rows = self._select(
@@ -182,6 +205,25 @@ class Snapshot:
         )
         found = self.chunks(row[0] for row in rows)
         return [found[row[0]] for row in rows]
+
+    def vectors_of(self, paths: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of these notes' chunks, by the digest of their text."""
+        digests = dict(
+            self._select(
+                "SELECT id, hash FROM chunks WHERE embedded = 1 "
+                "AND path IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(paths)),),
+            )
+        )
+        with our_errors(self.path):
+            found, vectors = self._driver.stored(self._db, list(digests))
+        return {digests[chunk_id]: row for chunk_id, row in zip(found, vectors, strict=True)}
+
+    def survey(self) -> Survey:
+        """Everything in it, listed."""
+        from recollect.index.survey import Survey
+
+        return Survey(self._db, self.path, self._driver)
 
     def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with our_errors(self.path):

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from recollect.core.errors import IndexTooNew, IndexUnreadable
 from recollect.core.marks import without_marks
 from recollect.core.words import index_words
-from recollect.index.connect import open_new, open_writer, our_errors, select, transaction
+from recollect.index.connect import (
+    cannot_open,
+    is_damage,
+    not_damage,
+    open_new,
+    open_writer,
+    our_errors,
+    select,
+    transaction,
+)
+from recollect.index.folder import SUSPECTED
 from recollect.index.schema import (
     META_KEY,
     SCHEMA,
@@ -53,10 +63,13 @@ class IndexWriter:
 
     def open_current(self, *, force: bool = False) -> str | None:
         """Open the published generation, or say in words why a new one must be built."""
-        generation = self._folder.current()
-        if generation is None or not generation.exists():
-            return FIRST
+        odd = self._folder.set_aside_pointer()
+        if odd:
+            return odd
         try:
+            generation = self._folder.current()
+            if generation is None or not generation.exists():
+                return FIRST
             with our_errors(generation):
                 return self._open(generation)
         except IndexTooNew:
@@ -68,7 +81,9 @@ class IndexWriter:
 
     def _open(self, generation: Path) -> str | None:
         if self._folder.is_suspect(generation):
-            raise IndexUnreadable(str(generation), "a search met a damaged page")
+            raise IndexUnreadable(str(generation), SUSPECTED)
+        if not generation.is_file():
+            raise IndexUnreadable(str(generation), "it is not a file")
         db = open_writer(generation)
         try:
             schema = found_schema(db, generation)
@@ -85,6 +100,8 @@ class IndexWriter:
     def set_aside(self, error: IndexUnreadable) -> str:
         """Put a damaged generation out of the way; the notes hold everything it held."""
         self.close()
+        if not is_damage(error):
+            raise cannot_open(self._folder.path, error.why) from error
         generation = self._folder.current()
         kept = self._folder.set_aside(generation) if generation else None
         return f"the old index was damaged ({error.why})" + (
@@ -96,7 +113,7 @@ class IndexWriter:
         self.close()
         path = self._folder.next_generation()
         self._folder.sweep()
-        with our_errors(path):
+        with our_errors(path), not_damage(path):
             db = open_new(path)
             self._db, self._path = db, path
             with transaction(db):
@@ -163,10 +180,11 @@ class IndexWriter:
     def _our_errors(self) -> Iterator[None]:
         """Damage met while writing leaves word as well: the next sync may not come across it."""
         try:
-            with our_errors(self._opened_path):
+            with our_errors(self._opened_path), not_damage(self._opened_path):
                 yield
-        except IndexUnreadable:
-            self._folder.mark_suspect(self._opened_path)
+        except IndexUnreadable as error:
+            if is_damage(error):
+                self._folder.mark_suspect(self._opened_path)
             raise
 
     def replace(
@@ -183,12 +201,13 @@ class IndexWriter:
         known = "SELECT id, hash FROM chunks WHERE path = ? ORDER BY id DESC"
         for chunk_id, chunk_digest in select(self._opened, known, (path,)):
             old.setdefault(chunk_digest, []).append(chunk_id)
+        name = index_words(path)  # Once a note, not once a chunk.
         for chunk in chunks:
             same = old.get(chunk.digest)
             if same:
                 self._move(same.pop(), chunk)
             else:
-                self._insert(path, source, chunk)
+                self._insert(path, source, name, chunk)
         self._remove([chunk_id for ids in old.values() for chunk_id in ids])
         self.note_seen(path, source, digest, stat, day)
 
@@ -198,7 +217,7 @@ class IndexWriter:
             (chunk.span.start_line, chunk.span.end_line, chunk_id),
         )
 
-    def _insert(self, path: str, source: str, chunk: Chunk) -> None:
+    def _insert(self, path: str, source: str, name: str, chunk: Chunk) -> None:
         db = self._opened
         db.execute(
             "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text, piece) "
@@ -221,7 +240,7 @@ class IndexWriter:
                 source_word(source),
                 index_words(without_marks(chunk.text)),
                 index_words(chunk.heading),
-                index_words(path),
+                name,
             ),
         )
 
@@ -255,6 +274,8 @@ class IndexWriter:
 
     def mark_unread(self, path: str, digests: Sequence[str]) -> None:
         """These chunks of a note are beyond the model: they wait for no vector."""
+        if not digests:
+            return
         self._opened.execute(
             "UPDATE chunks SET embedded = ? WHERE path = ? AND embedded = ? "
             "AND hash IN (SELECT value FROM json_each(?))",

@@ -5,7 +5,8 @@ of an agent that was given a folder of its own, and they keep what can be kept:
 
     create    a new file or nothing; what is there is never written over
     replace   lock ─ is it what the caller read? ─ temporary file, fsync ─ still? ─ rename over it
-    move      the new name is claimed first, so that a rename can land on nothing of anybody's
+    move      one rename that refuses a name somebody has; where there is none, the name is
+              claimed first
     trash     a rename into `.trash/<time>-<number>/`, from where a person can take it back
 
 Every way is walked as in `below`, so no link leads out, not even one that is put there meanwhile.
@@ -156,7 +157,7 @@ class EditableFolder:
             self._locked(parent, names) as fd,
         ):
             self._require_unchanged(path, fd, expected)
-            temporary = parent.temporary_file(data, like=os.fstat(fd))
+            temporary = parent.temporary_file(names[-1], data, like=os.fstat(fd))
             with parent.removed_on_failure(temporary):
                 self._require_at(parent, names, fd)
                 self._require_unchanged(path, fd, expected)
@@ -176,8 +177,7 @@ class EditableFolder:
             self._own.at(before[:-1]) as source,
             self._locked(source, before),
         ):
-            with self._claimed(after, _claim_file) as target:
-                source.rename(before[-1], target, after[-1])
+            self._renamed(source, before[-1], after, _claim_file)
             source.sync()
 
     def trash(self, path: str) -> str:
@@ -216,22 +216,25 @@ class EditableFolder:
         if not before or after[: len(before)] == before:
             raise EditRefused(old, "name", "a folder cannot go into itself", "choose another")
         with telling(old), self._own.at(before[:-1]) as source:
-            with self._claimed(after, _claim_folder) as target:
-                # Over an empty folder, which is ours: with anything in it, the system refuses.
-                source.rename(before[-1], target, after[-1])
+            # Over an empty folder, which is ours: with anything in it, the system refuses.
+            self._renamed(source, before[-1], after, _claim_folder)
             source.sync()
 
-    @contextmanager
-    def _claimed(
-        self, names: tuple[str, ...], claim: Callable[[ChangeableFolder, str], None]
-    ) -> Iterator[ChangeableFolder]:
-        """The folder in which an empty thing of our own holds the new name."""
+    def _renamed(
+        self,
+        source: ChangeableFolder,
+        name: str,
+        names: tuple[str, ...],
+        claim: Callable[[ChangeableFolder, str], None],
+    ) -> None:
+        """To a name that nobody has: in one step, or onto an empty thing of our own."""
         with telling("/".join(names)):
             self._own.make_folders(names[:-1])
             with self._own.at(names[:-1]) as target:
-                claim(target, names[-1])
-                with target.removed_on_failure(names[-1]):
-                    yield target
+                if not source.rename_onto_nothing(name, target, names[-1]):
+                    claim(target, names[-1])
+                    with target.removed_on_failure(names[-1]):
+                        source.rename(name, target, names[-1])
                 self._own.sync(names[:-1])
 
     # -- trash -----------------------------------------------------------------------------------

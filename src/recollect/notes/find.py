@@ -49,12 +49,12 @@ class _Look:
         self._notes: dict[str, FoundNote] = {}
         self._ignored = {entry.path: entry.why for entry in scope.ignored}
         self._unreadable: dict[str, str] = {}
-        self._seen: set[tuple[int, int]] = set()
-        """One entry a real file, however many names lead to it."""
+        self._seen: dict[int, set[int]] = {}
+        """The inodes of each device: one entry a real file, however many names lead to it."""
 
     def result(self) -> Scan:
         return Scan(
-            notes=dict(sorted(self._notes.items())),
+            notes={key: self._notes[key] for key in sorted(self._notes)},
             # A conflict copy may be ignored in its folder and yet be named as an extra path.
             ignored=_listed({k: v for k, v in self._ignored.items() if k not in self._notes}),
             unreadable=_listed(self._unreadable),
@@ -135,14 +135,14 @@ class _Look:
         if not stat.S_ISREG(status.st_mode):
             self._ignored[key] = why_not_plain(status) or "a folder, not a file"
             return
-        identity = (status.st_dev, status.st_ino)
-        if identity in self._seen:
+        seen = self._seen.setdefault(status.st_dev, set())
+        if status.st_ino in seen:
             return
         if status.st_size > MAX_NOTE_BYTES:
             self._ignored[key] = TOO_LARGE
             return
         if status.st_ino:  # 0 where the file system has no such number
-            self._seen.add(identity)
+            seen.add(status.st_ino)
         self._notes[key] = FoundNote(key, note_stat(status))
 
     def _could_not_look(self, key: str, error: OSError) -> None:

@@ -7,6 +7,7 @@ a folder that is renamed, or a link put in its place, changes nothing about wher
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -30,6 +31,11 @@ _CHANGE_FLAGS = (
     | getattr(os, "O_NOCTTY", 0)  # a terminal must not become ours
 )
 _NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
+_UNNAMED = getattr(os, "O_TMPFILE", 0)
+_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+_NO_FLAGS = {errno.ENOSYS, errno.EINVAL}
+_NOREPLACE = 1
+_NO_UNNAMED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 # As open to others as the user's own editor would make them: the notes are the user's.
 _FILE_MODE, _FOLDER_MODE = 0o666, 0o777
 
@@ -52,29 +58,73 @@ class ChangeableFolder(HeldFolder):
 
     def new_file(self, name: str, data: bytes) -> int:
         """A file that was not there before, whole and on disk; else nothing of it remains."""
-        fd = os.open(name, _NEW_FLAGS, _FILE_MODE, dir_fd=self._fd)
+        fd = self._unnamed_file()
+        if fd is None:
+            return self._filled_file(name, data)
         try:
-            with self.removed_on_failure(name):
-                _write_all(fd, data)
-                os.fsync(fd)
-        except BaseException:
+            _write_all(fd, data)
+            os.fsync(fd)
+            # Only now does it get its name, and at once: a kill leaves all of it or nothing.
+            os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=self._fd, follow_symlinks=True)
+        except OSError as error:
             os.close(fd)
+            if error.errno in _NO_LINKS:
+                return self._filled_file(name, data)
             raise
         return fd
 
-    def temporary_file(self, data: bytes, *, like: os.stat_result) -> str:
-        """The name of a file that is ready to take the place of the one that `like` tells of."""
-        for number in range(TRIES):
-            # Hidden, and not called `.md`: what a crash leaves of it is never taken for a note.
-            name = f".edit-{os.getpid()}-{number}.tmp"
-            with suppress(FileExistsError):
-                fd = self.new_file(name, data)
-                try:
-                    _give(fd, like)
-                finally:
-                    os.close(fd)
-                return name
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    def _unnamed_file(self) -> int | None:
+        """None where the system, or this file system, has none."""
+        if not _UNNAMED or not os.path.isdir("/proc/self/fd"):  # noqa: PTH112
+            return None
+        try:
+            return os.open(".", os.O_RDWR | _UNNAMED | _CLOEXEC, _FILE_MODE, dir_fd=self._fd)
+        except OSError as error:
+            if error.errno in _NO_UNNAMED:
+                return None
+            raise
+
+    def _filled_file(self, name: str, data: bytes) -> int:
+        """Under a name that is no note's first: half a note would be taken for a whole one."""
+        beside = f".new-{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        fd = os.open(beside, _NEW_FLAGS, _FILE_MODE, dir_fd=self._fd)
+        try:
+            _write_all(fd, data)
+            os.fsync(fd)
+            self._put_in_place(beside, name)
+        except BaseException:
+            os.close(fd)
+            raise
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(beside, dir_fd=self._fd)
+        return fd
+
+    def _put_in_place(self, whole: str, name: str) -> None:
+        try:
+            os.link(whole, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # FAT and some network drives have no second names: an empty file holds the place.
+            os.close(os.open(name, _NEW_FLAGS, _FILE_MODE, dir_fd=self._fd))
+            os.replace(whole, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+
+    def temporary_file(self, note: str, data: bytes, *, like: os.stat_result) -> str:
+        """The name of a file that is ready to take the place of `note`, which `like` tells of.
+
+        Who calls holds the lock of the note, so one name is enough, and what a kill left of it
+        goes. It is hidden, and not called `.md`: it is never taken for a note.
+        """
+        name = f".edit-{hashlib.sha256(os.fsencode(note)).hexdigest()[:16]}.tmp"
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._fd)
+        fd = self.new_file(name, data)
+        try:
+            _give(fd, like)
+        finally:
+            os.close(fd)
+        return name
 
     def new_folder(self, name: str) -> str:
         """A folder nobody has, called so with a number behind it."""
@@ -91,6 +141,24 @@ class ChangeableFolder(HeldFolder):
     def rename(self, name: str, target: ChangeableFolder, new_name: str) -> None:
         """What is called `new_name` is replaced; who calls has made sure that it may be."""
         os.rename(name, new_name, src_dir_fd=self._fd, dst_dir_fd=target.fileno())
+
+    def rename_onto_nothing(self, name: str, target: ChangeableFolder, new_name: str) -> bool:
+        """In one step; `FileExistsError` where something has the name.
+
+        False where the system or this file system cannot: nothing has happened then.
+        """
+        import ctypes
+
+        renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if renameat2 is None:
+            return False
+        names = os.fsencode(name), os.fsencode(new_name)
+        if renameat2(self._fd, names[0], target.fileno(), names[1], _NOREPLACE) == 0:
+            return True
+        code = ctypes.get_errno()
+        if code in _NO_FLAGS:
+            return False
+        raise OSError(code, os.strerror(code), new_name)
 
     @contextmanager
     def removed_on_failure(self, name: str) -> Iterator[None]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import StateNotWritable
+from recollect.private import make_private, sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ def load_mask_key(state_dir: Path) -> bytes:
 
 def _make(path: Path) -> None:
     """Written beside and linked into place, so that nobody ever reads half a key."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     beside = path.with_name(f".{NAME}-{os.getpid()}-{os.urandom(4).hex()}")
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -41,5 +42,6 @@ def _make(path: Path) -> None:
             os.fsync(file.fileno())
         with suppress(FileExistsError):  # Another process was first: its key is as good.
             os.link(beside, path)
+        sync_directory(path.parent)
     finally:
         beside.unlink()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.core import fusion, ranking
 from recollect.core.errors import BadRequest
 from recollect.core.limits import MAX_QUERY_CHARS
 from recollect.core.times import asked_times, note_date
+from recollect.core.types import Answer
 from recollect.core.words import word_set
 from recollect.search.hits import Shown, make_hits
-from recollect.search.legs import Asked, Meaning, Mode, ask
+from recollect.search.legs import ask
 from recollect.search.rerank import reranked
 
 if TYPE_CHECKING:
@@ -19,29 +19,13 @@ if TYPE_CHECKING:
 
     from recollect.core.fusion import Candidate
     from recollect.core.ports import ModelFacts, Reranker
-    from recollect.core.types import Hit
     from recollect.index import Snapshot, StoredChunk
+    from recollect.search.legs import Asked, Meaning
     from recollect.search.rerank import Found
     from recollect.search.settings import SearchSettings
 
 NOTHING_NEAR = 0.2
 """Below this even the best chunk is a stranger: a lower threshold would show only noise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Hits, best first, and how they were found."""
-
-    hits: tuple[Hit, ...]
-    mode: Mode
-    provider: str
-    model: str
-    reason: str | None = None
-    """Why there are no hits."""
-    notice: str | None = None
-    """Why the mode is less than hybrid, or a reranker was left out."""
-    degraded: bool = False
-    """The mode is less than what was asked for."""
 
 
 def search(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from recollect.core import fusion, text_scores
 from recollect.core.errors import EmbedderTrouble
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from recollect.core.ports import Embedder, ModelFacts, Vectors
     from recollect.core.text_scores import TextMatch
+    from recollect.core.types import Mode
     from recollect.index import Snapshot
     from recollect.search.settings import SearchSettings
-
-Mode: TypeAlias = Literal["hybrid", "partial", "keyword"]
 
 
 @dataclass(slots=True)

@@ -42,10 +42,14 @@ def listen(host: str, port: int, allowed_hosts: Sequence[str] = ()) -> socket.so
         raise BadSetting("port", f"expected a number from 0 to {MAX_PORT}, not {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
         why = error.strerror or str(error)
         raise BadSetting("port", f"cannot listen on {host}:{port}: {why}") from error
+    # What is accepted inherits it. asyncio sets it only on sockets that name their protocol, which
+    # this one does not, and then an answer's second part waits 40 ms for the client's nod.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def is_loopback(host: str) -> bool:

@@ -63,7 +63,7 @@ def install(client: Client, file: Path, name: str, entry: dict[str, Any]) -> Ins
         after = _decide(before, client, name, entry)
         if after is None:
             return Installed(file, changed=False, backup=None)
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         backup = None if before is None else _back_up(file, before)
         _replace(file, before, after)
     except OSError as error:

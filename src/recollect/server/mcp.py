@@ -1,5 +1,7 @@
 """An MCP server over one memory: four tools, the notes as resources, one prompt.
 
+With entries (see `recollect.lance`) there are three tools more.
+
 The agent and its workspace are chosen by whoever starts the server; nothing a client sends can
 change them. The core is synchronous: each call runs in a worker thread. A client that gives up a
 question gets its answer dropped at once; an entry that is being written is written to its end.
@@ -27,7 +29,15 @@ from recollect.core.errors import RecollectError
 from recollect.core.limits import MAX_QUERY_CHARS
 from recollect.server.keeper import Keeper
 from recollect.server.resources import TEMPLATE, address_of, list_notes, read_note
-from recollect.tools import TOOLS, AppendOutput, Failure, SearchOutput, call, recall_section
+from recollect.tools import (
+    ENTRY_TOOLS,
+    TOOLS,
+    AppendOutput,
+    Failure,
+    SearchOutput,
+    call,
+    recall_section,
+)
 from recollect.tools.failures import DISABLED, UNEXPECTED, failure_of
 from recollect.tools.recall import recalled_for
 
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
+    from recollect.lance.store import EntryStore
     from recollect.memory import Memory
     from recollect.sync import Progress
     from recollect.tools import Talk, ToolSpec
@@ -49,9 +60,11 @@ _SPECS = {spec.name: spec for spec in TOOLS}
 _T = TypeVar("_T")
 
 
-def create_server(memory: Memory, talk: Talk, *, keep: bool = True) -> Server[Any]:
+def create_server(
+    memory: Memory, talk: Talk, *, keep: bool = True, entries: EntryStore | None = None
+) -> Server[Any]:
     """The server, for any transport. `keep` brings the index up to date while it runs."""
-    desk = _Desk(memory, talk, Keeper(memory) if keep else None)
+    desk = _Desk(memory, talk, Keeper(memory) if keep else None, entries)
     return Server(
         "recollect",
         version=__version__,
@@ -59,7 +72,7 @@ def create_server(memory: Memory, talk: Talk, *, keep: bool = True) -> Server[An
         description="Memory of an agent: Markdown notes, searched by words and meaning.",
         instructions=recall_section(tuple(_SPECS), talk) or None,
         lifespan=desk.lifespan,
-        get_tool_input_schema=lambda name: _SPECS[name].input_schema if name in _SPECS else None,
+        get_tool_input_schema=desk.input_schema,
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,
         on_list_resources=desk.list_resources,
@@ -73,10 +86,15 @@ def create_server(memory: Memory, talk: Talk, *, keep: bool = True) -> Server[An
 class _Desk:
     """Takes requests in, hands them to a worker thread, and puts the answers into MCP's words."""
 
-    def __init__(self, memory: Memory, talk: Talk, keeper: Keeper | None) -> None:
+    def __init__(
+        self, memory: Memory, talk: Talk, keeper: Keeper | None, entries: EntryStore | None
+    ) -> None:
         self._memory = memory
         self._talk = talk
         self._keeper = keeper
+        self._entries = entries
+        offered = TOOLS if entries is None else (*TOOLS, *ENTRY_TOOLS)
+        self._specs = {spec.name: spec for spec in offered}
         self._seats = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     @asynccontextmanager
@@ -93,16 +111,19 @@ class _Desk:
 
     # -- tools -----------------------------------------------------------------------------------
 
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        return self._specs[name].input_schema if name in self._specs else None
+
     async def list_tools(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        offered = TOOLS if self._talk.enabled else ()
+        offered = self._specs.values() if self._talk.enabled else ()
         return types.ListToolsResult(tools=[_tool(spec) for spec in offered])
 
     async def call_tool(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        spec = _SPECS.get(params.name)
+        spec = self._specs.get(params.name)
         if spec is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:40]!r}")
         work = partial(
@@ -111,6 +132,7 @@ class _Desk:
             spec.name,
             params.arguments or {},
             self._talk,
+            entries=self._entries,
             progress=partial(_report, ctx),
         )
         output = await self._in_thread(partial(_surely, work), abandon_on_cancel=spec.read_only)
@@ -221,7 +243,7 @@ def _tool(spec: ToolSpec) -> types.Tool:
         annotations=types.ToolAnnotations(
             title=spec.title,
             read_only_hint=spec.read_only,
-            destructive_hint=False,
+            destructive_hint=spec.destructive,
             idempotent_hint=True,
             open_world_hint=False,
         ),

@@ -19,9 +19,11 @@ from recollect.core.errors import BadRequest
 if TYPE_CHECKING:
     from recollect.server.clients import Client
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]')
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n\r]*|/\*(?s:.*?)\*/')
-_TRAILING = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
+# A text or a comment that never ends is taken to its end all the same (and refused afterwards):
+# else every quotation mark in it would be tried for a beginning, and each read to the end.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]')
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n\r]*|/\*(?s:.*?)\*/|(?P<endless>/\*(?s:.*))')
+_TRAILING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])')
 _INDENT = re.compile(r"[{\[]\r?\n([ \t]+)\S")
 
 
@@ -122,6 +124,8 @@ def alone_json(key: str, name: str, entry: dict[str, Any], line_break: str) -> s
 
 def _blanked(match: re.Match[str]) -> str:
     """Same length, same lines, so that a position in one text is one in the other."""
+    if match["endless"]:
+        raise CannotMerge("a comment in it is not closed")
     return match[1] or re.sub(r"[^\n\r]", " ", match[0])
 
 

@@ -14,15 +14,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from recollect.core.types import FoundNote, Ignored, NoteStat, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
+
+Here: TypeAlias = int | Path
+"""A folder: its descriptor, or where there are none for folders (Windows) its path."""
 
 PREFIX = "sessions"
 SUFFIX = ".jsonl"
@@ -87,26 +90,28 @@ class _Look:
     def at(self, folder: TranscriptFolder) -> None:
         deepest = MAX_FOLDERS if folder.name else 0
         try:
-            self._walk(folder.path, folder.key, deepest)
+            with _held(folder.path) as here:
+                self._walk(here, folder.key, deepest)
         except (FileNotFoundError, NotADirectoryError):
             if folder.name:  # The user named it; the agent's own appears with its first session.
                 self.ignored[folder.key] = "not there"
         except OSError as error:
             self.unreadable[folder.key] = in_words(error)
 
-    def _walk(self, path: Path, key: str, deepest: int) -> None:
-        with os.scandir(path) as found:
+    def _walk(self, here: Here, key: str, deepest: int) -> None:
+        with os.scandir(here) as found:
             entries = sorted(found, key=lambda entry: entry.name)
         for entry in entries:
             below = f"{key}/{entry.name}"
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if deepest:
-                        self._walk(path / entry.name, below, deepest - 1)
+                        with _held(entry.name, here) as folder:
+                            self._walk(folder, below, deepest - 1)
                 elif entry.name.endswith(SUFFIX):
                     self._take(below, entry)
-            except FileNotFoundError:
-                continue  # it went while we looked
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # it went while we looked, or became a link
             except OSError as error:
                 self.unreadable[_shown(below)] = in_words(error)
 
@@ -116,6 +121,23 @@ class _Look:
             self.ignored[_shown(key)] = why
         else:
             self.notes[key] = FoundNote(key, transcript_stat(status))
+
+
+@contextmanager
+def _held(name: str | Path, above: Here | None = None) -> Iterator[Here]:
+    """A folder by its descriptor, so that a link put in its place meanwhile leads nowhere.
+
+    Only the way to the first one is followed as it is written.
+    """
+    if isinstance(above, Path) or os.open not in os.supports_dir_fd:
+        yield Path(name) if above is None else Path(str(above), name)
+        return
+    flags = _FOLDER_FLAGS if above is not None else _FOLDER_FLAGS & ~_NOFOLLOW
+    fd = os.open(name, flags, dir_fd=above)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def transcript_stat(status: os.stat_result) -> NoteStat:

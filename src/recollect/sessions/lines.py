@@ -99,14 +99,16 @@ def _values(text: str) -> tuple[list[Any], str]:
     """What stands on a line, one value after another, and the rest that is none."""
     values: list[Any] = []
     text = text.strip(_SPACE)
-    while text:
+    at = 0
+    while at < len(text):
         try:
-            value, end = _DECODER.raw_decode(text)
+            value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):  # not JSON, or brackets without end
             break
         values.append(value)
-        text = text[end:].lstrip(_SPACE)
-    return values, text
+        while at < len(text) and text[at] in _SPACE:
+            at += 1
+    return values, text[at:]
 
 
 def _lines(count: int) -> str:

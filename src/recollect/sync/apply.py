@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 
 from recollect.core.chunking import ChunkLimits, chunk
 from recollect.core.errors import IndexUnreadable, NoteUnreadable
-from recollect.core.types import Ignored, Scan
+from recollect.core.types import Ignored
 from recollect.sync.plan import SyncPlan, plan, settled_stat, why_rebuild
 from recollect.sync.report import Progress, SyncReport
+from recollect.sync.uncollected import uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from recollect.core.ports import VectorCache
     from recollect.index import Identity
     from recollect.index.writer import IndexWriter
+    from recollect.sync.paid import PaidFor
     from recollect.sync.report import ProgressCallback
     from recollect.sync.source import TextSource
 
 NOTES_AT_ONCE = 200  # Notes a transaction: fsyncs are dear.
-CACHED_AT_ONCE = 400
+VECTORS_AT_ONCE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class TextSync:
 
     sources: Sequence[TextSource]
     writer: IndexWriter
-    cache: VectorCache
+    paid_for: PaidFor
     wanted: Identity
     reads: Callable[[str], bool]
     """Whether the model can read a text at all: what it cannot, it shall not judge."""
@@ -61,32 +62,38 @@ class TextSync:
         return report
 
     def _take_in(self, source: TextSource, report: SyncReport) -> None:
+        with uncollected():
+            todo, digests = self._look(source, report)
+        self._write_notes(source, todo, digests, report)
+
+    def _look(self, source: TextSource, report: SyncReport) -> tuple[SyncPlan, dict[str, str]]:
+        """What is to be done, and the digests of the notes to read as they were indexed. What
+        else is known of all the notes ends here: a hundred thousand are a burden to carry."""
         known = self.writer.snapshot.notes(source.name)
         scan = source.scan({path: note.stat for path, note in known.items()})
-        self._write_notes(source, scan, plan(scan, known), report)
+        todo = plan(scan, known)
+        report.ignored += scan.ignored
+        report.unreadable += scan.unreadable
+        report.unchanged += todo.unchanged
+        return todo, {path: known[path].digest for path in todo.read if path in known}
 
     def _rebuild(self, reason: str) -> SyncReport:
         report = SyncReport(rebuilt=reason)
         self.writer.start_generation(self.wanted)
         for source in self.sources:
             self._take_in(source, report)
-        self._take_from_cache()
+        self._take_what_is_paid_for()
         self.writer.publish()
         return report
 
     def _write_notes(
-        self, source: TextSource, scan: Scan, todo: SyncPlan, report: SyncReport
+        self, source: TextSource, todo: SyncPlan, digests: Mapping[str, str], report: SyncReport
     ) -> None:
-        report.ignored += scan.ignored
-        report.unreadable += scan.unreadable
-        report.unchanged += todo.unchanged
-        known = self.writer.snapshot.notes(source.name)
         for start in range(0, len(todo.read), NOTES_AT_ONCE):
             group = todo.read[start : start + NOTES_AT_ONCE]
             with self.writer.transaction():
                 for path in group:
-                    before = known.get(path)
-                    self._write_note(source, path, before.digest if before else None, report)
+                    self._write_note(source, path, digests.get(path), report)
             label = "notes" if source.name == "memory" else source.name
             self.progress(Progress(start + len(group), len(todo.read), label))
         if todo.forget:
@@ -114,18 +121,20 @@ class TextSync:
         self.writer.mark_unread(path, [one.digest for one in chunks if not self.reads(one.text)])
         report.written += 1
 
-    def _take_from_cache(self) -> None:
+    def _take_what_is_paid_for(self) -> None:
         """Vectors already paid for go in before readers see the new index."""
         import numpy as np
 
+        from recollect.embedders.cached import is_sound
+
         last = 0
-        while chunks := self.writer.snapshot.waiting_for_vectors(CACHED_AT_ONCE, after=last):
+        while chunks := self.writer.snapshot.waiting_for_vectors(VECTORS_AT_ONCE, after=last):
             last = chunks[-1].id
-            known = self.cache.get([one.digest for one in chunks])
+            known = self.paid_for.vectors(chunks)
             usable = [
                 one
                 for one in chunks
-                if one.digest in known and known[one.digest].shape == (self.wanted.dims,)
+                if one.digest in known and is_sound(known[one.digest], self.wanted.dims)
             ]
             if usable:
                 with self.writer.transaction():

@@ -8,7 +8,7 @@ same chunk. What a kill interrupts is taken up again by the next run.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from recollect.core.chunking import embedding_text
 from recollect.core.errors import EmbedderFailed, EmbedderTrouble, IndexBusy, IndexUnreadable
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from recollect.core.ports import Embedder
     from recollect.index import Identity, Index, IndexReader, StoredChunk
     from recollect.sync.report import ProgressCallback
+
+SETTLED_EVERY = 16_384
+"""Vectors that are not settled yet are read whole by every search: of a million, 1.5 GB."""
 
 LATE = (
     "only now is it known how long its vectors are; run `recollect index` once more, which makes "
@@ -56,7 +59,11 @@ class VectorFill:
             return snapshot.waiting()
 
     def _fill(self, total: int, report: SyncReport) -> None:
+        unsettled = 0
+        in_vain: Sequence[StoredChunk] = ()
         while chunks := self._next_chunks():
+            if chunks == in_vain:
+                self._give_up()
             texts = [embedding_text(one.heading, one.text) for one in chunks]
             vectors = self.embedder.embed(texts, "document")
             if self.wanted.dims == 0:
@@ -69,13 +76,26 @@ class VectorFill:
                 if writer.snapshot.identity() != self.wanted:
                     return  # Somebody rebuilt the index for another model while we computed.
                 with writer.transaction():
-                    report.vectors_added += writer.add_vectors(chunks, vectors)
+                    added = writer.add_vectors(chunks, vectors)
+                unsettled += added
+                if unsettled >= SETTLED_EVERY:
+                    writer.finish()
+                    unsettled = 0
+            report.vectors_added += added
+            in_vain = () if added else chunks
             self.progress(
                 Progress(report.vectors_added, max(total, report.vectors_added), "vectors")
             )
         with self.index.writing(wait_s=self.wait_s) as writer:
             if writer.open_current() is None:
                 writer.finish()
+
+    def _give_up(self) -> NoReturn:
+        """Chunks that wait in one place and not in another would be embedded for ever."""
+        folder = self.index.folder
+        if current := folder.current():
+            folder.mark_suspect(current)
+        raise IndexUnreadable(str(folder.path), "its parts do not fit together")
 
     def _next_chunks(self) -> Sequence[StoredChunk]:
         with self.reader.snapshot() as snapshot:

@@ -10,19 +10,21 @@ then finds little left to do. Between processes the leases of the index see to i
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import IndexTrouble
+from recollect.core.errors import IndexBusy, IndexTrouble
 from recollect.core.ports import TellsWaiting
 from recollect.core.words import VERSION as WORDS_VERSION
+from recollect.embedders.usage import CacheTally
 from recollect.index import Identity
 from recollect.sync.plan import behind
 from recollect.sync.report import Progress, SyncReport
+from recollect.sync.uncollected import uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from recollect.core.ports import Embedder, ModelFacts
@@ -62,6 +64,7 @@ class Keeping:
     now_ns: Callable[[], int]
     monotonic_s: Callable[[], float]
     lease_wait_s: float
+    tally: CacheTally = field(default_factory=CacheTally)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     _filling: threading.Lock = field(default_factory=threading.Lock)
     _look_again_at: float = 0.0
@@ -105,6 +108,7 @@ class Keeping:
             words_version=WORDS_VERSION,
             vector_driver=self.vector_driver,
             redaction=self.redaction,
+            endpoint_key=facts.endpoint_key,
         )
 
     # -- a whole sync ----------------------------------------------------------------------------
@@ -129,27 +133,40 @@ class Keeping:
         vectors: bool,
         told: Callable[[Progress], None],
         wait_s: float,
+        turn_s: float = -1,
     ) -> SyncReport:
+        """`wait_s` for other processes, `turn_s` for other threads of this one; -1 is for ever."""
         # A search needs neither a Markdown parser nor a cache.
         from recollect.embedders import Cached
         from recollect.sync.apply import TextSync
         from recollect.sync.fill import VectorFill
+        from recollect.sync.paid import PaidFor
 
         facts = self.facts()
         wanted = self.wanted(facts)
         cache = self.index.cache(facts)
         try:
-            with self._writing, self.index.writing(wait_s=wait_s) as writer:
+            with self._alone(self._writing, turn_s), self.index.writing(wait_s=wait_s) as writer:
                 sources = self.text_sources(everything=everything)
-                text = TextSync(sources, writer, cache, wanted, facts.reads, self.now_ns, told)
+                paid = PaidFor(self.reader, cache, wanted, self.tally)
+                text = TextSync(sources, writer, paid, wanted, facts.reads, self.now_ns, told)
                 report = text.run(force=force)
             if vectors and not self.keyword_only:
-                cached = Cached(self.embedder, cache)
-                with self._filling, self._telling(told):
+                cached = Cached(self.embedder, cache, self.tally)
+                with self._alone(self._filling, turn_s), self._telling(told):
                     VectorFill(self.index, self.reader, cached, wanted, wait_s, told).run(report)
             return self._counted(report)
         finally:
             cache.close()
+
+    @contextmanager
+    def _alone(self, lock: threading.Lock, turn_s: float) -> Iterator[None]:
+        if not lock.acquire(timeout=turn_s):
+            raise IndexBusy(str(self.index.folder.path), "a sync of this very process", turn_s)
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _counted(self, report: SyncReport) -> SyncReport:
         with self.reader.snapshot() as snapshot:
@@ -198,17 +215,19 @@ class Keeping:
             vectors=vectors,
             told=lambda _: None,
             wait_s=CATCH_UP_WAIT_S,
+            turn_s=CATCH_UP_WAIT_S,
         )
 
     def _changed(self) -> int:
         """How many files differ from the index; 0 where there is none to differ from."""
         started = self.monotonic_s()
         wanted = self.wanted(self.facts())  # Looks into the index itself, so not while we do.
-        with self.reader.snapshot() as snapshot:
-            if snapshot is None or snapshot.identity() != wanted:
-                return 0  # Building an index takes longer than a search may.
-            known = {source: snapshot.notes(source) for source in self.sources}
-        changed = sum(behind(scan, known[name]) for name, scan in self.scans(known).items())
+        with uncollected():
+            with self.reader.snapshot() as snapshot:
+                if snapshot is None or snapshot.identity() != wanted:
+                    return 0  # Building an index takes longer than a search may.
+                known = {source: snapshot.notes(source) for source in self.sources}
+            changed = sum(behind(scan, known[name]) for name, scan in self.scans(known).items())
         ended = self.monotonic_s()
         self._look_again_at = ended + LOOK_SHARE * (ended - started)
         return changed

@@ -32,14 +32,17 @@ class SyncPlan:
 
 
 def plan(scan: Scan, indexed: Mapping[str, IndexedNote]) -> SyncPlan:
-    read = sorted(
-        path
-        for path, found in scan.notes.items()
-        if path not in indexed or indexed[path].stat != found.stat
-    )
-    gone = (path for path in indexed if path not in scan.notes)
-    forget = sorted(path for path in gone if not _may_still_be_there(path, scan))
-    return SyncPlan(tuple(read), tuple(forget), len(scan.notes) - len(read))
+    read, new = [], 0
+    for path, found in scan.notes.items():
+        known = indexed.get(path)
+        if known is None or known.stat != found.stat:
+            read.append(path)
+            new += known is None
+    forget: list[str] = []
+    if len(indexed) > len(scan.notes) - new:  # Else each of them was met above.
+        gone = (path for path in indexed if path not in scan.notes)
+        forget = sorted(path for path in gone if not _may_still_be_there(path, scan))
+    return SyncPlan(tuple(sorted(read)), tuple(forget), len(scan.notes) - len(read))
 
 
 def _may_still_be_there(path: str, scan: Scan) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from recollect.core.errors import EmbedderTrouble, RecollectError
+from recollect.core.errors import BackendFailed, EmbedderTrouble, RecollectError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ class SyncReport:
     vectors_added: int = 0
     vectors_waiting: int = 0
     trouble: RecollectError | None = None
-    """Why vectors are still waiting."""
+    """Why vectors are still waiting, or an engine was not brought up to date."""
 
     @property
     def notes(self) -> int:
@@ -51,4 +51,4 @@ class SyncReport:
 
     @property
     def is_degraded(self) -> bool:
-        return bool(self.unreadable or isinstance(self.trouble, EmbedderTrouble))
+        return bool(self.unreadable or isinstance(self.trouble, EmbedderTrouble | BackendFailed))

@@ -1,4 +1,5 @@
-"""What an agent sees: four tools over one memory, their wording and their JSON.
+"""What an agent sees: four tools over one memory, their wording and their JSON; and three more
+over entries, where there are any.
 
 talk.py       the conversation a tool is called from: set by the host, never by the model
 inputs.py     JSON arguments to typed values
@@ -8,6 +9,8 @@ fence.py      text from notes is marked as data, and cannot end its mark
 budget.py     how much of it goes into a conversation
 freshness.py  a first question makes the first index
 calls.py      START HERE: memory_search, memory_get, memory_append, memory_status
+lance_tools.py  memory_recall, memory_store, memory_forget
+lance_turns.py  what a host may recall before a turn and capture after it
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 page.py       the page about them in the documentation
 recall.py     what a system prompt says about them, and what a session begins with
@@ -22,12 +25,14 @@ from recollect.tools.calls import (
 )
 from recollect.tools.failures import Failure
 from recollect.tools.inputs import AppendInput, GetInput, SearchInput
+from recollect.tools.lance_tools import memory_forget, memory_recall, memory_store
 from recollect.tools.outputs import AppendOutput, Found, GetOutput, SearchOutput, StatusOutput
 from recollect.tools.recall import bootstrap, recall_section
-from recollect.tools.specs import TOOLS, ToolSpec
+from recollect.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
 from recollect.tools.talk import Talk
 
 __all__ = [
+    "ENTRY_TOOLS",
     "TOOLS",
     "AppendInput",
     "AppendOutput",
@@ -43,8 +48,11 @@ __all__ = [
     "bootstrap",
     "call",
     "memory_append",
+    "memory_forget",
     "memory_get",
+    "memory_recall",
     "memory_search",
     "memory_status",
+    "memory_store",
     "recall_section",
 ]

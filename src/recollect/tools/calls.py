@@ -7,6 +7,7 @@ An agent cannot name another agent or another folder: there is no argument for i
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +17,7 @@ from recollect.tools.failures import DISABLED, Failure, failure_of, without_plac
 from recollect.tools.fence import escaped
 from recollect.tools.freshness import take_in_first
 from recollect.tools.inputs import AppendInput, GetInput, SearchInput, StatusInput
+from recollect.tools.lance_tools import EntryOutput, call_entries
 from recollect.tools.outputs import (
     SHOWN_PROBLEMS,
     AppendOutput,
@@ -29,13 +31,13 @@ from recollect.tools.talk import Talk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from recollect.core.types import Hit
+    from recollect.core.types import Answer, Hit
+    from recollect.lance.store import EntryStore
     from recollect.memory import Memory
-    from recollect.search import Answer
     from recollect.status import Status
     from recollect.sync import Progress
 
-Output: TypeAlias = SearchOutput | GetOutput | AppendOutput | StatusOutput
+Output: TypeAlias = SearchOutput | GetOutput | AppendOutput | StatusOutput | EntryOutput
 HERE = Talk()
 """A program that talks to its own user."""
 
@@ -54,14 +56,24 @@ def memory_search(
     """The lines that answer a question, best first, within the budget of the conversation."""
     if not talk.enabled:
         return DISABLED
+    started = time.perf_counter()
     try:
-        answer = _searched(memory, asked)
+        answer = _searched(memory, asked, talk)
         if not answer.hits and take_in_first(memory, progress):
-            answer = _searched(memory, asked)
+            answer = _searched(memory, asked, talk)
     except RecollectError as error:
         return failure_of(error)
-    memory.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED]])
+    note_answer(memory, asked.query, answer, "memory_search", started)
     return _shown(answer, talk)
+
+
+def note_answer(memory: Memory, query: str, answer: Answer, tool: str, started: float) -> float:
+    """Note down what an agent was shown, whichever way it asked; returns the milliseconds since
+    `started`, a moment of `time.perf_counter`."""
+    took_ms = (time.perf_counter() - started) * 1000
+    memory.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED]])
+    memory.answered(_valid(query), answer, tool=tool, took_ms=took_ms)
+    return took_ms
 
 
 def memory_get(memory: Memory, asked: GetInput, talk: Talk = HERE) -> GetOutput | Failure:
@@ -69,7 +81,12 @@ def memory_get(memory: Memory, asked: GetInput, talk: Talk = HERE) -> GetOutput 
     if not talk.enabled:
         return DISABLED
     try:
-        lines = memory.get(asked.path, from_line=asked.from_line or 1, lines=asked.lines)
+        lines = memory.get(
+            asked.path,
+            from_line=asked.from_line or 1,
+            lines=asked.lines,
+            session_key=talk.session_key,
+        )
     except RecollectError as error:
         return failure_of(error)
     return GetOutput(
@@ -126,9 +143,10 @@ def call(
     arguments: Mapping[str, object],
     talk: Talk = HERE,
     *,
+    entries: EntryStore | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Output | Failure:
-    """A tool by its name, with the JSON that a model wrote."""
+    """A tool by its name, with the JSON that a model wrote; with `entries`, three more."""
     try:
         match name:
             case "memory_search":
@@ -140,14 +158,20 @@ def call(
                 return memory_append(memory, AppendInput.parse(arguments), talk)
             case "memory_status":
                 return memory_status(memory, StatusInput.parse(arguments), talk)
+            case "memory_recall" | "memory_store" | "memory_forget" if entries is not None:
+                return call_entries(entries, name, arguments, talk)
     except BadRequest as error:
         return failure_of(error)
     return failure_of(BadRequest(f"there is no tool {name[:40]!r}"))
 
 
-def _searched(memory: Memory, asked: SearchInput) -> Answer:
-    query = _valid(asked.query)
-    return memory.search(query, max_results=asked.max_results, min_score=asked.min_score)
+def _searched(memory: Memory, asked: SearchInput, talk: Talk) -> Answer:
+    return memory.search(
+        _valid(asked.query),
+        max_results=asked.max_results,
+        min_score=asked.min_score,
+        session_key=talk.session_key,
+    )
 
 
 def _shown(answer: Answer, talk: Talk) -> SearchOutput:

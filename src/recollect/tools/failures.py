@@ -26,6 +26,7 @@ from recollect.core.errors import (
     NotANote,
     NoteNotWritable,
     NoteUnreadable,
+    NotForThisTalk,
     RecollectError,
     StateNotWritable,
     WorkspaceMissing,
@@ -115,6 +116,10 @@ def failure_of(error: RecollectError) -> Failure:
             return DISABLED
         case NotANote():
             return Failure("this is not a note of this memory", _SEARCH_PATHS)
+        case NotForThisTalk():
+            return Failure(
+                str(error), "go on without it; the user can ask in private", unavailable=True
+            )
         case BadRequest():
             return Failure(str(error), "mend the call and make it again")
         case NoteUnreadable():

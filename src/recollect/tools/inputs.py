@@ -32,7 +32,7 @@ class SearchInput:
 
     @classmethod
     def parse(cls, told: Mapping[str, object]) -> SearchInput:
-        given = _Given(told, ("query", "maxResults", "minScore"))
+        given = Given(told, ("query", "maxResults", "minScore"))
         return cls(
             given.text("query", MAX_QUERY_CHARS),
             given.whole("maxResults", 1, MAX_RESULTS),
@@ -48,7 +48,7 @@ class GetInput:
 
     @classmethod
     def parse(cls, told: Mapping[str, object]) -> GetInput:
-        given = _Given(told, ("path", "from", "lines"))
+        given = Given(told, ("path", "from", "lines"))
         path = given.text("path", MAX_PATH_CHARS)
         first = given.whole("from", 1, MAX_LINE)
         lines = given.whole("lines", 1, MAX_LINE)
@@ -62,7 +62,7 @@ class AppendInput:
 
     @classmethod
     def parse(cls, told: Mapping[str, object]) -> AppendInput:
-        given = _Given(told, ("text", "section"))
+        given = Given(told, ("text", "section"))
         section = given.text("section", MAX_SECTION_CHARS) if given.has("section") else None
         return cls(given.text("text", MAX_TEXT_CHARS), section)
 
@@ -71,7 +71,7 @@ class AppendInput:
 class StatusInput:
     @classmethod
     def parse(cls, told: Mapping[str, object]) -> StatusInput:
-        _Given(told, ())
+        Given(told, ())
         return cls()
 
 
@@ -87,7 +87,7 @@ def _uncited(
     return cited["path"], first or start, lines or (None if first else count)
 
 
-class _Given:
+class Given:
     """Arguments by name; one that is null counts as not given."""
 
     def __init__(self, told: Mapping[str, object], known: tuple[str, ...]) -> None:

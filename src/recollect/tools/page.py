@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.tools.calls import HERE
 from recollect.tools.fence import REMINDER, fenced
 from recollect.tools.recall import BOOTSTRAP_CHARS, recall_section
-from recollect.tools.specs import TOOLS
+from recollect.tools.specs import ENTRY_TOOLS, TOOLS
 from recollect.tools.talk import INJECT_CHARS
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ with open_memory("examples/workspace") as memory:
 `recollect.tools.call(memory, name, arguments, talk)` takes a tool's name and the JSON a model wrote, for hosts that bring their own loop.
 None of these functions raises one of our errors; what fails comes back as a failure, below.
 Which agent and which workspace a tool works on is fixed by whoever opens the memory: there is no argument for it, and an unknown argument is refused.
+"""
+
+_ENTRIES = """
+# Tools over entries
+
+Offered only where `plugins.entries.memory-lancedb.enabled` is set; see [entries in LanceDB](../how-to/lancedb.md).
 """
 
 _TAIL = f"""
@@ -86,11 +92,12 @@ That lowers the risk that a model obeys a note; it does not remove it.
 
 
 def tools_page() -> str:
-    return _HEAD + "".join(_section(spec) for spec in TOOLS) + _TAIL
+    notes, entries = ("".join(map(_section, specs)) for specs in (TOOLS, ENTRY_TOOLS))
+    return _HEAD + notes + _ENTRIES + entries + _TAIL
 
 
 def _section(spec: ToolSpec) -> str:
-    kind = "reads" if spec.read_only else "only ever adds"
+    kind = "reads" if spec.read_only else "deletes" if spec.destructive else "only ever adds"
     given = _rows(spec.input_schema) or "| (none) | | |"
     return (
         f"\n## {spec.name}\n\n{spec.description}\n\nIt {kind}.\n\n"

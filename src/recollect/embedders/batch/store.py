@@ -20,6 +20,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from recollect.private import make_private
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -75,7 +77,7 @@ class JobFolder:
         ]
 
     def put(self, job: StoredJob) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._folder)
         path = self._path(job)
         scratch = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,0 +1,48 @@
+#!/bin/sh
+# The browser that tests/browser drives: prints its path, and where it came from on standard error.
+#
+#   export RECOLLECT_TEST_CHROMIUM="$(scripts/browser.sh)"
+#
+# RECOLLECT_TEST_CHROMIUM, where it is set, is taken as it is. Else the first Chromium or Chrome on
+# the PATH. Else, as root on Debian or Ubuntu, the distribution's own package is installed. Where
+# none of that works it says what to install, prints nothing and exits with 1.
+set -eu
+
+tell() { printf '%s\n' "$*" >&2; }
+
+found() {
+    # Its wrapper scripts may grumble on standard error; the version is all we want.
+    tell "browser: $1 ($("$1" --version 2>/dev/null || echo 'version unknown')), $2"
+    printf '%s\n' "$1"
+    exit 0
+}
+
+on_path() {
+    for name in chromium chromium-browser google-chrome-stable google-chrome; do
+        if path=$(command -v "$name"); then found "$path" "$1"; fi
+    done
+}
+
+if [ -n "${RECOLLECT_TEST_CHROMIUM:-}" ]; then
+    if [ ! -x "$RECOLLECT_TEST_CHROMIUM" ]; then
+        tell "RECOLLECT_TEST_CHROMIUM names $RECOLLECT_TEST_CHROMIUM, which cannot be run"
+        exit 1
+    fi
+    found "$RECOLLECT_TEST_CHROMIUM" 'as RECOLLECT_TEST_CHROMIUM says'
+fi
+on_path 'was here'
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    tell 'no browser here: installing the chromium package'
+    export DEBIAN_FRONTEND=noninteractive
+    if apt-get update -qq >&2 && apt-get install -y -qq --no-install-recommends chromium >&2; then
+        on_path 'installed now'
+    fi
+    tell 'the chromium package could not be installed'
+fi
+tell 'The browser tests need Chromium, and there is none. Install it and run this again:'
+tell '  Debian, Ubuntu   sudo apt-get install chromium'
+tell '  Fedora           sudo dnf install chromium'
+tell '  macOS            brew install --cask chromium'
+tell 'or set RECOLLECT_TEST_CHROMIUM to a Chrome or Chromium of yours.'
+exit 1

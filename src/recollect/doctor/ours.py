@@ -1,0 +1,131 @@
+"""Which files are ours, by their names alone.
+
+A state folder may be any folder the user named, his home included, and `memory/` in there may be
+his notes. So nothing is ours because of where it lies: only what we would have named so is.
+
+    <state>/memory/<agent>-<12 hex>/    an index, see index/folder.py
+    <state>/capture/<agent>-<12 hex>/   what captures remember
+    <state>/models/                     weights, which are no secret, and batch jobs
+    <state>/redaction.key
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}-[0-9a-f]{12}")
+GENERATION_FILE = re.compile(r"(index-\d{1,18}\.sqlite)(?:-wal|-shm|-journal|-map|-map\.tmp)?")
+_INDEX_FILE = re.compile(
+    r"CURRENT(?:\.tmp|\.damaged)?|SUSPECT|(?:writer|embedder|cache)\.lock"
+    r"|(?:index-\d{1,18}|cache)\.sqlite(?:-wal|-shm|-journal|\.damaged)?"
+    r"|index-\d{1,18}\.sqlite-map(?:\.tmp)?"
+)
+_CAPTURE_FILE = re.compile(
+    r"(?:captured|flush|heartbeat|pending|declined)\.json(?:\.lock)?"
+    r"|(?:history|flush|recalled|asked)\.jsonl(?:\.lock)?"
+)
+_KEY = re.compile(r"redaction\.key")
+_JOB = re.compile(r"[0-9a-f]{32}\.json")
+# `.history.jsonl-4711-0a1b2c3d`, `.redaction.key-…`: written beside a file, then renamed.
+_BESIDE = re.compile(r"\.(?P<name>.+)-(?P<pid>\d{1,10})-[0-9a-f]{8}")
+_SCRATCH = re.compile(r"(?:dims\.json|[0-9a-f]{32})\.(?P<pid>\d{1,10})\.\d+")
+_FETCHING = re.compile(r"\.fetching-\w+")
+
+LEFT_BEHIND_S = 24 * 3600
+"""Nobody writes one small file for a day, nor fetches a model without touching anything."""
+
+
+def index_folders(state: Path, index: Path) -> list[Path]:
+    """Every agent's, and the one that is looked at, wherever it lies."""
+    found = [folder for folder in _folders(state / "memory") if _PLACE.fullmatch(folder.name)]
+    is_apart = index not in found and os.path.isdir(index)  # noqa: PTH112 - it never raises
+    named = [index] if is_apart else []
+    return [*named, *found]
+
+
+def capture_folders(state: Path) -> list[Path]:
+    return [folder for folder in _folders(state / "capture") if _PLACE.fullmatch(folder.name)]
+
+
+def is_capture_file(name: str) -> bool:
+    return bool(_CAPTURE_FILE.fullmatch(name)) and not name.endswith(".lock")
+
+
+def own_files(state: Path, index: Path) -> Iterator[Path]:
+    """Those that tell something of the notes, or that a stranger must not change."""
+    for folder in index_folders(state, index):
+        yield from (file for file in files(folder) if _INDEX_FILE.fullmatch(file.name))
+    for folder in capture_folders(state):
+        yield from (file for file in files(folder) if _CAPTURE_FILE.fullmatch(file.name))
+    for file in files(state / "models" / "batch-jobs"):
+        if _JOB.fullmatch(file.name):
+            yield file
+    yield from (file for file in files(state) if file.name == "redaction.key")
+
+
+def leftovers(state: Path, now_s: float) -> list[Path]:
+    """Temporary files and folders whose writers have ended, or were begun more than a day ago."""
+    captures = [file for folder in capture_folders(state) for file in files(folder)]
+    scratch = [*files(state / "models"), *files(state / "models" / "batch-jobs")]
+    left = [file for file in captures if _is_left(_BESIDE, file, _CAPTURE_FILE, now_s)]
+    left += [file for file in files(state) if _is_left(_BESIDE, file, _KEY, now_s)]
+    left += [file for file in scratch if _is_left(_SCRATCH, file, None, now_s)]
+    fetching = (one for one in _folders(state / "models") if _FETCHING.fullmatch(one.name))
+    return left + [folder for folder in fetching if _age_s(folder, now_s) > LEFT_BEHIND_S]
+
+
+def _is_left(shape: re.Pattern[str], file: Path, of: re.Pattern[str] | None, now_s: float) -> bool:
+    found = shape.fullmatch(file.name)
+    if not found or (of and not of.fullmatch(found["name"])):
+        return False
+    return is_alive(int(found["pid"])) is False or _age_s(file, now_s) > LEFT_BEHIND_S
+
+
+def is_alive(pid: int) -> bool | None:
+    """None where it cannot be told: on Windows the question would end the process."""
+    if os.name == "nt" or not 0 < pid < 2**31:
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _age_s(path: Path, now_s: float) -> float:
+    try:
+        return now_s - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def files(folder: Path) -> list[Path]:
+    """Plain files in a folder, no links; none where we may not look, which another check tells."""
+    return [path for path, mode in _entries(folder) if stat.S_ISREG(mode)]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path, mode in _entries(folder) if stat.S_ISDIR(mode)]
+
+
+def _entries(folder: Path) -> list[tuple[Path, int]]:
+    found = []
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - only names are wanted
+    except OSError:
+        return []
+    for name in names:
+        try:
+            found.append((folder / name, os.lstat(folder / name).st_mode))
+        except OSError:
+            continue  # It went while we looked.
+    return found

@@ -1,0 +1,147 @@
+// A year of days, a square each: darker where more was written.
+
+import { el, fill, icon } from "./dom.js";
+import { counted, longDay, shortMonth, weekday, whole } from "./format.js";
+
+const STEPS = 4;
+const DAY_MS = 86400000;
+
+/** The year with arrows to the others; `pick(day)` is called with the day that was chosen. */
+export function heatmap(days, chosen, pick) {
+  const byDay = new Map(days.map((one) => [one.day, one]));
+  const years = [...new Set(days.map((one) => Number(one.day.slice(0, 4))))].sort((a, b) => a - b);
+  let year = Number((chosen ?? days.at(-1).day).slice(0, 4));
+  const node = el("section", { class: "heat", "aria-label": "Days" });
+  const most = typicalMost(days);
+  function draw() {
+    const inYear = days.filter((one) => one.day.startsWith(`${year}-`));
+    const notes = inYear.reduce((sum, one) => sum + one.notes, 0);
+    const turn = (by) => () => {
+      year += by;
+      draw();
+    };
+    fill(
+      node,
+      el(
+        "div",
+        { class: "heat-head" },
+        el("h2", {}, String(year)),
+        el("p", {}, `${counted(notes, "note")} on ${counted(inYear.length, "day")}`),
+        arrow("Year before", "back", year > years[0], turn(-1)),
+        arrow("Year after", "chevron", year < years.at(-1), turn(1)),
+      ),
+      el("div", { class: "heat-scroll", tabindex: "-1" }, grid(year, byDay, most, chosen, pick)),
+      legend(),
+    );
+    requestAnimationFrame(() =>
+      node
+        .querySelector(".day[tabindex='0']")
+        .scrollIntoView({ block: "nearest", inline: "center" }),
+    );
+  }
+  draw();
+  return node;
+}
+
+/** Nine days in ten are at most this: one day of imports does not make the others pale. */
+function typicalMost(days) {
+  const sizes = days.map(weight).sort((a, b) => a - b);
+  return Math.max(1, sizes[Math.floor(sizes.length * 0.9)] ?? 1);
+}
+
+const weight = (one) => one.notes + (one.entries ?? 0);
+
+function arrow(label, drawing, isThere, onClick) {
+  return el(
+    "button",
+    { type: "button", class: "quiet small", "aria-label": label, disabled: !isThere, onClick },
+    icon(drawing),
+  );
+}
+
+function grid(year, byDay, most, chosen, pick) {
+  const first = Date.UTC(year, 0, 1);
+  const offset = (new Date(first).getUTCDay() + 6) % 7; // Weeks begin on Monday.
+  const length = (Date.UTC(year + 1, 0, 1) - first) / DAY_MS;
+  const cells = Array.from({ length }, (_, place) => {
+    const iso = new Date(first + place * DAY_MS).toISOString().slice(0, 10);
+    const cell = square(iso, byDay.get(iso), most, iso === chosen, pick);
+    cell.style.gridColumn = String(Math.floor((place + offset) / 7) + 2);
+    cell.style.gridRow = String(((place + offset) % 7) + 2);
+    return cell;
+  });
+  const node = el("div", {
+    class: "heat-grid",
+    role: "group",
+    "aria-label": `Days of ${year}; arrows move`,
+  });
+  node.append(...labels(first, offset), ...cells);
+  walk(cells, chosen);
+  return node;
+}
+
+function square(iso, told, most, isChosen, pick) {
+  const step = told ? Math.min(STEPS, Math.ceil((weight(told) / most) * STEPS)) : 0;
+  const said = told
+    ? `${longDay(iso)}: ${counted(told.notes, "note")}, ${counted(told.entries ?? 0, "entry", "entries")}, ${whole(told.chars)} characters`
+    : `${longDay(iso)}: nothing`;
+  return el("button", {
+    type: "button",
+    class: `day day-${step}`,
+    title: said,
+    "aria-label": said,
+    "data-day": iso,
+    "aria-pressed": String(isChosen),
+    tabindex: "-1",
+    onClick: () => pick(iso),
+  });
+}
+
+function labels(first, offset) {
+  const months = Array.from({ length: 12 }, (_, index) => {
+    const start = (Date.UTC(new Date(first).getUTCFullYear(), index, 1) - first) / DAY_MS;
+    const node = el("span", { class: "heat-month", "aria-hidden": "true" }, shortMonth(index));
+    node.style.gridColumn = `${Math.floor((start + offset) / 7) + 2} / span 4`;
+    return node;
+  });
+  const week = [0, 2, 4].map((index) => {
+    const node = el("span", { class: "heat-weekday", "aria-hidden": "true" }, weekday(index));
+    node.style.gridRow = String(index + 2);
+    return node;
+  });
+  return [...months, ...week];
+}
+
+/** One stop for Tab; the arrows go from day to day. */
+function walk(cells, chosen) {
+  const filled = cells.findLastIndex((cell) => !cell.classList.contains("day-0"));
+  let at = Math.max(
+    0,
+    cells.findIndex((cell) => cell.dataset.day === chosen),
+  );
+  if (!chosen && filled >= 0) at = filled;
+  cells[at].tabIndex = 0;
+  const steps = {
+    ArrowUp: -1,
+    ArrowDown: 1,
+    ArrowLeft: -7,
+    ArrowRight: 7,
+    Home: -cells.length,
+    End: cells.length,
+  };
+  for (const cell of cells) {
+    cell.addEventListener("keydown", (event) => {
+      if (!(event.key in steps)) return;
+      event.preventDefault();
+      const next = Math.max(0, Math.min(cells.length - 1, cells.indexOf(cell) + steps[event.key]));
+      cell.tabIndex = -1;
+      cells[next].tabIndex = 0;
+      cells[next].focus();
+    });
+  }
+}
+
+function legend() {
+  const squares = [0, 1, 2, 3, 4].map((step) => el("span", { class: `day day-${step}` }));
+  return el("p", { class: "heat-legend", "aria-hidden": "true" }, "less", squares, "more");
+}

@@ -1,0 +1,230 @@
+// The drawing of the map: points on a canvas, moved and enlarged without being computed again.
+//
+// A point's place on the sheet is turned into one on the screen by three numbers, `view`:
+//   screen = (sheet - view.centre) * view.scale + half of the canvas
+
+const NEAREST_ZOOM = 0.7;
+const FARTHEST_ZOOM = 60;
+const CLOSEST_FRAME = 3; // So that what is lit is seen among what is around it.
+const REACH_PX = 12; // How far from a point the pointer may be.
+const MANY = 3000; // More points than this are drawn smaller.
+const MARGIN = 0.92;
+const TURNS = 6;
+
+/** Draws onto `canvas`; `paint` gives the colours of the moment. */
+export class Sheet {
+  constructor(canvas, paint) {
+    this.canvas = canvas;
+    this.paint = paint;
+    this.points = [];
+    this.groups = [];
+    this.lit = new Set();
+    this.marked = -1;
+    this.view = { x: 0, y: 0, zoom: 1 };
+    this.frame = 0;
+    this.measure();
+    this.watcher = new ResizeObserver(() => {
+      this.measure();
+      this.soon();
+    });
+    this.watcher.observe(canvas);
+  }
+
+  /** Asked once for each size: to ask for every point makes a drawing take five times as long. */
+  measure() {
+    this.wide = this.canvas.clientWidth;
+    this.high = this.canvas.clientHeight;
+  }
+
+  /** `colours[i]` is the index of point i's colour in what `paint().colours` returns. */
+  load(points, colours) {
+    this.points = points;
+    this.box = boxOf(points);
+    this.colour(colours);
+    this.whole();
+  }
+
+  colour(colours) {
+    this.groups = [];
+    colours.forEach((colour, index) => (this.groups[colour] ??= []).push(index));
+    this.soon();
+  }
+
+  light(indexes) {
+    this.lit = new Set(indexes);
+    this.soon();
+  }
+
+  mark(index) {
+    if (index === this.marked) return;
+    this.marked = index;
+    this.soon();
+  }
+
+  whole() {
+    this.view = {
+      x: (this.box.left + this.box.right) / 2,
+      y: (this.box.top + this.box.bottom) / 2,
+      zoom: 1,
+    };
+    this.soon();
+  }
+
+  /** Enlarges around a place on the screen, which stays where it is. */
+  zoom(factor, at = this.middle()) {
+    const before = this.toSheet(at);
+    this.view.zoom = Math.max(NEAREST_ZOOM, Math.min(FARTHEST_ZOOM, this.view.zoom * factor));
+    const after = this.toSheet(at);
+    this.view.x += before[0] - after[0];
+    this.view.y += before[1] - after[1];
+    this.soon();
+  }
+
+  pan(dx, dy) {
+    const scale = this.scale();
+    this.view.x -= dx / scale;
+    this.view.y -= dy / scale;
+    this.soon();
+  }
+
+  /** So that all of these can be seen. */
+  frameOn(indexes) {
+    const box = boxOf(indexes.map((index) => this.points[index]));
+    this.view.x = (box.left + box.right) / 2;
+    this.view.y = (box.top + box.bottom) / 2;
+    this.view.zoom = 1;
+    const size = Math.max(box.right - box.left, box.bottom - box.top);
+    const room = Math.min(this.wide, this.high) * 0.4;
+    this.view.zoom = Math.max(
+      1,
+      Math.min(CLOSEST_FRAME, room / Math.max(1e-9, size * this.scale())),
+    );
+    this.soon();
+  }
+
+  /** The point under the pointer, or -1. */
+  at(place) {
+    let best = -1;
+    let least = REACH_PX ** 2;
+    for (let index = 0; index < this.points.length; index += 1) {
+      const [x, y] = this.toScreen(this.points[index]);
+      const far = (x - place[0]) ** 2 + (y - place[1]) ** 2;
+      if (far < least) [best, least] = [index, far];
+    }
+    return best;
+  }
+
+  /** Those that can be seen, the nearest to the middle first. */
+  inView() {
+    const { wide, high } = this;
+    const [cx, cy] = this.middle();
+    return this.points
+      .map((point, index) => [index, ...this.toScreen(point)])
+      .filter(([, x, y]) => x >= 0 && y >= 0 && x <= wide && y <= high)
+      .map(([index, x, y]) => [index, (x - cx) ** 2 + (y - cy) ** 2])
+      .sort((a, b) => a[1] - b[1])
+      .map(([index]) => index);
+  }
+
+  toScreen([x, y]) {
+    const scale = this.scale();
+    const [cx, cy] = this.middle();
+    return [(x - this.view.x) * scale + cx, (y - this.view.y) * scale + cy];
+  }
+
+  toSheet([x, y]) {
+    const scale = this.scale();
+    const [cx, cy] = this.middle();
+    return [(x - cx) / scale + this.view.x, (y - cy) / scale + this.view.y];
+  }
+
+  middle() {
+    return [this.wide / 2, this.high / 2];
+  }
+
+  scale() {
+    const wide = Math.max(1e-9, this.box.right - this.box.left);
+    const high = Math.max(1e-9, this.box.bottom - this.box.top);
+    const fit = Math.min(this.wide / wide, this.high / high);
+    return fit * MARGIN * this.view.zoom;
+  }
+
+  /** Many changes, one drawing. */
+  soon() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  close() {
+    this.watcher.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  draw() {
+    if (!this.points.length || !this.wide) return;
+    const pen = this.cleared();
+    const paint = this.paint();
+    const size = Math.min(6, (this.points.length > MANY ? 1.5 : 2.4) * this.view.zoom ** 0.45);
+    pen.globalAlpha = this.lit.size ? 0.3 : 0.72;
+    // In turns: drawn one colour after the other, the last month would cover all before it.
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      this.groups.forEach((group, colour) =>
+        this.dots(
+          pen,
+          group.filter((_, at) => at % TURNS === turn),
+          size,
+          paint.colours[colour],
+        ),
+      );
+    }
+    pen.globalAlpha = 1;
+    if (this.lit.size) this.dots(pen, [...this.lit], size + 2, paint.lit);
+    if (this.marked >= 0) this.ring(pen, this.points[this.marked], size + 5, paint.ink);
+  }
+
+  /** A clean canvas, as fine as the screen is. */
+  cleared() {
+    const { canvas } = this;
+    const dense = devicePixelRatio || 1;
+    const [wide, high] = [Math.round(this.wide * dense), Math.round(this.high * dense)];
+    const pen = canvas.getContext("2d");
+    if (canvas.width !== wide || canvas.height !== high)
+      Object.assign(canvas, { width: wide, height: high });
+    pen.setTransform(dense, 0, 0, dense, 0, 0);
+    pen.clearRect(0, 0, this.wide, this.high);
+    return pen;
+  }
+
+  dots(pen, group, size, colour) {
+    const { wide, high } = this;
+    pen.fillStyle = colour;
+    pen.beginPath();
+    for (const index of group) {
+      const [x, y] = this.toScreen(this.points[index]);
+      if (x < -size || y < -size || x > wide + size || y > high + size) continue;
+      pen.moveTo(x + size, y);
+      pen.arc(x, y, size, 0, Math.PI * 2);
+    }
+    pen.fill();
+  }
+
+  ring(pen, point, size, colour) {
+    const [x, y] = this.toScreen(point);
+    pen.strokeStyle = colour;
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.arc(x, y, size, 0, Math.PI * 2);
+    pen.stroke();
+  }
+}
+
+function boxOf(points) {
+  const box = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+  for (const [x, y] of points) {
+    box.left = Math.min(box.left, x);
+    box.right = Math.max(box.right, x);
+    box.top = Math.min(box.top, y);
+    box.bottom = Math.max(box.bottom, y);
+  }
+  return box;
+}

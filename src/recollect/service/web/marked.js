@@ -1,0 +1,44 @@
+// Text with some of its characters marked.
+
+import { el } from "./dom.js";
+
+/**
+ * Text nodes and what `mark` makes of each range. The service counts code points, a JavaScript
+ * string counts UTF-16 units: one emoji before a word would move every mark after it.
+ */
+export function marked(text, ranges, mark = (part) => el("mark", {}, part)) {
+  const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
+  const slice = (from, to) =>
+    typeof points === "string" ? points.slice(from, to) : points.slice(from, to).join("");
+  const parts = [];
+  let at = 0;
+  for (const [from, to] of joined(ranges, points.length)) {
+    if (from > at) parts.push(slice(at, from));
+    parts.push(mark(slice(from, to)));
+    at = to;
+  }
+  if (at < points.length) parts.push(slice(at));
+  return parts;
+}
+
+/** In order, inside the text, and none reaching into the next. */
+function joined(ranges, end) {
+  const inOrder = (ranges ?? [])
+    .map(([from, to]) => [Math.max(0, from), Math.min(end, to)])
+    .filter(([from, to]) => from < to)
+    .sort((a, b) => a[0] - b[0]);
+  const result = [];
+  for (const [from, to] of inOrder) {
+    const last = result.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else result.push([from, to]);
+  }
+  return result;
+}
+
+/** Words between backticks become code: next steps name commands. */
+export function withCode(text) {
+  return String(text ?? "")
+    .split(/`([^`]+)`/)
+    .map((part, place) => (place % 2 ? el("code", {}, part) : part));
+}

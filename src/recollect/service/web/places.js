@@ -1,0 +1,56 @@
+// Where things are in this page: `#notes/memory/2026-11-15.md?line=3-9`.
+
+/** The view, what of it, and how, from the address. */
+export function route(hash = location.hash) {
+  const [path, query = ""] = split(hash.replace(/^#/, ""));
+  const [view, ...rest] = path.split("/");
+  return {
+    view: view || "search",
+    of: rest.map(decoded).join("/"),
+    how: new URLSearchParams(query),
+  };
+}
+
+export const toSearch = (query) => place("search", "", { q: query });
+export const toNote = (path, lines) => place("notes", path, { line: lines });
+export const toDay = (day) => place("notes", "", { day });
+export const toSession = (id, line) => place("sessions", id, { line });
+/** A transcript goes by `sessions/<id>.jsonl`. */
+const sessionId = (path) => path.replace(/^sessions\//, "").replace(/\.jsonl$/, "");
+export const toRecalls = (which = "") => place("recalls", which);
+
+/** A hit is in a note or in a transcript. */
+export function toHit(hit) {
+  const lines = `${hit.startLine}-${hit.endLine}`;
+  return hit.source === "sessions" || /^sessions\/.*\.jsonl$/.test(hit.path)
+    ? toSession(sessionId(hit.path), lines)
+    : toNote(hit.path, lines);
+}
+
+/** `3-9` or `3` as two numbers. */
+export function lines(text) {
+  const found = /^(\d+)(?:-(\d+))?$/.exec(text ?? "");
+  return found ? [Number(found[1]), Number(found[2] ?? found[1])] : null;
+}
+
+export function place(view, of = "", how = {}) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(how)) {
+    if (value !== undefined && value !== null && value !== "") query.set(key, value);
+  }
+  const path = of ? `/${of.split("/").map(encodeURIComponent).join("/")}` : "";
+  return `#${view}${path}${query.size ? `?${query}` : ""}`;
+}
+
+function split(text) {
+  const at = text.indexOf("?");
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // Typed by hand, with a lone %: taken as it is.
+  }
+}

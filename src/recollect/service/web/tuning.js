@@ -1,0 +1,145 @@
+// The settings of one search, as controls. What is not touched stays as the settings file says.
+
+import { el, fill, icon } from "./dom.js";
+import { counted, percent, score } from "./format.js";
+
+const HALF_LIVES = [0, 1, 3, 7, 14, 30, 60, 90, 180, 365, 730, 3650];
+
+/** Each control: where it starts when it is first moved, and how its value reads. */
+const CONTROLS = [
+  {
+    key: "vectorWeight",
+    label: "Meaning against words",
+    min: 0,
+    max: 1,
+    step: 0.05,
+    start: 0.7,
+    read: (v) => `${percent(v)} meaning`,
+  },
+  {
+    key: "halfLifeDays",
+    label: "Half-life of dated notes",
+    values: HALF_LIVES,
+    start: 30,
+    read: (v) => (v ? counted(v, "day") : "age is nothing"),
+  },
+  {
+    key: "mmrLambda",
+    label: "Likeness against variety",
+    min: 0,
+    max: 1,
+    step: 0.05,
+    start: 0.7,
+    read: (v) => `λ ${score(v)}`,
+  },
+  { key: "minScore", label: "Least score", min: 0, max: 1, step: 0.05, start: 0.35, read: score },
+  {
+    key: "maxResults",
+    label: "Hits at most",
+    min: 1,
+    max: 30,
+    step: 1,
+    start: 6,
+    read: (v) => counted(v, "hit"),
+  },
+  {
+    key: "fusion",
+    label: "How both are joined",
+    choices: { weighted: "weighted sum", rrf: "by rank (RRF)", seed: "as OpenClaw documents it" },
+  },
+];
+
+/** Controls over `values`, an object that is changed in place; `changed` is called after each. */
+export function tuning(name, title, values, changed) {
+  const rows = CONTROLS.map((control) => row(name, control, values, changed));
+  return el("fieldset", { class: "tuning" }, el("legend", {}, title), rows);
+}
+
+/** `a.vectorWeight=0.5` and the like, out of the address. */
+export function fromAddress(name, how) {
+  const values = {};
+  for (const { key, choices } of CONTROLS) {
+    const text = how.get(`${name}.${key}`);
+    if (text === null) continue;
+    if (choices ? Object.hasOwn(choices, text) : text !== "" && Number.isFinite(Number(text))) {
+      values[key] = choices ? text : Number(text);
+    }
+  }
+  return values;
+}
+
+/** And back into it. */
+export function toAddress(name, values) {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]),
+  );
+}
+
+/** In few words, what differs from the settings file. */
+export function told(values) {
+  const parts = CONTROLS.filter(({ key }) => key in values).map(
+    ({ key, label, read, choices }) =>
+      `${label.toLowerCase()}: ${choices ? choices[values[key]] : read(values[key])}`,
+  );
+  return parts.length ? parts.join(" · ") : "as the settings say";
+}
+
+function row(name, control, values, changed) {
+  const id = `${name}-${control.key}`;
+  const output = el("output", { for: id });
+  const reset = el(
+    "button",
+    { type: "button", class: "quiet small", "aria-label": `${control.label}: as set` },
+    icon("close"),
+  );
+  const input = control.choices ? choice(id, control) : slider(id, control);
+  function draw() {
+    const isSet = control.key in values;
+    reset.classList.toggle("is-gone", !isSet);
+    output.textContent = isSet && control.read ? control.read(values[control.key]) : "as set";
+    input.classList.toggle("is-default", !isSet);
+    input.value = position(control, isSet ? values[control.key] : (control.start ?? ""));
+  }
+  input.addEventListener("input", () => {
+    const value = meaning(control, input.value);
+    if (value === "") delete values[control.key];
+    else values[control.key] = value;
+    draw();
+    changed();
+  });
+  reset.addEventListener("click", () => {
+    delete values[control.key];
+    draw();
+    changed();
+  });
+  draw();
+  return el(
+    "div",
+    { class: "tuning-row" },
+    el("label", { for: id }, control.label),
+    input,
+    output,
+    reset,
+  );
+}
+
+function slider(id, { values, min, max, step }) {
+  const range = values ? { min: 0, max: values.length - 1, step: 1 } : { min, max, step };
+  return el("input", { type: "range", id, ...range });
+}
+
+function choice(id, { choices }) {
+  const options = [["", "as set"], ...Object.entries(choices)];
+  return fill(
+    el("select", { id }),
+    options.map(([value, text]) => el("option", { value }, text)),
+  );
+}
+
+/** From a value to where the slider stands, and back. */
+const position = ({ values }, value) => (values ? Math.max(0, values.indexOf(value)) : value);
+
+function meaning({ values, choices }, text) {
+  if (choices) return text;
+  return values ? values[Number(text)] : Number(text);
+}

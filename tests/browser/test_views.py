@@ -1,0 +1,145 @@
+"""Each view opens and shows what there is, by mouse and by keyboard, large and small."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, ViewportSize, expect
+from tests.browser.looked_at import VIEWS, Visit, settled, theme
+from tests.browser.workspace import SECRET
+
+NARROW = ViewportSize(width=360, height=740)
+PAINTED = "() => document.querySelector('canvas.sheet').toDataURL()"
+"""What the map shows, to be compared."""
+SHOWN = {
+    "search": "Ask your agent's memory",
+    "notes": "MEMORY.md",
+    "sessions": "about-bread",
+    "recalls": "Recalls",
+    "map": "in view",
+    "health": "SQLite|Index",
+}
+"""Words each view has when it shows its data."""
+
+
+def test_every_view_opens_by_its_link_and_shows_data(visit: Visit) -> None:
+    page = visit.page()
+    for view in VIEWS:
+        page.locator(f'#views a[href="#{view}"]').click()
+        expect(page.locator("#main")).to_contain_text(re.compile(SHOWN[view]))
+        settled(page)
+        expect(page.locator('#views a[aria-current="page"]')).to_have_attribute("href", f"#{view}")
+        assert page.locator("#main .failed").count() == 0
+
+
+def test_the_keyboard_reaches_every_view_and_walks_through_hits(visit: Visit) -> None:
+    page = visit.page()
+    page.keyboard.press("Escape")
+    for key, view in {
+        "n": "notes",
+        "c": "sessions",
+        "h": "health",
+        "r": "recalls",
+        "m": "map",
+    }.items():
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        expect(page).to_have_url(re.compile(f"#{view}$"))
+        settled(page)
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    settled(page)
+    expect(page.get_by_label("Search the memory")).to_be_focused()
+    page.keyboard.type("zebra")
+    first = page.locator(".hits .hit a").first
+    expect(first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Search the memory")).to_have_value("zebra")
+    page.keyboard.press("j")
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#notes/MEMORY.md"))
+    expect(page.locator(".note .is-wanted").first).to_contain_text("What lasts")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile("#notes$"))
+    expect(page.locator('.tree a[href="#notes/MEMORY.md"]')).to_be_focused()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Filter by name")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_one_can_skip_to_the_content(visit: Visit) -> None:
+    page = visit.page("health")
+    page.get_by_role("button", name="Skip to the content").focus()
+    expect(page.locator("#skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+
+
+def test_light_and_dark_follow_the_system_and_the_switch(visit: Visit) -> None:
+    dark = visit.page("search", color_scheme="dark")
+    light = visit.page("search", color_scheme="light")
+    assert brightness(dark) < 60 < 200 < brightness(light)
+    theme(dark, "light")
+    assert brightness(dark) > 200
+    visit.open(dark, "health")
+    dark.reload()
+    settled(dark)
+    assert brightness(dark) > 200  # It was kept.
+
+
+def brightness(page: Page) -> float:
+    """Of what lies behind the text, 0 to 255, as it is painted."""
+    colour: str = page.evaluate(
+        "() => { for (const one of [document.body, document.documentElement]) {"
+        " const colour = getComputedStyle(one).backgroundColor;"
+        " if (!colour.endsWith(', 0)')) return colour; } return 'none'; }"
+    )
+    canvas = page.evaluate(
+        "(colour) => { const it = document.createElement('canvas').getContext('2d');"
+        " it.fillStyle = colour; it.fillRect(0, 0, 1, 1);"
+        " return [...it.getImageData(0, 0, 1, 1).data]; }",
+        colour,
+    )
+    assert canvas[3] == 255, colour
+    return float(sum(canvas[:3]) / 3)
+
+
+def test_a_narrow_screen_scrolls_down_and_not_sideways(visit: Visit) -> None:
+    page = visit.page(viewport=NARROW)
+    for view in (
+        *VIEWS,
+        "notes/MEMORY.md",
+        "search?q=zebra",
+        "recalls/never",
+        "sessions/with-a-key",
+    ):
+        visit.open(page, view)
+        for wide in ("document.scrollingElement", "document.getElementById('main')"):
+            assert page.evaluate(f"{wide}.scrollWidth") <= NARROW["width"], view
+
+
+def test_a_transcript_shows_that_something_was_masked_and_not_what(visit: Visit) -> None:
+    page = visit.page("sessions")
+    page.get_by_role("link", name="with-a-key").click()
+    mask = page.locator(".redacted")
+    expect(mask).to_have_count(1)
+    expect(page.locator(".talk")).to_contain_text("1 secret masked")
+    expect(page.locator(".talk")).to_contain_text("for the solar gateway")
+    assert SECRET not in page.content()
+    assert SECRET[:24] not in page.content()
+
+
+def test_the_map_lights_up_what_is_near_to_a_question(visit: Visit) -> None:
+    page = visit.page("map")
+    expect(page.locator("canvas.sheet")).to_be_visible()
+    expect(page.locator("#main .hint").first).to_contain_text("in view")
+    before = page.evaluate(PAINTED)
+    page.get_by_label("Light up what is near").fill("bread in a hot oven")
+    expect(page.locator("#main .hint").first).to_contain_text("nearest to the question")
+    expect(page.locator(".pane .rows a").first).to_be_visible()
+    page.wait_for_function(f"(before) => ({PAINTED})() !== before", arg=before)

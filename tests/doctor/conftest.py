@@ -1,0 +1,105 @@
+"""A memory to look at: two notes, an index, and everything else as it is on a real machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Settings
+from recollect.core.ports import Embedder
+from recollect.doctor import Deed, Finding, Patient, Verdict, examine, mend, verify
+from recollect.index.connect import PAGE_BYTES
+from recollect.memory import Memory, index_dir, open_memory
+from recollect.testing import HashEmbedder
+
+
+@dataclass
+class Ward:
+    """Where the patient lies."""
+
+    workspace: Path
+    state: Path
+    later: timedelta = timedelta()
+    embedder: Embedder | None = field(default_factory=HashEmbedder)
+    settings: Settings | None = None
+    memories: list[Memory] = field(default_factory=list)
+
+    def open(self) -> Memory:
+        memory = open_memory(
+            self.workspace,
+            state_dir=self.state,
+            settings=self.settings,
+            embedder=self.embedder,
+            environment={"HOME": str(self.state / "home")},
+            lease_wait_s=0,
+        )
+        self.memories.append(memory)
+        return memory
+
+    @property
+    def patient(self) -> Patient:
+        return replace(
+            Patient.of(self.open()),
+            now=lambda: datetime.now(UTC).astimezone() + self.later,
+            environment={"HOME": str(self.state / "home")},
+        )
+
+    @property
+    def index(self) -> Path:
+        return index_dir(self.state, "main", self.workspace.resolve())
+
+    @property
+    def current(self) -> Path:
+        return self.index / (self.index / "CURRENT").read_text(encoding="ascii").strip()
+
+    def sync(self) -> None:
+        self.open().sync()
+
+    def examine(self) -> list[Finding]:
+        return examine(self.patient)
+
+    def todo(self) -> list[Finding]:
+        return [one for one in self.examine() if one.todo]
+
+    def fix(self) -> list[Deed]:
+        patient = self.patient
+        return mend(patient, examine(patient))
+
+    def verify(self) -> Verdict:
+        return verify(self.open())
+
+    def close(self) -> None:
+        for memory in self.memories:
+            memory.close()
+
+
+@pytest.fixture
+def ward(tmp_path: Path) -> Iterator[Ward]:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    readings = "We store readings in SQLite, because one file is enough for all of them. " * 4
+    router = "It ships on Friday, when the last of the antennas has been mounted. " * 4
+    text = f"# Decisions\n\n{readings}\n\n## Router\n\n{router}\n"
+    (workspace / "MEMORY.md").write_text(text, encoding="utf-8")
+    (workspace / "memory" / "2026-10-02.md").write_text("- frost tonight\n", encoding="utf-8")
+    ward = Ward(workspace, tmp_path / "state")
+    yield ward
+    ward.close()
+
+
+@pytest.fixture
+def flip() -> Callable[[Path, int], None]:
+    """One bit of a page, as a tired disk does it; once more, and it is as it was."""
+
+    def flipped(file: Path, page: int) -> None:
+        with file.open("r+b") as opened:
+            opened.seek((page - 1) * PAGE_BYTES + 4000)
+            byte = opened.read(1)[0]
+            opened.seek(-1, 1)
+            opened.write(bytes([byte ^ 1]))
+
+    return flipped

@@ -1,0 +1,521 @@
+"""Every finding, with its condition made for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recollect.capture.heartbeat import beat
+from recollect.capture.place import capture_dir
+from recollect.core.errors import EmbedderMissing
+from recollect.doctor import Finding, Patient, examine, machine, place
+from recollect.doctor.finding import Rebuild, size_told
+from recollect.doctor.leases import lease_findings, leases_in
+from recollect.index.connect import open_writer
+from recollect.index.lease import writer_lease
+from recollect.memory import index_dir
+from recollect.testing import BrokenEmbedder
+
+if TYPE_CHECKING:
+    from tests.doctor.conftest import Ward
+
+WRITERS_PID = "import os, sys; sys.stdout.write(str(os.getpid()))"
+
+
+def told(findings: list[Finding], what: str, part: str) -> Finding:
+    """The one finding that says so."""
+    found = [one for one in findings if one.what == what and part in one.told]
+    assert len(found) == 1, "\n".join(f"{one.what}: {one.told}" for one in findings)
+    return found[0]
+
+
+def dead_pid() -> int:
+    done = subprocess.run([sys.executable, "-c", WRITERS_PID], capture_output=True, check=True)
+    return int(done.stdout)
+
+
+def test_a_memory_that_is_well_has_nothing_to_do(ward: Ward) -> None:
+    ward.sync()
+    assert ward.todo() == []
+    findings = ward.examine()
+    assert "all match their checksums" in told(findings, "index", "pages").told
+    assert "last written on" in told(findings, "index", "notes").told
+    assert told(findings, "cache", "vectors").remedy is None
+
+
+# -- the machine ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("3.51.3", "sound"), ("3.51.2", "can lose a commit"), ("3.44.0", "can lose a commit")],
+)
+def test_an_sqlite_that_can_lose_commits_is_told(tmp_path: Path, version: str, said: str) -> None:
+    (tmp_path / "cksumvfs.so").touch()
+    finding = machine.sqlite_finding(version, tmp_path)
+    assert said in finding.told
+    assert bool(finding.todo) == (said != "sound")
+
+
+def test_an_sqlite_without_checksums_is_told(tmp_path: Path) -> None:
+    finding = machine.sqlite_finding("3.54.1", tmp_path)
+    assert "without page checksums" in finding.told
+    assert finding.todo
+
+
+def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> None:
+    (ward.workspace / "recollect.json").write_text(
+        json.dumps(
+            {
+                "agents": {
+                    "defaults": {"memorySearch": {"store": {"vector": {"driver": "sqlite-vec"}}}}
+                }
+            }
+        ),
+        encoding="utf-8",
+    )
+    settings = ward.open().settings
+    assert settings.vector_driver == "sqlite-vec"
+    findings = list(machine.packages(settings, installed=lambda _: False))
+    assert told(findings, "python", "'sqlite-vec' is not installed").todo
+    assert list(machine.packages(settings))[1:] == []
+
+
+@pytest.mark.parametrize(("watches", "is_enough"), [(100, True), (19, False)])
+def test_more_folders_than_half_of_the_watches_are_told(
+    tmp_path: Path, watches: int, is_enough: bool
+) -> None:
+    (tmp_path / "max_user_watches").write_text(f"{watches}\n", encoding="ascii")
+    (finding,) = machine.inotify(10, tmp_path)
+    assert (finding.todo is None) == is_enough
+
+
+def test_no_inotify_instance_is_told(tmp_path: Path) -> None:
+    for name, limit in (("max_user_watches", 9999), ("max_user_instances", 0)):
+        (tmp_path / name).write_text(f"{limit}\n", encoding="ascii")
+    (finding,) = machine.inotify(10, tmp_path)
+    assert finding.todo
+    assert "max_user_instances" in finding.todo
+
+
+# -- where the state lies ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p"])
+def test_a_network_file_system_under_the_state_is_told(tmp_path: Path, kind: str) -> None:
+    state = tmp_path / "with space"
+    state.mkdir()
+    escaped = str(state).replace(" ", "\\040")
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(
+        "22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+        f"40 22 0:41 / {escaped} rw shared:1 - {kind} host:/export rw\n",
+        encoding="utf-8",
+    )
+    (finding,) = place.file_system(state / "not" / "there", mounts)
+    assert kind in finding.told
+    assert finding.todo
+    (finding,) = place.file_system(tmp_path, mounts)
+    assert finding == Finding("state", f"{tmp_path} is on ext4")
+
+
+def test_files_that_others_can_read_are_told(ward: Ward) -> None:
+    ward.sync()
+    ward.current.chmod(0o644)
+    finding = told(ward.examine(), "state", "other users can read 1 of our files")
+    assert finding.todo
+    assert finding.is_fixable
+
+
+def test_a_folder_that_others_can_write_to_is_told(ward: Ward) -> None:
+    ward.sync()
+    ward.index.chmod(0o777)
+    assert told(ward.examine(), "state", "other users can write to").todo
+    ward.index.chmod(0o700)
+    ward.state.chmod(0o777)
+    finding = told(ward.examine(), "state", "put an index of theirs")
+    assert finding.todo
+    assert not finding.is_fixable  # It may hold other things than ours.
+
+
+def test_files_of_another_user_are_told(ward: Ward) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give files away")
+    ward.sync()
+    os.chown(ward.current, 1234, -1)
+    assert told(ward.examine(), "state", "belong to user 1234").todo
+
+
+def test_a_state_folder_that_is_closed_to_us_is_told(
+    ward: Ward,
+    shared_path: Path,
+    unprivileged: Callable[[], AbstractContextManager[None]],
+) -> None:
+    shutil.copytree(ward.workspace, shared_path / "workspace")
+    ward.workspace, ward.state = shared_path / "workspace", shared_path / "state"
+    ward.sync()
+    ward.state.chmod(0o000)
+    with unprivileged():
+        findings = ward.examine()
+    assert told(findings, "state", "is closed to us").todo
+    told(findings, "notes", "2 notes in")
+
+
+def test_too_little_room_for_a_rebuild_is_told(ward: Ward) -> None:
+    ward.sync()
+    with ward.current.open("ab") as generation:
+        os.truncate(generation.fileno(), 2**43)  # A hole: it takes no room itself.
+    findings = list(place.room(ward.index, 0))
+    assert told(findings, "disk", "a rebuild needs about 8796.1 GB").todo
+
+
+FULL_DISK = """
+import subprocess, sys
+from pathlib import Path
+disk = Path(sys.argv[1]) / "disk"
+disk.mkdir()
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", disk]).returncode:
+    sys.exit(77)
+from recollect.cli import main
+place = ["-w", sys.argv[2], "--state-dir", str(disk)]
+main(["index", "--text-only", *place])
+with (disk / "filler").open("wb", buffering=0) as filler:
+    try:
+        while True:
+            filler.write(bytes(4096))
+    except OSError:
+        pass
+sys.exit(main(["doctor", "--fix", *place]))
+"""
+
+
+def test_doctor_finishes_on_a_full_disk(ward: Ward, tmp_path: Path) -> None:
+    if shutil.which("unshare") is None:
+        pytest.skip("a small disk of our own needs unshare")
+    child = subprocess.run(
+        [
+            *("unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c"),
+            *(FULL_DISK, str(tmp_path), str(ward.workspace)),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    if child.returncode == 77 or "unshare" in child.stderr:
+        pytest.skip("a small disk of our own cannot be mounted here")
+    assert child.returncode == 5, child.stderr
+    assert "Traceback" not in child.stderr
+    assert "0 bytes free" in child.stdout
+    assert "make room" in child.stdout
+
+
+def test_a_place_where_no_state_can_be_made_is_told(
+    shared_path: Path, unprivileged: Callable[[], AbstractContextManager[None]]
+) -> None:
+    state = shared_path / "state"
+    with unprivileged():
+        findings = list(place.permissions(state, state / "memory" / "main-0123456789ab"))
+    assert told(findings, "state", "cannot be made").todo
+
+
+def test_files_we_may_not_open_are_told_and_not_taken_for_damage(
+    ward: Ward,
+    shared_path: Path,
+    unprivileged: Callable[[], AbstractContextManager[None]],
+) -> None:
+    shutil.copytree(ward.workspace, shared_path / "workspace")
+    ward.workspace, ward.state = shared_path / "workspace", shared_path / "state"
+    ward.sync()
+    for folder in (ward.state, ward.state / "memory", ward.index):
+        folder.chmod(0o755)  # The files are root's, and closed, but for one.
+    (ward.index / "CURRENT").chmod(0o644)
+    with unprivileged():
+        findings = ward.examine()
+        assert told(findings, "index", "cannot be opened").remedy is None
+        assert told(findings, "cache", "cannot be opened").remedy is None
+        assert told(findings, "state", f"{ward.index} cannot be written to").todo
+
+
+def test_a_workspace_that_goes_while_we_look_is_told(ward: Ward) -> None:
+    patient = ward.patient
+    shutil.rmtree(ward.workspace)
+    findings = [one for one in examine(patient) if one.what == "notes"]
+    assert all("could not look: cannot use the workspace" in one.told for one in findings)
+    assert len(findings) == 2
+
+
+# -- leases and orphans --------------------------------------------------------------------------
+
+
+def test_a_lease_whose_holder_is_dead_is_harmless(ward: Ward) -> None:
+    ward.sync()
+    left = json.dumps({"pid": dead_pid(), "since": "2999-10-02 03:04:05 +0000"})
+    (ward.index / "writer.lock").write_text(left, encoding="ascii")
+    finding = told(ward.examine(), "lease", "which has ended: the file it left is harmless")
+    assert finding.todo is None
+
+
+def test_a_lease_that_is_held_is_told_with_its_holder(ward: Ward) -> None:
+    ward.sync()
+    with writer_lease(ward.index / "writer.lock", wait_s=0):
+        finding = told(ward.examine(), "lease", "the writer lease is held by")
+        assert f"process {os.getpid()}, since" in finding.told
+        assert finding.todo is None
+        late = datetime.now(UTC) + timedelta(hours=1)
+        findings = list(lease_findings(ward.index, late))
+        assert told(findings, "lease", "is held").todo
+        child = {"pid": dead_pid(), "since": "2026-10-02 03:04:05 +0000"}
+        (ward.index / "writer.lock").write_text(json.dumps(child), encoding="ascii")
+        findings = list(lease_findings(ward.index, late))
+        assert told(findings, "lease", "not to be seen").todo
+    assert [one.is_held for one in leases_in(ward.index)] == [False, False, False]
+
+
+def test_a_lease_file_that_says_nothing_is_survived(tmp_path: Path) -> None:
+    (tmp_path / "writer.lock").write_bytes(b"\xff{not json")
+    (finding,) = lease_findings(tmp_path, datetime.now(UTC))
+    assert "did not leave its name" in finding.told
+
+
+def test_what_belongs_to_no_index_is_told(ward: Ward) -> None:
+    ward.sync()
+    for name in ("index-9.sqlite", "index-9.sqlite-wal", "CURRENT.tmp", "index-3.sqlite.damaged"):
+        (ward.index / name).write_bytes(b"old")
+    (ward.index / "SUSPECT").write_text("index-9.sqlite\n", encoding="ascii")
+    findings = ward.examine()
+    finding = told(findings, "orphans", "belong to no index")
+    for name in ("index-9.sqlite", "index-9.sqlite-wal", "CURRENT.tmp", "SUSPECT"):
+        assert name in finding.told
+    assert "index-3.sqlite.damaged" not in finding.told
+    assert told(findings, "orphans", "was damaged and set aside").todo is None
+    with writer_lease(ward.index / "writer.lock", wait_s=0):
+        assert told(ward.examine(), "orphans", "somebody is writing").remedy is None
+
+
+def test_temporary_files_of_dead_writers_are_told_and_of_the_living_not(
+    ward: Ward,
+) -> None:
+    ward.sync()
+    captures = capture_dir(ward.state, "main", ward.workspace.resolve())
+    captures.mkdir(parents=True)
+    dead = [
+        captures / f".history.jsonl-{dead_pid()}-0a1b2c3d",
+        ward.state / f".redaction.key-{dead_pid()}-0a1b2c3d",
+    ]
+    living = captures / f".history.jsonl-{os.getpid()}-0a1b2c3d"
+    strange = captures / f".mine-{dead_pid()}-0a1b2c3d"
+    for file in (*dead, living, strange):
+        file.touch()
+    assert told(ward.examine(), "orphans", "2 temporary files").is_fixable
+    ward.later = timedelta(days=2)
+    told(ward.examine(), "orphans", "3 temporary files")
+
+
+def test_the_index_of_a_workspace_that_is_gone_is_told(
+    ward: Ward,
+    tmp_path: Path,
+) -> None:
+    ward.sync()
+    shutil.rmtree(ward.workspace)
+    patient = Patient.without_memory("main", ward.workspace, ward.state, "no such folder")
+    findings = examine(patient)
+    finding = told(findings, "orphans", "is gone, its index")
+    assert str(ward.index) in (finding.todo or "")
+    assert not finding.is_fixable  # A drive may come back.
+    other = Patient.without_memory("main", tmp_path, ward.state, "switched off")
+    assert told(examine(other), "indexes", "1 index (").todo is None
+
+
+def test_the_index_of_an_agent_whose_workspace_is_gone_is_told(ward: Ward, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    agents = {"agents": {"list": [{"id": "work", "workspace": str(gone)}]}}
+    config = ward.state / "home" / ".config" / "recollect" / "config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text(json.dumps(agents), encoding="utf-8")
+    index_dir(ward.state, "work", gone.resolve()).mkdir(parents=True)
+    ward.sync()
+    assert told(ward.todo(), "orphans", f"the workspace {gone} is gone").todo
+
+
+# -- index and cache -----------------------------------------------------------------------------
+
+
+def test_every_damaged_page_is_found(ward: Ward, flip: Callable[[Path, int], None]) -> None:
+    ward.sync()
+    ward.close()
+    pages = ward.current.stat().st_size // 8192
+    for page in range(1, pages + 1):
+        flip(ward.current, page)
+        findings = [one for one in ward.examine() if isinstance(one.remedy, Rebuild)]
+        assert len(findings) == 1, page
+        flip(ward.current, page)
+        (ward.index / "SUSPECT").unlink(missing_ok=True)
+    assert ward.todo() == []
+
+
+def test_a_damaged_cache_is_told(ward: Ward, flip: Callable[[Path, int], None]) -> None:
+    ward.sync()
+    ward.close()
+    flip(ward.index / "cache.sqlite", 2)
+    assert told(ward.examine(), "cache", "is damaged").is_fixable
+
+
+@pytest.mark.parametrize(("schema", "fixable"), [(1, True), (99, False)])
+def test_an_index_of_another_version_is_told(
+    ward: Ward,
+    schema: int,
+    fixable: bool,
+) -> None:
+    ward.sync()
+    ward.close()
+    db = open_writer(ward.current)
+    db.pragma("user_version", schema)
+    db.close()
+    (finding,) = [one for one in ward.examine() if one.what == "index"]
+    assert finding.todo
+    assert finding.is_fixable == fixable
+    assert ("newer Recollect" in finding.told) != fixable
+
+
+@pytest.mark.parametrize("pointer", ["index-77.sqlite\n", "../elsewhere\n"])
+def test_a_pointer_to_nothing_is_told(ward: Ward, pointer: str) -> None:
+    ward.sync()
+    (ward.index / "CURRENT").write_text(pointer, encoding="ascii")
+    findings = ward.todo()
+    assert any(one.what == "index" and one.is_fixable for one in findings)
+    assert not any(one.what == "orphans" for one in findings)  # Who knows which one was meant.
+
+
+def test_notes_that_the_index_has_not_caught_up_with_are_told(ward: Ward) -> None:
+    ward.sync()
+    (ward.workspace / "memory" / "new.md").write_text("more\n", encoding="utf-8")
+    assert told(ward.todo(), "index", "1 to catch up with").is_fixable
+
+
+# -- notes ---------------------------------------------------------------------------------------
+
+
+def test_a_conflict_copy_is_something_to_do(ward: Ward) -> None:
+    name = "2026-10-02.sync-conflict-20261003-120000-ABCDEFG.md"
+    (ward.workspace / "memory" / name).write_text("- snow\n", encoding="utf-8")
+    ward.sync()
+    finding = told(ward.todo(), "conflict", name)
+    assert not finding.is_fixable
+
+
+def test_notes_of_days_to_come_put_the_clock_in_doubt(ward: Ward) -> None:
+    note = ward.workspace / "memory" / "2999-01-01.md"
+    note.write_text("from the future\n", encoding="utf-8")
+    os.utime(note, (4e10, 4e10))
+    ward.sync()
+    told(ward.todo(), "clock", "2999-01-01.md: it is of a day")
+    told(ward.todo(), "clock", "2999-01-01.md: it was changed in the future")
+
+
+def test_notes_we_cannot_read_or_write_are_told(
+    ward: Ward,
+    shared_path: Path,
+    unprivileged: Callable[[], AbstractContextManager[None]],
+) -> None:
+    shutil.copytree(ward.workspace, shared_path / "workspace")
+    ward.workspace, ward.state = shared_path / "workspace", shared_path / "state"
+    ward.workspace.chmod(0o777)
+    (ward.workspace / "MEMORY.md").chmod(0o000)
+    (ward.workspace / "memory" / "2026-10-02.md").chmod(0o444)
+    (ward.workspace / "memory" / "closed").mkdir(0o000)
+    with unprivileged():
+        findings = ward.todo()
+        told(findings, "notes", "MEMORY.md: permission denied")
+        told(findings, "notes", "2026-10-02.md: cannot be appended to")
+        told(findings, "notes", "memory/closed: permission denied")
+    ward.workspace.chmod(0o555)
+    with unprivileged():
+        assert told(ward.examine(), "notes", "is read-only").todo is None
+
+
+def test_a_long_list_ends_with_how_many_more_there_are(ward: Ward) -> None:
+    for number in range(25):
+        link = ward.workspace / "memory" / f"link{number:02}.md"
+        link.symlink_to("elsewhere.md")
+        copy = ward.workspace / "memory" / f"n{number:02} (conflicted copy).md"
+        copy.write_text("twice\n", encoding="utf-8")
+    findings = ward.examine()
+    assert told(findings, "notes", "left out: 5 more").todo is None
+    assert told(findings, "conflict", "5 more: a sync-conflict copy").todo
+
+
+def test_an_empty_workspace_is_shown_how_to_start(ward: Ward) -> None:
+    shutil.rmtree(ward.workspace / "memory")
+    (ward.workspace / "MEMORY.md").unlink()
+    assert "recollect init" in (told(ward.todo(), "notes", "0 notes").todo or "")
+
+
+# -- embedder and captures -----------------------------------------------------------------------
+
+
+def test_an_embedder_that_fails_is_told_with_the_next_step(ward: Ward) -> None:
+    ward.embedder = BrokenEmbedder(EmbedderMissing("voyage", "no key", "set VOYAGE_API_KEY"))
+    assert told(ward.examine(), "embedder", "set VOYAGE_API_KEY").todo
+
+
+def settings_say(ward: Ward, **told: str) -> None:
+    text = json.dumps({"agents": {"defaults": {"memorySearch": told}}})
+    (ward.workspace / "recollect.json").write_text(text, encoding="utf-8")
+    ward.embedder = None
+
+
+def test_a_key_that_is_missing_is_told(ward: Ward) -> None:
+    settings_say(ward, provider="voyage", fallback="none")
+    assert told(ward.examine(), "embedder", "VOYAGE_API_KEY").todo
+
+
+def test_a_fallback_that_is_in_force_is_told(ward: Ward) -> None:
+    settings_say(ward, provider="voyage", fallback="embedded")
+    ward.sync()
+    findings = ward.examine()
+    assert told(findings, "embedder", "voyage was asked for and embedded is used").todo
+    assert told(findings, "embedder", "384 dimensions").todo is None
+
+
+def test_without_an_embedder_nothing_waits_for_vectors(ward: Ward) -> None:
+    settings_say(ward, provider="none")
+    ward.sync()
+    assert ward.todo() == []
+
+
+def test_what_failed_in_a_hook_is_told(ward: Ward) -> None:
+    folder = capture_dir(ward.state, "main", ward.workspace.resolve())
+    beat(folder, "SessionEnd", "codex", datetime.now(UTC), trouble="no transcript")
+    assert told(ward.examine(), "capture", "no transcript").todo
+
+
+# -- when nothing works --------------------------------------------------------------------------
+
+
+def test_a_patient_without_a_memory_is_looked_at_all_the_same(ward: Ward) -> None:
+    ward.sync()
+    (ward.workspace / "recollect.json").write_text("{not json", encoding="utf-8")
+    patient = Patient.without_memory("main", ward.workspace, ward.state, "bad settings")
+    findings = examine(patient)
+    assert told(findings, "memory", "bad settings").todo
+    assert told(findings, "settings", "recollect.json:1").todo
+    told(findings, "index", "all match their checksums")
+    told(findings, "cache", "vectors")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 bytes"), (1500, "1.5 kB"), (2.5e6, "2.5 MB"), (7e9, "7.0 GB")]
+)
+def test_sizes_are_told_as_people_say_them(count: float, said: str) -> None:
+    assert size_told(int(count)) == said

@@ -1,0 +1,323 @@
+"""What is decided without touching the world: scope, cadence, names, settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.config.keys_memory import GLOBAL_KEYS
+from recollect.core.errors import BadSetting
+from recollect.qmd import (
+    Collection,
+    ExtraFolder,
+    Place,
+    QmdFailed,
+    QmdSettings,
+    Scope,
+    ScopeRule,
+    collections_of,
+    locate,
+    settings_from,
+    shown_path,
+    why_denied,
+)
+from recollect.qmd.cadence import Kept, Next, Runs, boot_pause, next_job, pause_after
+from recollect.qmd.failures import Kind
+from recollect.qmd.preflight import models_for
+
+WORKSPACE = Path("/srv/workspace")
+
+# -- scope ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "allowed"),
+    [
+        (None, True),
+        ("agent:main:main", True),
+        ("agent:main:telegram:dm:alice", True),
+        ("agent:main:telegram:bot2:direct:7", True),
+        ("agent:main:telegram:group:-100", False),
+        ("agent:main:slack:channel:eng", False),
+        ("agent:main:subagent:abc", False),
+        ("AGENT:MAIN:Telegram:DM:Alice", True),
+        ("nonsense", False),
+        ("", False),
+    ],
+)
+def test_unless_told_otherwise_only_direct_conversations_see_hits(
+    key: str | None, allowed: bool
+) -> None:
+    assert (why_denied(key, Scope()) is None) is allowed
+
+
+def test_the_first_rule_that_fits_decides() -> None:
+    scope = Scope(
+        "deny",
+        (
+            ScopeRule("deny", channel="Telegram", chat_type="group"),
+            ScopeRule("allow", channel="telegram"),
+            ScopeRule("allow", key_prefix="slack:channel:eng"),
+            ScopeRule("allow", raw_key_prefix="agent:work:"),
+        ),
+    )
+    assert why_denied("agent:main:telegram:dm:alice", scope) is None
+    assert why_denied("agent:main:slack:channel:eng", scope) is None
+    assert why_denied("agent:work:anything:group:1", scope) is None
+    assert why_denied("agent:main:slack:channel:hr", scope) == (
+        "the conversation has channel 'slack' and kind 'channel'; no rule of memory.qmd.scope "
+        "allows it, and the default is deny"
+    )
+    told = why_denied("agent:main:telegram:group:-100", scope)
+    assert told == "the conversation has channel 'telegram' and kind 'group'; rule 1 denies it"
+
+
+def test_a_rule_by_prefix_says_nothing_of_the_owners_own_program() -> None:
+    deny_all = Scope("allow", (ScopeRule("deny", raw_key_prefix=""),))
+    assert why_denied(None, deny_all) is None
+    assert why_denied("agent:main:main", deny_all)
+
+
+def test_a_subagent_is_of_no_kind_but_has_a_key() -> None:
+    scope = Scope("deny", (ScopeRule("allow", key_prefix="subagent:"),))
+    assert why_denied("agent:main:subagent:abc", scope) is None
+    told = why_denied("agent:main:subagent:abc", Scope())
+    assert told is not None
+    assert "channel 'none' and kind 'unknown'" in told
+
+
+@given(st.none() | st.text(), st.sampled_from(["allow", "deny"]))
+def test_without_rules_the_default_decides_whatever_the_key(key: str | None, default: str) -> None:
+    scope = Scope("allow" if default == "allow" else "deny", ())
+    assert (why_denied(key, scope) is None) is (default == "allow")
+
+
+# -- cadence -------------------------------------------------------------------------------------
+
+BEGAN = 1000.0
+SETTINGS = QmdSettings()
+
+
+def test_the_first_update_is_at_the_start_unless_it_is_switched_off() -> None:
+    kept = Kept(BEGAN)
+    assert next_job(kept, SETTINGS) == Next("update", BEGAN)
+    late = replace(SETTINGS, update_on_boot=False)
+    assert next_job(kept, late) == Next("update", BEGAN + 300)
+    assert next_job(replace(kept, is_dirty=True), late) == Next("update", BEGAN + 15)
+
+
+def test_then_every_interval_and_sooner_after_a_change() -> None:
+    kept = Kept(BEGAN, update=Runs().ended(BEGAN + 5, well=True))
+    assert next_job(kept, SETTINGS) == Next("update", BEGAN + 305)
+    assert next_job(replace(kept, is_dirty=True), SETTINGS) == Next("update", BEGAN + 20)
+
+
+def test_an_interval_of_nothing_leaves_only_changes() -> None:
+    still = replace(SETTINGS, interval_s=0.0)
+    kept = Kept(BEGAN, update=Runs(BEGAN))
+    assert next_job(kept, still) is None
+    assert next_job(replace(kept, is_dirty=True), still) == Next("update", BEGAN + 15)
+    assert next_job(Kept(BEGAN), replace(still, update_on_boot=False)) is None
+
+
+def test_the_debounce_is_the_least_time_between_two_updates() -> None:
+    hasty = replace(SETTINGS, interval_s=1.0)
+    assert next_job(Kept(BEGAN, update=Runs(BEGAN)), hasty) == Next("update", BEGAN + 15)
+
+
+def test_vectors_are_computed_only_where_meaning_is_asked_for() -> None:
+    kept = Kept(BEGAN, update=Runs(BEGAN))
+    assert next_job(kept, SETTINGS) == Next("update", BEGAN + 300)
+    vectors = replace(SETTINGS, search_mode="vsearch")
+    assert next_job(kept, vectors) == Next("embed", BEGAN)
+    done = replace(kept, embed=Runs(BEGAN + 9))
+    assert next_job(done, replace(vectors, interval_s=0.0)) == Next("embed", BEGAN + 9 + 3600)
+    assert next_job(Kept(BEGAN), vectors) == Next("update", BEGAN)
+
+
+def test_after_failures_it_is_left_alone_ever_longer_up_to_an_hour() -> None:
+    assert [pause_after(count) for count in range(8)] == [0, 60, 120, 240, 480, 960, 1920, 3600]
+    assert pause_after(10_000) == 3600
+    runs = Runs().ended(BEGAN, well=False).ended(BEGAN, well=False)
+    assert next_job(Kept(BEGAN, update=runs, is_dirty=True), SETTINGS) == Next(
+        "update", BEGAN + 120
+    )
+    assert runs.ended(BEGAN, well=True) == Runs(BEGAN, 0)
+    vectors = replace(SETTINGS, search_mode="query", interval_s=0.0)
+    kept = Kept(BEGAN, update=Runs(BEGAN), embed=Runs(BEGAN, 1))
+    assert next_job(kept, vectors) == Next("embed", BEGAN + 60)
+
+
+@pytest.mark.parametrize(
+    ("kind", "pauses"),
+    [("busy", [0.5, 1.0, None]), ("timeout", [0.5, 1.0, None]), ("exit", [None, None, None])],
+)
+def test_the_update_at_the_start_is_tried_three_times(
+    kind: Kind, pauses: list[float | None]
+) -> None:
+    assert [boot_pause(QmdFailed(kind, "x"), tries) for tries in (1, 2, 3)] == pauses
+
+
+moments = st.none() | st.floats(0, 1e6)
+runs = st.builds(Runs, last=moments, failures=st.integers(0, 50))
+
+
+@given(
+    st.builds(Kept, began=st.floats(0, 1e6), update=runs, embed=runs, is_dirty=st.booleans()),
+    st.sampled_from(["search", "vsearch", "query"]),
+)
+def test_nothing_is_ever_due_before_it_can_be(kept: Kept, mode: str) -> None:
+    settings = QmdSettings(search_mode="vsearch" if mode == "vsearch" else "search")
+    due = next_job(kept, settings)
+    assert due is not None
+    runs_of = kept.update if due.job == "update" else kept.embed
+    if due.job == "update" and runs_of.last is not None:
+        assert due.at >= runs_of.last + settings.debounce_s
+
+
+# -- collections ---------------------------------------------------------------------------------
+
+
+def test_the_workspaces_own_collections_have_the_names_that_are_known() -> None:
+    settings = QmdSettings(export_sessions=True)
+    assert collections_of(WORKSPACE, "main", settings, Path("/state/sessions")) == (
+        Collection("memory-root-main", WORKSPACE, "MEMORY.md", "memory"),
+        Collection("memory-dir-main", WORKSPACE / "memory", "**/*.md", "memory"),
+        Collection("sessions-main", Path("/state/sessions"), "**/*.md", "sessions"),
+    )
+
+
+def test_extra_folders_get_safe_names_and_none_twice() -> None:
+    extra = (
+        ExtraFolder("docs", None, "../My Docs"),
+        ExtraFolder("/other/docs", "*.md", "my-docs"),
+        ExtraFolder("/third"),
+    )
+    settings = QmdSettings(include_default_memory=False, paths=extra)
+    found = collections_of(WORKSPACE, "a", settings, Path("/x"))
+    assert found == (
+        Collection("my-docs-a", WORKSPACE / "docs", "**/*.md", "extra"),
+        Collection("my-docs-a-2", Path("/other/docs"), "*.md", "extra"),
+        Collection("custom-3-a", Path("/third"), "**/*.md", "extra"),
+    )
+
+
+def test_a_folder_that_cannot_be_written_down_is_refused() -> None:
+    settings = QmdSettings(paths=(ExtraFolder("/x/\udce9"),))
+    with pytest.raises(BadSetting, match="UTF-8"):
+        collections_of(WORKSPACE, "a", settings, Path("/x"))
+
+
+EXTRA = Collection("docs-main", Path("/docs"), "**/*.md", "extra")
+INSIDE = Collection("in-main", WORKSPACE / "docs", "**/*.md", "extra")
+SESSIONS = Collection("sessions-main", WORKSPACE / "state", "**/*.md", "sessions")
+ROOT, MEMORY = collections_of(WORKSPACE, "main", QmdSettings(), Path("/x"))
+ALL = (ROOT, MEMORY, EXTRA, INSIDE, SESSIONS)
+
+
+@pytest.mark.parametrize(
+    ("collection", "parts", "shown"),
+    [
+        (ROOT, ("MEMORY.md",), "MEMORY.md"),
+        (MEMORY, ("a", "b.md"), "memory/a/b.md"),
+        (EXTRA, ("a", "b.md"), "qmd/docs-main/a/b.md"),
+        (INSIDE, ("b.md",), "docs/b.md"),
+        (SESSIONS, ("s.md",), "qmd/sessions-main/s.md"),
+    ],
+)
+def test_what_a_hit_is_called_leads_back_to_its_file(
+    collection: Collection, parts: tuple[str, ...], shown: str
+) -> None:
+    assert shown_path(WORKSPACE, collection, parts) == shown
+    assert locate(WORKSPACE, ALL, shown) == Place(collection.root, parts)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "secret.md",
+        "memory/a.txt",
+        "memory/../secret.md",
+        "../outside.md",
+        "/etc/passwd.md",
+        "qmd/docs-main/../x.md",
+        "qmd/docs-main",
+        "qmd/docs-main/",
+        "qmd/docs-main/.env",
+        "qmd/nobody/x.md",
+        "qmd/memory-root-main/other.md",
+        "state/s.md",
+        "",
+        "memory//a.md",
+        "memory/a\0.md",
+    ],
+)
+def test_what_is_in_no_collection_is_nowhere(path: str) -> None:
+    assert locate(WORKSPACE, ALL, path) is None
+
+
+@given(st.lists(st.sampled_from(["..", ".", "", "memory", "a.md", "qmd", "docs-main", "/"])))
+def test_no_path_leads_out_of_a_collection(parts: list[str]) -> None:
+    place = locate(WORKSPACE, ALL, "/".join(parts))
+    if place is not None:
+        assert ".." not in place.parts
+        assert place.root in {one.root for one in ALL}
+        assert place.parts[-1].endswith(".md")
+
+
+def test_every_public_name_is_there_and_cheap_to_reach() -> None:
+    import recollect.qmd as room
+
+    assert sorted(room._HOMES) == sorted(room.__all__)
+    assert all(getattr(room, name) for name in room.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = room.nonsense
+    code = (
+        "import sys, recollect.qmd.settings as s; print({'subprocess', 'apsw'} & {*sys.modules})"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert told.stdout.strip() == b"set()"
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def test_every_setting_of_the_table_is_taken() -> None:
+    """With the table's own defaults the settings are as built in."""
+    keys = [key for key in GLOBAL_KEYS if key.path.startswith("memory.qmd.")]
+    values = {key.path.removeprefix("memory.qmd."): key.default for key in keys}
+    values = {key: value for key, value in values.items() if "rules[]" not in key}
+    assert settings_from(values) == QmdSettings()
+
+
+def test_settings_come_in_our_units() -> None:
+    told = {
+        "paths": (("~/notes", "*.md", "docs"), ("/x", None, None)),
+        "limits.timeoutMs": 1500,
+        "update.debounceMs": 250,
+        "scope.default": "deny",
+        "scope.rules": ({"action": "allow", "match.chatType": "group"}, {"match.channel": "x"}),
+    }
+    assert settings_from(told, daemon=False) == QmdSettings(
+        paths=(ExtraFolder("~/notes", "*.md", "docs"), ExtraFolder("/x")),
+        timeout_s=1.5,
+        debounce_s=0.25,
+        scope=Scope("deny", (ScopeRule("allow", chat_type="group"),)),
+        daemon=False,
+    )
+
+
+def test_a_search_needs_only_the_models_it_uses() -> None:
+    models = QmdSettings().models
+    embed, rerank, generate = models
+    assert models_for("search", models, None, by_server=True) == []
+    assert models_for("vsearch", models, None, by_server=False) == [embed]
+    assert models_for("query", models, None, by_server=True) == [embed, rerank]
+    assert models_for("query", models, rerank=False, by_server=True) == [embed]
+    assert models_for("query", models, None, by_server=False) == [embed, generate, rerank]

@@ -1,0 +1,318 @@
+"""QMD as the engine of a memory: through `open_memory`, as its users see it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.qmd.conftest import NO_MODELS, with_node
+
+from recollect import Memory, open_memory
+from recollect.backends.qmd import QmdBackend
+from recollect.config import Settings
+from recollect.core.errors import BackendFailed, NotANote, NotForThisTalk
+from recollect.qmd import ExtraFolder, QmdSettings, home_of
+from recollect.testing import HashEmbedder
+
+NOW_NS = 1_794_700_000_000_000_000  # 15 November 2026
+
+Open = Callable[..., Memory]
+
+
+@pytest.fixture
+def notes(workspace: Path) -> Path:
+    (workspace / "MEMORY.md").write_text("# Memory\n\nThe router ships on Friday.\n", "utf-8")
+    (workspace / "memory" / "2026-11-01.md").write_text("# Day\n\nThe okapi slept.\n", "utf-8")
+    return workspace
+
+
+@pytest.fixture
+def open_with(notes: Path, tmp_path: Path) -> Iterator[Open]:
+    """A memory with QMD as its engine: `command` is the program."""
+    with ExitStack() as stack:
+
+        def opened(command: Path, fallback: str = "builtin", **told: Any) -> Memory:
+            fixed: dict[str, Any] = {"models": NO_MODELS, "timeout_s": 30.0, "daemon": False}
+            qmd = QmdSettings(**fixed | {"command": str(command)} | told)
+            settings = Settings(
+                qmd=qmd, backend_fallback="none" if fallback == "none" else "builtin"
+            )
+            memory = open_memory(
+                notes,
+                state_dir=tmp_path / "state",
+                settings=settings,
+                embedder=HashEmbedder(),
+                environment=with_node(command),
+                now_ns=lambda: NOW_NS,
+            )
+            return stack.enter_context(memory)
+
+        yield opened
+
+
+def transcript(state: Path, name: str, said: str, at: str) -> Path:
+    folder = state / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [
+        {"type": "session", "id": f"id-{name}", "timestamp": at},
+        {"type": "message", "timestamp": at, "message": {"role": "user", "content": said}},
+    ]
+    file = folder / f"{name}.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return file
+
+
+# -- with the real program -----------------------------------------------------------------------
+
+
+def test_what_is_synced_is_found_cited_and_read(open_with: Open, real_qmd: Path) -> None:
+    memory = open_with(real_qmd, fallback="none")
+    report = memory.sync()
+    assert (report.written, report.forgotten, report.trouble) == (2, 0, None)
+    answer = memory.search("When does the router ship?")
+    assert (answer.mode, answer.provider, answer.notice) == ("keyword", "qmd", None)
+    [hit] = answer.hits
+    assert (hit.citation, hit.snippet) == ("MEMORY.md#L3-L3", "The router ships on Friday.")
+    assert (hit.score, hit.source, hit.parts.text_rank) == (1.0, "memory", 1)
+    assert memory.get(hit.path).text == "# Memory\n\nThe router ships on Friday."
+
+
+def test_an_empty_answer_says_so_and_is_no_failure(open_with: Open, real_qmd: Path) -> None:
+    memory = open_with(real_qmd)
+    memory.sync()
+    answer = memory.search("unobtainium")
+    assert answer.hits == ()
+    assert answer.provider == "qmd"
+    assert answer.reason == "QMD found nothing for these words"
+
+
+def test_hits_outside_the_workspace_are_read_back_by_their_name(
+    open_with: Open, real_qmd: Path, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    (docs / "deep").mkdir(parents=True)
+    (docs / "deep" / "a.md").write_text("A tapir.\n", "utf-8")
+    memory = open_with(real_qmd, paths=(ExtraFolder(str(docs), None, "docs"),))
+    memory.sync()
+    [hit] = memory.search("tapir").hits
+    assert hit.path == "qmd/docs-main/deep/a.md"
+    assert memory.get(hit.path).text == "A tapir."
+    (docs / "deep" / "a.md").unlink()
+    (docs / "deep" / "a.md").symlink_to("/etc/hostname")
+    assert memory.search("tapir").hits == ()
+    for path in (hit.path, "qmd/docs-main/../../x.md", "qmd/nobody/a.md"):
+        with pytest.raises(NotANote):
+            memory.get(path)
+
+
+def test_sessions_are_exported_redacted_and_found(
+    open_with: Open, real_qmd: Path, tmp_path: Path
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"[:16]
+    state = tmp_path / "state"
+    transcript(state, "new", f"My token is {secret}, said the quagga.", "2026-11-14T08:00:00Z")
+    old = transcript(state, "old", "An old quagga.", "2026-01-01T08:00:00Z")
+    memory = open_with(real_qmd, export_sessions=True, retention_days=30)
+    memory.sync()
+    [hit] = memory.search("quagga").hits
+    assert (hit.source, hit.path.split("/")[:2]) == ("sessions", ["qmd", "sessions-main"])
+    text = memory.get(hit.path).text
+    assert text.startswith("# Session id-new\n")
+    assert secret not in text
+    assert "said the quagga" in text
+    assert old.exists()
+    pages = home_of(state, "main", memory.workspace).sessions
+    before = {page: page.stat().st_ino for page in pages.iterdir()}
+    memory.sync()
+    assert {page: page.stat().st_ino for page in pages.iterdir()} == before
+
+
+def test_transcripts_do_not_crowd_notes_out(
+    open_with: Open, real_qmd: Path, tmp_path: Path, notes: Path
+) -> None:
+    for number in range(8):
+        text = f"The quagga of talk {number}."
+        transcript(tmp_path / "state", f"t{number}", text, "2026-11-14T08:00:00Z")
+        if number < 3:
+            (notes / "memory" / f"n{number}.md").write_text(f"Quagga {number}.\n", "utf-8")
+    memory = open_with(real_qmd, export_sessions=True)
+    memory.sync()
+    sources = [hit.source for hit in memory.search("quagga", max_results=6).hits]
+    assert sorted(sources) == ["memory"] * 3 + ["sessions"] * 3
+    assert len(memory.search("quagga", max_results=10).hits) == 10
+
+
+def test_the_limits_cut_what_an_agent_is_shown(
+    open_with: Open, real_qmd: Path, notes: Path
+) -> None:
+    for number in range(5):
+        text = f"zebra {number} " + "and so on " * 25
+        (notes / "memory" / f"z{number}.md").write_text(f"{text}\n", "utf-8")
+    memory = open_with(real_qmd, max_snippet_chars=100, max_injected_chars=250, max_results=4)
+    memory.sync()
+    lengths = [len(hit.snippet) for hit in memory.search("zebra").hits]
+    assert lengths == [100, 100, 50]
+
+
+def test_a_second_question_starts_what_stays_and_close_ends_it(
+    open_with: Open, real_qmd: Path, notes: Path
+) -> None:
+    memory = open_with(real_qmd, daemon=True, debounce_s=0.0)
+    memory.sync()
+    (notes / "memory" / "later.md").write_text("A gnu.\n", "utf-8")
+    first = memory.search("router")
+    assert first.notice is not None
+    assert "a note has changed since QMD's last update" in first.notice
+    facts = dict(memory.status().answering.facts)
+    assert facts["server"] == "not started"
+    assert memory.search("router").notice is None
+    assert dict(memory.status().answering.facts)["server"].startswith("process ")
+    assert keepers() == 1
+    memory.close()
+    assert keepers() == 0
+
+
+def test_the_status_is_that_of_qmd(open_with: Open, real_qmd: Path) -> None:
+    memory = open_with(real_qmd, fallback="none")
+    before = memory.status()
+    assert before.state == "missing"
+    assert before.problem is not None
+    assert "no-index" in before.problem
+    memory.sync()
+    status = memory.status()
+    assert (status.state, status.problem, status.provider, status.dirty) == (
+        "ready", None, "qmd", 0,
+    )  # fmt: skip
+    assert status.counts is not None
+    assert status.counts.files == 2
+    assert (status.answering.backend, status.answering.wanted) == ("qmd", "qmd")
+    facts = dict(status.answering.facts)
+    assert facts["collections"] == "memory-root-main, memory-dir-main"
+    assert facts["scores"].startswith("by rank alone")
+
+
+def test_a_forced_sync_begins_anew(open_with: Open, real_qmd: Path, tmp_path: Path) -> None:
+    memory = open_with(real_qmd, fallback="none")
+    memory.sync()
+    home = home_of(tmp_path / "state", "main", memory.workspace)
+    home.index.write_bytes(b"no database" * 1000)
+    with pytest.raises(BackendFailed):
+        memory.search("router")
+    assert memory.sync(force=True).rebuilt
+    assert len(memory.search("router").hits) == 1
+
+
+def test_words_alone_can_be_asked_for_in_every_mode(open_with: Open, real_qmd: Path) -> None:
+    memory = open_with(real_qmd, fallback="none", search_mode="vsearch")
+    report = memory.sync()
+    assert isinstance(report.trouble, BackendFailed)
+    assert report.trouble.kind == "no-models"
+    with pytest.raises(BackendFailed, match="no-vectors"):
+        memory.search("router")
+    assert memory.search("router", mode="keyword").hits[0].path == "MEMORY.md"
+
+
+def test_two_workspaces_of_one_agent_do_not_meet(
+    open_with: Open, real_qmd: Path, tmp_path: Path
+) -> None:
+    memory = open_with(real_qmd)
+    memory.sync()
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    (other / "MEMORY.md").write_text("Another router.\n", "utf-8")
+    settings = Settings(qmd=QmdSettings(command=str(real_qmd), models=NO_MODELS, timeout_s=30.0))
+    with open_memory(
+        other,
+        state_dir=tmp_path / "state",
+        settings=settings,
+        embedder=HashEmbedder(),
+        environment=with_node(real_qmd),
+    ) as second:
+        second.sync()
+        assert [hit.snippet for hit in second.search("router").hits] == ["Another router."]
+    snippets = [hit.snippet for hit in memory.search("router").hits]
+    assert snippets == ["The router ships on Friday."]
+
+
+# -- with a scripted one -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("time.sleep(600)", "timeout"),
+        ("sys.exit('Error: oh')", "exit"),
+        ("print('nonsense')", "bad-json"),
+        ("while True: print('x' * 10_000)", "output-too-large"),
+    ],
+)
+def test_our_own_engine_answers_where_qmd_does_not(
+    open_with: Open, fake_qmd: Callable[[str], Path], script: str, kind: str
+) -> None:
+    good_update = "if 'update' in args: open(os.environ['XDG_CACHE_HOME'] + '/qmd/index.sqlite', "
+    program = fake_qmd(f"{good_update}'w').close(); sys.exit()\n{script}")
+    memory = open_with(program, timeout_s=1.0)
+    memory.sync()
+    answer = memory.search("router")
+    assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
+    assert answer.degraded
+    assert answer.notice is not None
+    assert f"({kind})" in answer.notice
+    answering = memory.status().answering
+    assert (answering.backend, answering.wanted) == ("builtin", "qmd")
+    assert kind in (answering.reason or "")
+
+
+def test_without_a_fallback_the_failure_is_the_answer(open_with: Open, tmp_path: Path) -> None:
+    memory = open_with(tmp_path / "no-such-qmd", fallback="none")
+    for call in (lambda: memory.search("router"), memory.sync):
+        with pytest.raises(BackendFailed, match="binary-missing"):
+            call()
+    status = memory.status()
+    assert "binary-missing" in (status.problem or "")
+
+
+def test_a_missing_program_costs_nobody_their_memory(open_with: Open, tmp_path: Path) -> None:
+    memory = open_with(tmp_path / "no-such-qmd")
+    report = memory.sync()
+    assert isinstance(report.trouble, BackendFailed)
+    assert report.is_degraded
+    answer = memory.search("router")
+    assert answer.hits[0].path == "MEMORY.md"
+    assert "install it" in (answer.notice or "")
+
+
+def test_a_group_sees_nothing_unless_it_is_allowed_to(open_with: Open, tmp_path: Path) -> None:
+    memory = open_with(tmp_path / "no-such-qmd")
+    with pytest.raises(NotForThisTalk, match="group"):
+        memory.search("router", session_key="agent:main:telegram:group:-100")
+    assert memory.search("router", session_key="agent:main:telegram:dm:7").provider != "qmd"
+
+
+def test_waiting_for_the_first_update_is_a_setting(
+    open_with: Open, fake_qmd: Callable[[str], Path], tmp_path: Path
+) -> None:
+    program = fake_qmd(
+        "open(os.environ['XDG_CACHE_HOME'] + '/qmd/index.sqlite', 'a').close()\n"
+        f"open({str(tmp_path / 'calls')!r}, 'a').write(args[2] + ' ')\n"
+        "print('[]')"
+    )
+    memory = open_with(program, wait_for_boot=True)
+    memory.search("router")
+    assert (tmp_path / "calls").read_text("utf-8") == "update search "
+
+
+def test_an_engine_is_what_the_protocol_says() -> None:
+    from recollect.backends.protocol import Backend
+
+    engine: type[Backend] = QmdBackend
+    assert engine.name == "qmd"  # type: ignore[comparison-overlap]
+
+
+def keepers() -> int:
+    return sum(one.name == "recollect-qmd-keeper" for one in threading.enumerate())
