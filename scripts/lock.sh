@@ -9,6 +9,7 @@ lock() {
         --python-version 3.11 --exclude-newer "$week_ago" "$@" pyproject.toml
 }
 lock --output-file requirements/run.lock
+lock --extra serve --output-file requirements/serve.lock
 lock --extra sqlite-vec --group dev --output-file requirements/dev.lock
 lock --extra sqlite-vec --group dev --resolution lowest-direct \
     --output-file requirements/lowest.lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -200,15 +201,18 @@ def _tell_start(
     owner: Path | None,
 ) -> None:
     """On standard output, where data goes; the log has standard error to itself."""
-    link = new_link(state, address)
     if arguments.json:
         file = str(owner) if owner else None
+        link = new_link(state, address)
         print_json({"url": address, "agents": list(agents), "ownerTokenFile": file, "page": link})
     else:
         say(f"serving {address} for {', '.join(agents)}")
         if owner:
             say(f"a token for programs is in {owner}")
-        say(f"the page, good once and for ten minutes: {link}")
+        if sys.stdout.isatty():
+            say(f"the page, good once and for ten minutes: {new_link(state, address)}")
+        else:  # What is not a terminal is a log that somebody keeps, and a link lets everybody in.
+            say("the page: `recollect token link` makes a link that opens it")
     flush()
 
 

@@ -79,6 +79,8 @@ async def open_page(
 ) -> Response:
     """A link works once: it gives the browser a cookie and is worth nothing afterwards."""
     secret = await parts.pools.run("write", "", lambda: _let_in(parts, code))
+    if secret is None and "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse("/", 303)  # To a person the page says it better than a problem.
     if secret is None:
         raise Problem(
             403,

@@ -11,6 +11,7 @@ const QUIET_MS = 400; // A sync of many notes tells a lot at once; the views hea
 export function listen(changed, stated) {
   let source = null;
   let timer = 0;
+  let waiting = 0;
   let isLost = false;
 
   function open() {
@@ -37,8 +38,11 @@ export function listen(changed, stated) {
   }
 
   function soon() {
-    clearTimeout(timer);
-    timer = setTimeout(changed, QUIET_MS);
+    if (waiting) return; // However much happens, the views hear of it every now and then.
+    waiting = setTimeout(() => {
+      waiting = 0;
+      changed();
+    }, QUIET_MS);
   }
 
   function look() {
