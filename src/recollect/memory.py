@@ -219,6 +219,11 @@ class Memory:
         return capture_dir(self._state, self._agent, self.workspace)
 
     @property
+    def engine(self) -> str:
+        """The engine that the settings ask for, by its name there."""
+        return self._backend.name
+
+    @property
     def parts(self) -> Parts:
         """For who looks after a memory; to use it, none of this is needed."""
         return Parts(self._builtin, self._agent, self._state, self._now_ns)

@@ -22,6 +22,8 @@ CHARS = 8_000
 FACTOR = 150
 """Prose takes 0.25 µs a character; the worst, lists in lists of two letters, 13 here."""
 STEEPEST = 1.6
+TRIES = 3
+"""Others are at work on the same machine: what is slow is slow each time."""
 NOISE_S = 0.05
 """Below it a slope says more about the machine than about us."""
 
@@ -48,11 +50,15 @@ def test_a_hostile_note_is_cut_in_a_bounded_multiple_of_the_time(
     shape: str, plain_s: float
 ) -> None:
     short, long = SHAPES[shape](CHARS), SHAPES[shape](3 * CHARS)
-    short_s = took_s(lambda: chunk(short, ChunkLimits()))
-    assert short_s < FACTOR * plain_s
-    long_s = took_s(lambda: chunk(long, ChunkLimits()))
-    slope = math.log(long_s / short_s) / math.log(len(long) / len(short))
-    assert slope < STEEPEST or long_s < NOISE_S
+    seen = []
+    for _ in range(TRIES):
+        short_s = took_s(lambda: chunk(short, ChunkLimits()))
+        long_s = took_s(lambda: chunk(long, ChunkLimits()))
+        slope = math.log(long_s / short_s) / math.log(len(long) / len(short))
+        seen.append((short_s / plain_s, slope))
+        if short_s < FACTOR * plain_s and (slope < STEEPEST or long_s < NOISE_S):
+            return
+    raise AssertionError(f"times as long as a plain note, and the power it grows by: {seen}")
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -145,7 +145,8 @@ def test_an_empty_memory_says_so(tmp_path: Path) -> None:
     with open_memory(tmp_path, state_dir=tmp_path / "state", embedder=HashEmbedder()) as memory:
         assert memory.search("x").reason == "nothing is indexed yet: run `recollect index`"
         memory.sync()
-        assert memory.search("x").reason == "nothing is indexed yet: run `recollect index`"
+        reason = "the index is empty: when it was made there were no notes"
+        assert memory.search("x").reason == reason
 
 
 def test_an_answer_below_the_threshold_says_how_near_it_came(remember: Make) -> None:

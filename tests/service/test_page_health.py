@@ -297,3 +297,15 @@ def test_a_stream_ends_with_the_server(served: Served) -> None:
                 pass
 
     served.portal.call(story)
+
+
+def test_a_stream_ends_with_its_token(served: Served) -> None:
+    async def story() -> None:
+        async with listening(served) as read:
+            await read()
+            book = served.app._app._parts.book
+            book.revoke(book.find(served.tokens["read"]).id)
+            served.agents.tell("main", Wrote("append", "MEMORY.md"))
+            assert await read() == b""
+
+    served.portal.call(story)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import httpx2
 import pytest
+import uvicorn
 
 from recollect.cli import main
 from recollect.service.tokens import NAME, OWNER, TokenBook, Wish
@@ -261,3 +263,40 @@ def test_the_agents_of_the_settings_are_served(
     assert list(places_of(one)) == ["work"]
     here = argparse.Namespace(workspace=str(tmp_path), agent=None, openclaw=False)
     assert list(places_of(here)) == ["main"]
+
+
+def test_who_connects_and_does_not_ask_is_hung_up_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollect.service import serving
+
+    async def served() -> bytes:
+        async def app(scope: object, receive: object, send: object) -> None:
+            raise AssertionError("nobody has asked")
+
+        monkeypatch.setattr(serving, "ASK_WITHIN_S", 0.05)
+        config = uvicorn.Config(app, http=serving._Impatient, log_config=None)
+        config.load()
+        state = uvicorn.server.ServerState()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: serving._Impatient(config=config, server_state=state, app_state={}),
+            "127.0.0.1",
+            0,
+        )
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"GET / HTTP/1.1\r\nHo")
+        rest = await asyncio.wait_for(reader.read(), 60)
+        writer.close()
+        server.close()
+        return rest
+
+    assert asyncio.run(served()) == b""
+
+
+def test_a_folder_that_is_not_there_is_not_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = ["serve", "-w", str(tmp_path / "none"), "--state-dir", str(tmp_path / "state")]
+    assert main(told) == 1
+    assert "no such folder" in capsys.readouterr().err

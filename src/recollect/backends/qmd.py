@@ -24,6 +24,7 @@ from recollect.core.marks import without_marks
 from recollect.core.types import Answer, Hit, ScoreParts
 from recollect.qmd.collections import collections_of, locate, shown_path
 from recollect.qmd.driver import Qmd
+from recollect.qmd.failures import QmdFailed
 from recollect.qmd.home import home_of
 from recollect.qmd.keeper import Keeper
 
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from recollect.sync.report import ProgressCallback, SyncReport
 
 NAME = "qmd"
+PROBE = "memory"
+TAKEN_IN_FIRST = 32
+"""More changed notes than this are a checkout or a move, not somebody writing."""
 SPARE = 4
 """Times as many files are asked for as shown: some are gone, some are of one source too many."""
 ELLIPSIS = "…"
@@ -108,7 +112,8 @@ class QmdBackend:
         return Answer(hits, _MODES[mode], NAME, mode, reason, self._notice())
 
     def check(self) -> None:
-        self._driver.check()
+        """One real question: whether QMD answers, only QMD can tell."""
+        self._driver.search(PROBE, 1, probing=True)
 
     def get(self, path: str) -> str:
         place = locate(self._root, self._driver.collections, path)
@@ -133,6 +138,19 @@ class QmdBackend:
             self._keeper.note("update", None)
         elif self._questions > 1 or not self._driver.home.index.exists():
             self._keeper.start()
+        if self._driver.home.index.exists() and 0 < self._changed() <= TAKEN_IN_FIRST:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """What was written a moment ago is found. Where QMD cannot, the question shows it too; but
+        who has used up the time of the question is not asked as well."""
+        try:
+            self._driver.update(within_s=self._driver.settings.timeout_s)
+        except QmdFailed as failure:
+            if failure.kind == "timeout":
+                raise
+        else:
+            self._keeper.note("update", None)
 
     def _present(self, found: Sequence[Found]) -> Iterator[Found]:
         """What can still be read: QMD knows the files of its last update."""

@@ -183,7 +183,7 @@ def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
 
     found = entries.entries()
     text = to_markdown(found, entries.owner)
-    if arguments.file is None:
+    if arguments.file in (None, "-"):
         say(text.rstrip("\n"))
         return 0
     try:

@@ -97,7 +97,8 @@ def _configured(arguments: argparse.Namespace) -> Meant:
     if arguments.agent and every.agents.keys() - {MAIN} and id_.lower() not in every.agents:
         known = ", ".join(every.agents)
         raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
-    folder = load_configuration(agent=id_).agents[id_.lower()].workspace
+    told = load_configuration(agent=id_).agents.get(id_.lower())
+    folder = told.workspace if told else None  # An id that is none is refused by who opens it.
     return Meant(id_, str(folder) if folder else HERE)
 
 

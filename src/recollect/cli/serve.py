@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from recollect.service.agents import Place
+    from recollect.service.agents import Agents, Place
     from recollect.service.tokens import TokenBook
 
 DEFAULT_PORT = 7374
@@ -69,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     book = tokens.TokenBook(state / tokens.NAME)
     check_exposure(arguments, book)
     places = places_of(arguments)
+    if len(places) == 1:  # Of several, one that is missing does not keep the others away.
+        _require_folder(*places.values())
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
     port = listener.getsockname()[1]
     limits = Limits(requests_a_minute=max(1, arguments.requests_a_minute))
@@ -78,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = Names.of(port, arguments.allow_host)
     app = create_app(agents, book, names=names, limits=limits, closing=closing)
     with _known_as(state, _address(arguments, port)) as address:
+        threading.Thread(target=_open_all, args=(agents,), daemon=True).start()
         ready = partial(_tell_start, arguments, state, address, tuple(places), owner)
         serve(app, listener, closing, limits, ready)
     return 0
@@ -143,6 +147,12 @@ def places_of(arguments: argparse.Namespace) -> dict[str, Place]:
     return {id_: Place(str(Path(workspace).absolute()), settings)}
 
 
+def _require_folder(place: Place) -> None:
+    from recollect.notes import Workspace
+
+    Workspace.open(Path(place.workspace))
+
+
 def _configured() -> dict[str, Place]:
     from recollect.config.resolve import load_configuration
     from recollect.service.agents import Place
@@ -184,13 +194,38 @@ def _known_as(state: Path, address: str) -> Iterator[str]:
     from recollect.capture.state import read_json, write_json
 
     told: Mapping[str, Any] = {"pid": os.getpid(), "url": address}
-    write_json(state / RUNNING, told)
+    if running_at(state) is None:  # Links are for any of several servers: the first is named.
+        write_json(state / RUNNING, told)
     try:
         yield address
     finally:
         with suppress(OSError, RecollectError):
             if read_json(state / RUNNING) == told:  # Another one may have started since.
                 (state / RUNNING).unlink()
+
+
+def running_at(state: Path) -> str | None:
+    """The address of a server that runs on this state folder."""
+    from recollect.capture.state import read_json
+
+    told = read_json(state / RUNNING)
+    url, pid = told.get("url"), told.get("pid")
+    if not isinstance(url, str) or not isinstance(pid, int):
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None  # It was killed.
+    except OSError:
+        pass  # Of another user.
+    return url
+
+
+def _open_all(agents: Agents) -> None:
+    """From the start, so that the first question finds an index."""
+    for agent in agents.ids:
+        with suppress(RecollectError):  # Who asks is told.
+            agents.memory(agent)
 
 
 def _tell_start(

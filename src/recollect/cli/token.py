@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from recollect.cli.output import print_json, say, tell
-from recollect.cli.serve import RUNNING, new_link, state_dir_of
+from recollect.cli.serve import new_link, running_at, state_dir_of
 from recollect.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -120,11 +120,9 @@ def _revoke(arguments: argparse.Namespace, book: TokenBook) -> None:
 
 
 def _link(arguments: argparse.Namespace) -> None:
-    from recollect.capture.state import read_json
-
     state = state_dir_of(arguments)
-    address = read_json(state / RUNNING).get("url")
-    if not isinstance(address, str):
+    address = running_at(state)
+    if address is None:
         raise BadSetting("serve", "no server is running here: start `recollect serve` first")
     link = new_link(state, address)
     if arguments.json:

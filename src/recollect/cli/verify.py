@@ -25,12 +25,15 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         try:
             verdict = verify(memory, bar.update)
+            engine = memory.engine
         finally:
             bar.done()
     if arguments.json:
         print_json(as_json(verdict))
     else:
         _show(verdict, time.monotonic() - started)
+        if engine != "builtin":
+            say(f"this was our own index; what {engine} keeps was not looked at")
     return 0 if verdict.agrees else DEGRADED
 
 

@@ -206,8 +206,6 @@ class NotForThisTalk(RecollectError):
 class BackendFailed(RecollectError):
     """An engine other than our own could not do what it was asked. An empty answer is none."""
 
-    exit_code = 5
-
     def __init__(self, backend: str, kind: str, why: str, action: str) -> None:
         super().__init__(f"{backend} did not answer ({kind}): {why}; {action}")
         self.backend = backend

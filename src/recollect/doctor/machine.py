@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from recollect.config import Settings
 
 PACKAGES = ("apsw", "numpy", "onnxruntime", "markdown-it-py", "watchfiles")
-EXTRAS = {"sqlite-vec": "sqlite_vec", "local": "xllamacpp", "mcp": "mcp"}
+EXTRAS = {
+    "sqlite-vec": "sqlite_vec",
+    "local": "xllamacpp",
+    "mcp": "mcp",
+    "lancedb": "lancedb",
+    "serve": "fastapi",
+}
 """What may be installed beside us, and the module that shows it."""
 
 INOTIFY = Path("/proc/sys/fs/inotify")

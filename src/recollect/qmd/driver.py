@@ -95,10 +95,11 @@ class Qmd:
         sources: Some[Source] = ("memory", "sessions"),
         *,
         mode: SearchMode | None = None,
+        probing: bool = False,
     ) -> tuple[Found, ...]:
         """Files with the lines that answer, best first, each once. Raises `QmdFailed`.
 
-        `mode` is that of the settings where none is given.
+        `mode` is that of the settings where none is given. Who is only `probing` starts no server.
         """
         until = time.monotonic() + self.settings.timeout_s
         query = asked(question, mode or self.settings.search_mode)
@@ -107,7 +108,7 @@ class Qmd:
         if query.is_empty or not among or limit < 1:
             return ()
         self.check(query.mode)
-        if self._daemon is not None and self._is_worth_a_server():
+        if self._daemon is not None and self._is_worth_a_server(probing=probing):
             try:
                 return self._by_server(self._daemon, query, among, limit)
             except QmdFailed as failure:
@@ -158,27 +159,43 @@ class Qmd:
         told = self.settings
         return models_for(mode, told.models, told.rerank, by_server=by_server)
 
-    def _is_worth_a_server(self) -> bool:
+    def _is_worth_a_server(self, *, probing: bool) -> bool:
         """Without one, QMD would load its models for every question by meaning."""
+        if probing:
+            return self.daemon_pid is not None
         self._questions += 1
         return self._questions >= self._server_from or self.settings.search_mode != "search"
 
     # -- keeping up ------------------------------------------------------------------------------
 
-    def update(self, *, anew: bool = False) -> Updated:
-        """Take in what changed on disk; `anew` throws the index away first."""
+    def update(self, *, anew: bool = False, within_s: float | None = None) -> Updated:
+        """Take in what changed on disk; `anew` throws the index away first.
+
+        `within_s` is as the settings have it, where it is not given.
+        """
+        timeout_s = within_s or self.settings.update_timeout_s
         self._program.found()
         if self._prepare() or anew:
             self._end_server()  # It would go on with the folders of before.
-        with updating(self.home.lock, wait_s=UPDATE_LOCK_S):
+        with updating(self.home.lock, wait_s=min(UPDATE_LOCK_S, timeout_s)):
             if anew:
                 self.home.forget_index()
             started_ns = time.time_ns()
-            output = run(
-                self._program, ["--index", INDEX, "update"], self.settings.update_timeout_s
-            )
+            done = updated(self._run_update(timeout_s))
             self.home.note_update(started_ns)
-        return updated(output.stdout)
+        return done
+
+    def _run_update(self, timeout_s: float) -> bytes:
+        """An index that is damaged is a copy like ours: it is made anew."""
+        command = ["--index", INDEX, "update"]
+        try:
+            return run(self._program, command, timeout_s).stdout
+        except QmdFailed as failure:
+            if not failure.is_damage:
+                raise
+        self._end_server()
+        self.home.forget_index()
+        return run(self._program, command, timeout_s).stdout
 
     def embed(self) -> None:
         """Compute the vectors that are missing."""

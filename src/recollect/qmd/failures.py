@@ -43,7 +43,7 @@ BACKEND = "qmd"
 LINE_CHARS = 300
 """Of what QMD says, this much reaches the user: a line, not a page."""
 
-_LOOK = "`qmd doctor` tells more"
+_LOOK = "`recollect index --force` makes QMD's index anew"
 _ACTIONS: dict[Kind, str] = {
     "binary-missing": "install it (npm install -g @tobilu/qmd) or set memory.qmd.command",
     "spawn-failed": "see that it runs in a terminal: it needs node 22 or bun on the PATH",
@@ -61,6 +61,7 @@ _ACTIONS: dict[Kind, str] = {
 
 _BUSY = re.compile(r"SQLITE_BUSY|database is (?:locked|busy)|SQLITE_CONSTRAINT_PRIMARYKEY", re.I)
 """The last is what a second update of an empty index dies of."""
+_DAMAGED = re.compile(r"SQLITE_(?:CORRUPT|NOTADB)|is malformed|is not a database", re.I)
 _ERROR = re.compile(r"^\s*(?:\w*Error\b.*|.*\bError:.*)$", re.M)
 _NOISE = re.compile(
     r"^\s*(?:QMD Warning|Warning:|Cannot find package|at |Node\.js v|If qmd still|$)"
@@ -77,6 +78,11 @@ class QmdFailed(BackendFailed):
         super().__init__(BACKEND, kind, why, _ACTIONS[kind])
         self.code = code
         """What it exited with, where that is known."""
+
+    @property
+    def is_damage(self) -> bool:
+        """Its index cannot be read: nothing helps but a new one."""
+        return bool(_DAMAGED.search(self.why))
 
 
 def not_writable(path: Path, error: OSError) -> QmdFailed:

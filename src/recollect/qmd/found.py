@@ -67,9 +67,12 @@ class Updated(NamedTuple):
 
 
 def updated(stdout: bytes) -> Updated:
-    """`Indexed: 1 new, 0 updated, 4 unchanged, 0 removed`, once a collection; it is for people,
-    so what cannot be read counts as nothing."""
-    found = _INDEXED.findall(stdout.decode("utf-8", "replace"))
+    """`Indexed: 1 new, 0 updated, 4 unchanged, 0 removed`, once a collection. It is for people, so
+    a number that cannot be read counts as nothing; but who speaks of no collection is no QMD."""
+    told = stdout.decode("utf-8", "replace")
+    found = _INDEXED.findall(told)
+    if not found and "collection" not in told.lower():
+        raise QmdFailed("bad-json", "`qmd update` does not say that it has updated anything")
     return Updated(*(sum(int(row[at]) for row in found) for at in range(4)))
 
 

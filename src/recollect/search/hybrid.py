@@ -38,6 +38,8 @@ def search(
 ) -> Answer:
     if snapshot is None or snapshot.is_empty():
         reason = "nothing is indexed yet: run `recollect index`"
+        if snapshot is not None:
+            reason = "the index is empty: when it was made there were no notes"
         return Answer((), "keyword", facts.provider, facts.model, reason)
     asked = ask(snapshot, question, meaning, facts, settings)
     ordered = in_order(snapshot, question, facts, settings, asked)

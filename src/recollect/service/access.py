@@ -125,6 +125,10 @@ def caller_of(parts: Parts, scope: AsgiScope, headers: Headers) -> Caller:
         wanted = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
     mine = [agent for agent in token.agents if agent in parts.agents.ids]
     picked = wanted[0].lower() if wanted else (mine[0] if mine else "")
+    if not mine:
+        raise problems.not_allowed(
+            "this server serves none of its agents", "make a token for an agent that it serves"
+        )
     if len(wanted) > 1 or picked not in mine:
         raise problems.not_allowed(
             "it is not for that agent", "leave the agent out, or use a token that is for it"

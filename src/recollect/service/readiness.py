@@ -37,7 +37,8 @@ class Readiness:
         """An index that is not there yet is made by the first question; one that cannot be read
         is not."""
         try:
-            self._agents.memory(agent).looking().counts()
+            memory = self._agents.memory(agent)
+            memory.looking().counts()
         except RecollectError:
             return False
-        return True
+        return memory.workspace.is_dir()

@@ -78,6 +78,8 @@ async def open_page(
     request: Request, parts: PartsOf, code: Annotated[str, Query(max_length=100)] = ""
 ) -> Response:
     """A link works once: it gives the browser a cookie and is worth nothing afterwards."""
+    if "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
+        raise Problem(403, "not-yet", "Not before somebody follows it", "a preview", "follow it")
     secret = await parts.pools.run("write", "", lambda: _let_in(parts, code))
     if secret is None and "text/html" in request.headers.get("accept", ""):
         return RedirectResponse("/", 303)  # To a person the page says it better than a problem.

@@ -142,6 +142,8 @@ async def _told(
         while not (listener.is_dropped or caller.parts.closing.is_set()):
             news = await _next(caller, listener)
             written, others = await _looked(caller, written)
+            if not _may(caller):
+                return
             news = tuple(dict.fromkeys((*news, *others)))
             quiet = 0 if news else quiet + 1
             if news:
@@ -151,6 +153,14 @@ async def _told(
                 yield b": still here\n\n"
     finally:
         live.leave(caller.agent, listener)
+
+
+def _may(caller: Caller) -> bool:
+    """Whether the token that was let in is still good."""
+    try:
+        return caller.parts.book.holds(caller.token.id)
+    except RecollectError:
+        return False
 
 
 async def _next(caller: Caller, listener: Listener) -> tuple[str, ...]:

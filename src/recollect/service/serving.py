@@ -13,9 +13,12 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
+    import asyncio
     import socket
     from collections.abc import Callable, Iterator
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 STOP_WAIT_S = 10
 """The longest that answers under way are waited for; a search takes less."""
 KEEP_ALIVE_S = 30
+ASK_WITHIN_S = 20.0
+"""For the first request of a connection, its body included: a megabyte over a slow line."""
 HEADER_BYTES = 32 * 1024
 """Of all headers together: a token, a cookie and what browsers add."""
 
@@ -42,7 +47,7 @@ def serve(
     signals are heard."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_Impatient,
         ws="none",
         lifespan="on",
         log_config=None,  # Ours is set up already, and nothing goes to standard output.
@@ -55,6 +60,22 @@ def serve(
         h11_max_incomplete_event_size=HEADER_BYTES,
     )
     _Server(config, closing, ready).run(sockets=[listener])
+
+
+class _Impatient(H11Protocol):
+    """Hangs up on who connects and does not ask: 256 silent connections, which need no token,
+    would keep everybody else out. A body that does not come ends with its connection too."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(ASK_WITHIN_S, self._look)
+
+    def _look(self) -> None:
+        if self.transport.is_closing():
+            return
+        begun = self.cycle is not None
+        if not begun or self.conn.their_state is h11.SEND_BODY:
+            self.transport.close()
 
 
 class _Server(uvicorn.Server):
