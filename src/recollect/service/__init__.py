@@ -10,6 +10,12 @@ limits.py       how much of everything
 problems.py     what went wrong, as RFC 9457 has it
 shapes.py       the JSON that goes in and out
 routes_*.py     what can be asked
+page.py         what the routes of the page share; shapes_page.py: their JSON
+live.py         who listens to what happens
+layout.py, atlas.py   the memory as a picture
+days.py, note_view.py, conversations.py, highlights.py, health.py   what the views show
+serving.py      answering on a socket, and stopping well
+web/            the page itself
 idempotency.py  a request that is made twice is carried out once
 transcripts.py  turns of a conversation, written down
 logs.py, metrics.py, traces.py, audit.py   what can be seen of it from outside
