@@ -135,10 +135,13 @@ class Disk:
             case Kind.UNLINK:
                 folder.change(gone=name)
             case Kind.RENAME:
-                if op.first != op.second:
-                    raise NotImplementedError("a rename from one folder into another")
                 source, target = name.split("/")
-                folder.change(gone=source, come=(target, folder.now[source]))
+                thing = folder.now[source]
+                if op.first == op.second:
+                    folder.change(gone=source, come=(target, thing))
+                else:  # Two folders, each with a moment of its own: in both, or in neither.
+                    folder.change(gone=source)
+                    self._folder(self._numbers[op.second]).change(come=(target, thing))
             case _:
                 raise AssertionError(op)
 

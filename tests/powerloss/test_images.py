@@ -67,6 +67,20 @@ def test_a_name_is_safe_only_when_its_folder_was_synced() -> None:
     assert left_by(*ops, SYNC_TOP) == [{"note.md": b"whole"}] * 300
 
 
+def test_from_one_folder_to_another_a_file_may_be_in_both_or_in_neither() -> None:
+    made = Op(Kind.MKDIR, TOP, 8, 0, b"trash")
+    moved = Op(Kind.RENAME, TOP, 8, 0, b"note.md/note.md")
+    sync_trash = Op(Kind.SYNC, 8, 0, 0, b"")
+
+    found = [set(image) for image in left_by(made, SYNC_TOP, moved)]
+    for names in ({"note.md"}, {"trash/note.md"}, {"note.md", "trash/note.md"}, set()):
+        assert {"trash", *names} in found
+    assert set(left_by(made, SYNC_TOP, moved, sync_trash, SYNC_TOP)[0]) == {
+        "trash",
+        "trash/note.md",
+    }
+
+
 def test_a_rename_before_the_sync_of_the_file_may_put_an_empty_one_in_its_place() -> None:
     assert {"note.md": b""} in left_by(CREATE, FILL, RENAME)
 
