@@ -65,24 +65,18 @@ class WithFallback:
 
     def search(self, question: Question) -> Answer:
         if self._second is None:
-            return self._asked(question)
+            return self._first.search(question)
         outage = self._cooling()
         if outage is None:
             try:
-                return self._asked(question)
+                answer = self._first.search(question)
             except BackendFailed as failure:
                 outage = self._down(failure)
+            else:
+                self._outage = None
+                return answer
         answer = self._second.search(question).told_too(self._told(outage))
         return replace(answer, degraded=True)
-
-    def _asked(self, question: Question) -> Answer:
-        try:
-            answer = self._first.search(question)
-        except BackendFailed as failure:
-            self._down(failure)
-            raise
-        self._outage = None
-        return answer
 
     def get(self, path: str) -> str:
         """Reading is reading a file: no engine has to be well for it."""
@@ -121,8 +115,12 @@ class WithFallback:
 
     def status(self) -> Status:
         """Of the engine that would answer a question now."""
+        if self._second is None:
+            outage = self._found_down()  # It is asked anew by every search, so here too.
+            problem = str(outage.failure) if outage else None
+            return replace(self._first.status(), problem=problem)
         outage = self._cooling() or self._found_down()
-        if outage is None or self._second is None:
+        if outage is None:
             return self._first.status()
         answering = Answering(
             self._second.name, self._first.name, str(outage.failure), outage.since.isoformat()

@@ -76,8 +76,8 @@ class Backend(Protocol):
         ...
 
     def status(self) -> Status:
-        """Found out by asking what a search would ask. Raises nothing for a bad index: it is what
-        tells you that the index is bad."""
+        """How it is; whether it would answer is for `check` to find out. Raises nothing for a bad
+        index: it is what tells you that the index is bad."""
         ...
 
     def close(self) -> None: ...

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -239,13 +238,7 @@ class QmdBackend:
     def status(self) -> Status:
         from recollect.backends.qmd_status import qmd_status
 
-        problem = None
-        try:
-            self.check()
-        except RecollectError as error:
-            problem = str(error)
-        status = qmd_status(self._builtin.status(), self._driver, self._keeper, self._changed())
-        return replace(status, problem=problem)
+        return qmd_status(self._builtin.status(), self._driver, self._keeper, self._changed())
 
 
 def _fair(found: Iterable[Found], limit: int) -> list[Found]:

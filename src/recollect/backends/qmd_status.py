@@ -26,6 +26,7 @@ def qmd_status(own: Status, driver: Qmd, keeper: Keeper, changed: int) -> Status
         own,
         index_path=str(home.index),
         state="ready" if home.index.exists() else "missing",
+        problem=None,  # Of our own index, which is not the one that answers.
         provider="qmd",
         model=driver.settings.search_mode,
         dims=0,
