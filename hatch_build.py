@@ -1,9 +1,9 @@
 """Puts the weights of the embedded model into the wheel, so that it works offline once installed.
 
-The repository does not hold them; `src/recollect/embedders/weights.py` knows where they are.
-Without them the wheel is still whole: search goes by keyword until `recollect model pull`.
+The repository does not hold them; `src/notewell/embedders/weights.py` knows where they are.
+Without them the wheel is still whole: search goes by keyword until `notewell model pull`.
 
-RECOLLECT_BUILD_MODELS names further models to pack, by commas: a wheel with `use-multilingual-v3`
+NOTEWELL_BUILD_MODELS names further models to pack, by commas: a wheel with `use-multilingual-v3`
 is some 30 MB heavier and needs no download for Chinese and other languages either.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-ALSO = "RECOLLECT_BUILD_MODELS"
+ALSO = "NOTEWELL_BUILD_MODELS"
 
 
 class WeightsHook(BuildHookInterface[Any]):
@@ -47,8 +47,8 @@ def _pack(weights: ModuleType, model: Any) -> None:
         source = weights.fetch(folder, model)
     except weights.WeightsUnavailable as error:
         print(
-            f"WARNING: this wheel of Recollect has no embedded model {model.name} ({error}). "
-            f"Search goes by keyword until `recollect model pull` has fetched it.",
+            f"WARNING: this wheel of Notewell has no embedded model {model.name} ({error}). "
+            f"Search goes by keyword until `notewell model pull` has fetched it.",
             file=sys.stderr,
         )
     else:
@@ -57,8 +57,8 @@ def _pack(weights: ModuleType, model: Any) -> None:
 
 def _load_weights(root: Path) -> ModuleType:
     """The module from its path: what it belongs to is not installed while it is being built."""
-    path = root / "src" / "recollect" / "embedders" / "weights.py"
-    name = "recollect_build_weights"
+    path = root / "src" / "notewell" / "embedders" / "weights.py"
+    name = "notewell_build_weights"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"cannot load {path}")

@@ -19,17 +19,17 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect import open_memory
-from recollect.embedders.keys import KeySources
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import Runtime
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell import open_memory
+from notewell.embedders.keys import KeySources
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
-    from recollect.embedders.remote import RemoteEmbedder
+    from notewell.embedders.remote import RemoteEmbedder
 
 DIMS = 64
 """Few, because the server writes them out on the machine that is measured."""

@@ -3,7 +3,7 @@
     python bench/faults.py > table.md
 
 Real sockets, the whole of `Memory`; short time limits, so that it ends soon. For each fault: what
-`recollect index` said and how long it took, what was lost once the provider was well again, and
+`notewell index` said and how long it took, what was lost once the provider was well again, and
 what a search says when the fault comes back.
 """
 
@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from recollect import Settings, open_memory
-from recollect.core.secret import Secret
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell import Settings, open_memory
+from notewell.core.secret import Secret
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.embedders.fake_server import ANSWERS, BROKEN, FakeProvider

@@ -1,4 +1,4 @@
-"""`recollect serve` under load: how long many clients at once wait, and that nobody is let down.
+"""`notewell serve` under load: how long many clients at once wait, and that nobody is let down.
 
     python bench/serve.py [--seconds 60] [--clients 64] [--notes 300] [--slow-s 1] [--json]
 
@@ -42,7 +42,7 @@ from tests.embedders.fake_server import FakeProvider
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from recollect.service.tokens import Scope
+    from notewell.service.tokens import Scope
 
 Kind: TypeAlias = Literal["hybrid", "keyword", "get", "append"]
 
@@ -68,7 +68,7 @@ class Server:
     state: Path
 
     def token(self, name: str, *scopes: Scope) -> str:
-        from recollect.service.tokens import TokenBook, Wish
+        from notewell.service.tokens import TokenBook, Wish
 
         book = TokenBook(self.state / "tokens.json")
         return book.create(Wish(name, ("main",), scopes))[1]
@@ -80,8 +80,8 @@ def serving(folder: Path, settings: dict[str, Any]) -> Iterator[Server]:
     workspace, state, config = folder / "workspace", folder / "state", folder / "config.json"
     config.write_text(json.dumps(settings), encoding="utf-8")
     options = ["-w", str(workspace), "--state-dir", str(state), "--port", "0"]
-    environment = {**os.environ, "RECOLLECT_CONFIG": str(config)}
-    program = [sys.executable, "-m", "recollect"]
+    environment = {**os.environ, "NOTEWELL_CONFIG": str(config)}
+    program = [sys.executable, "-m", "notewell"]
     subprocess.run(
         [*program, "index", *options[:4]], check=True, env=environment, stdout=subprocess.DEVNULL
     )

@@ -17,18 +17,18 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect import ExtraPath, Settings, open_memory
-from recollect.core import fusion
-from recollect.core.querying import text_query, worth_asking
-from recollect.search.hits import make_hits
-from recollect.search.hybrid import _shown, in_order
-from recollect.search.legs import Asked, _ask_words
-from recollect.search.settings import SearchSettings
+from notewell import ExtraPath, Settings, open_memory
+from notewell.core import fusion
+from notewell.core.querying import text_query, worth_asking
+from notewell.search.hits import make_hits
+from notewell.search.hybrid import _shown, in_order
+from notewell.search.legs import Asked, _ask_words
+from notewell.search.settings import SearchSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from recollect import Memory
+    from notewell import Memory
 
 MAX_QUESTIONS = 200
 

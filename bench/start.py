@@ -27,17 +27,17 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as state:
         place = ["-w", str(SAMPLE), "--state-dir", state]
-        recollect = [str(Path(sys.executable).parent / "recollect")]
-        subprocess.run([*recollect, "index", *place], check=True, stdout=subprocess.DEVNULL)
+        notewell = [str(Path(sys.executable).parent / "notewell")]
+        subprocess.run([*notewell, "index", *place], check=True, stdout=subprocess.DEVNULL)
         question = "which database did we choose?"
         commands = {
             "python -c pass": [sys.executable, "-c", "pass"],
-            "recollect --version": [*recollect, "--version"],
-            "keyword search": [*recollect, "search", *place, "--mode", "keyword", question],
-            "hybrid search": [*recollect, "search", *place, question],
-            "get": [*recollect, "get", *place, "MEMORY.md"],
-            "status": [*recollect, "status", *place],
-            "index, nothing changed": [*recollect, "index", *place],
+            "notewell --version": [*notewell, "--version"],
+            "keyword search": [*notewell, "search", *place, "--mode", "keyword", question],
+            "hybrid search": [*notewell, "search", *place, question],
+            "get": [*notewell, "get", *place, "MEMORY.md"],
+            "status": [*notewell, "status", *place],
+            "index, nothing changed": [*notewell, "index", *place],
         }
         figures = measure(commands)
     bare = figures["python -c pass"]

@@ -28,13 +28,13 @@ import apsw
 import numpy as np
 import sqlite_vec
 
-from recollect.index.connect import open_new, open_reader, open_writer, select
-from recollect.index.vectors import vector_driver
+from notewell.index.connect import open_new, open_reader, open_writer, select
+from notewell.index.vectors import vector_driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
     Query = Callable[[Vectors], list[tuple[int, float]]]
 

@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from recollect import Settings, open_memory
-from recollect.notes import ExtraPath
+from notewell import Settings, open_memory
+from notewell.notes import ExtraPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recollect import Memory
+    from notewell import Memory
 
 QUESTIONS = 100
 Mode: TypeAlias = Literal["keyword", "hybrid"]

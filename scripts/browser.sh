@@ -1,9 +1,9 @@
 #!/bin/sh
 # The browser that tests/browser drives: prints its path, and where it came from on standard error.
 #
-#   export RECOLLECT_TEST_CHROMIUM="$(scripts/browser.sh)"
+#   export NOTEWELL_TEST_CHROMIUM="$(scripts/browser.sh)"
 #
-# RECOLLECT_TEST_CHROMIUM, where it is set, is taken as it is. Else the first Chromium or Chrome on
+# NOTEWELL_TEST_CHROMIUM, where it is set, is taken as it is. Else the first Chromium or Chrome on
 # the PATH. Else, as root on Debian or Ubuntu, the distribution's own package is installed. Where
 # none of that works it says what to install, prints nothing and exits with 1.
 set -eu
@@ -23,12 +23,12 @@ on_path() {
     done
 }
 
-if [ -n "${RECOLLECT_TEST_CHROMIUM:-}" ]; then
-    if [ ! -x "$RECOLLECT_TEST_CHROMIUM" ]; then
-        tell "RECOLLECT_TEST_CHROMIUM names $RECOLLECT_TEST_CHROMIUM, which cannot be run"
+if [ -n "${NOTEWELL_TEST_CHROMIUM:-}" ]; then
+    if [ ! -x "$NOTEWELL_TEST_CHROMIUM" ]; then
+        tell "NOTEWELL_TEST_CHROMIUM names $NOTEWELL_TEST_CHROMIUM, which cannot be run"
         exit 1
     fi
-    found "$RECOLLECT_TEST_CHROMIUM" 'as RECOLLECT_TEST_CHROMIUM says'
+    found "$NOTEWELL_TEST_CHROMIUM" 'as NOTEWELL_TEST_CHROMIUM says'
 fi
 on_path 'was here'
 
@@ -44,5 +44,5 @@ tell 'The browser tests need Chromium, and there is none. Install it and run thi
 tell '  Debian, Ubuntu   sudo apt-get install chromium'
 tell '  Fedora           sudo dnf install chromium'
 tell '  macOS            brew install --cask chromium'
-tell 'or set RECOLLECT_TEST_CHROMIUM to a Chrome or Chromium of yours.'
+tell 'or set NOTEWELL_TEST_CHROMIUM to a Chrome or Chromium of yours.'
 exit 1

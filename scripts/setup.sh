@@ -13,7 +13,7 @@ find_python() {
             return
         fi
     done
-    echo "Recollect needs Python 3.11 or newer, and none was found on the PATH." >&2
+    echo "Notewell needs Python 3.11 or newer, and none was found on the PATH." >&2
     return 1
 }
 

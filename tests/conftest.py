@@ -1,4 +1,7 @@
-"""What several rooms' tests need: a place and a user for whom permission bits count."""
+"""Shared fixtures, and the Hypothesis profiles.
+
+`HYPOTHESIS_PROFILE=thorough` runs each property with ten times as many examples.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadlines: on a loaded machine one example can take longer than any limit we could name.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 NOBODY = 65534
 
@@ -17,7 +26,7 @@ NOBODY = 65534
 @pytest.fixture
 def shared_path() -> Iterator[Path]:
     """A folder that another user may enter; those above `tmp_path` are closed to others."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-")).resolve()
+    folder = Path(tempfile.mkdtemp(prefix="notewell-")).resolve()
     folder.chmod(0o755)
     try:
         yield folder

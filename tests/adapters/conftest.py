@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, open_memory
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.testing import HashEmbedder
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ from anthropic.types.beta import BetaMemoryTool20250818ViewCommand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Memory, open_memory
-from recollect.adapters.claude import async_memory_tool, memory_tool
-from recollect.adapters.wording import VIEW_CHARS
-from recollect.core.errors import BadSetting
-from recollect.testing import HashEmbedder
-from recollect.tools import Talk
+from notewell import Memory, open_memory
+from notewell.adapters.claude import async_memory_tool, memory_tool
+from notewell.adapters.wording import VIEW_CHARS
+from notewell.core.errors import BadSetting
+from notewell.testing import HashEmbedder
+from notewell.tools import Talk
 
 Command = dict[str, Any]
 

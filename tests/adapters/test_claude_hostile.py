@@ -13,10 +13,10 @@ from anthropic.lib.tools import ToolError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Memory
-from recollect.adapters.claude import memory_tool
-from recollect.adapters.memories import LISTED
-from recollect.notes.edit import MAX_EDIT_BYTES
+from notewell import Memory
+from notewell.adapters.claude import memory_tool
+from notewell.adapters.memories import LISTED
+from notewell.notes.edit import MAX_EDIT_BYTES
 
 OUTSIDE = "the canary is yellow"
 HOSTILE = [

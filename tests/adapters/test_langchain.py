@@ -11,9 +11,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from recollect import Memory
-from recollect.adapters.langchain import tools
-from recollect.tools import TOOLS, Talk
+from notewell import Memory
+from notewell.adapters.langchain import tools
+from notewell.tools import TOOLS, Talk
 
 
 def called(name: str, arguments: dict[str, Any], number: int = 0) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import pytest
 from agents import Agent, FunctionTool, RunConfig, Runner
 from tests.adapters.scripted import ScriptedModel
 
-from recollect import Memory
-from recollect.adapters.answer import answer_json
-from recollect.adapters.openai_agents import tools
-from recollect.tools import TOOLS, Failure, Talk
+from notewell import Memory
+from notewell.adapters.answer import answer_json
+from notewell.adapters.openai_agents import tools
+from notewell.tools import TOOLS, Failure, Talk
 
 
 def run(memory: Memory, *calls: tuple[str, str], talk: Talk | None = None) -> ScriptedModel:

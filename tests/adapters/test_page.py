@@ -47,7 +47,7 @@ def own_loop() -> Iterator[None]:
 
 def example(adapter: str, tmp_path: Path) -> str:
     found: str
-    (found,) = [text for text in EXAMPLES if f"recollect.adapters.{adapter} " in text]
+    (found,) = [text for text in EXAMPLES if f"notewell.adapters.{adapter} " in text]
     (tmp_path / "workspace").mkdir()
     for shown, real in (
         ("examples/workspace", ROOT / "examples/workspace"),
@@ -99,7 +99,7 @@ def test_the_example_for_claude_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_the_page_has_an_example_for_each_adapter() -> None:
     assert len(EXAMPLES) == len(ADAPTERS)
     for adapter in ADAPTERS:
-        assert f"`recollect.adapters.{adapter}." in PAGE
+        assert f"`notewell.adapters.{adapter}." in PAGE
 
 
 # -- frameworks are nobody's dependency ----------------------------------------------------------
@@ -108,7 +108,7 @@ FRAMEWORKS = ["agents", "openai", "langchain_core", "langgraph", "pydantic_ai", 
 
 
 def test_importing_every_adapter_imports_no_framework() -> None:
-    script = "import sys\n" + "".join(f"import recollect.adapters.{name}\n" for name in ADAPTERS)
+    script = "import sys\n" + "".join(f"import notewell.adapters.{name}\n" for name in ADAPTERS)
     script += f"assert not sys.modules.keys() & set({FRAMEWORKS!r})"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
@@ -132,6 +132,6 @@ def test_a_framework_that_is_not_there_is_named(
     package: str,
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    make = getattr(importlib.import_module(f"recollect.adapters.{adapter}"), function)
+    make = getattr(importlib.import_module(f"notewell.adapters.{adapter}"), function)
     with pytest.raises(ModuleNotFoundError, match=f"pip install {package}"):
         make(memory)

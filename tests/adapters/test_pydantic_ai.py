@@ -18,9 +18,9 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from recollect import Memory
-from recollect.adapters.pydantic_ai import toolset
-from recollect.tools import TOOLS, Talk
+from notewell import Memory
+from notewell.adapters.pydantic_ai import toolset
+from notewell.tools import TOOLS, Talk
 
 Reply = Callable[[list[ModelMessage], AgentInfo], ModelResponse]
 

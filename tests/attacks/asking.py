@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from recollect import Memory, open_memory
-from recollect.config import Settings
-from recollect.core.errors import BadRequest
-from recollect.core.querying import text_query
-from recollect.core.words import words
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.config import Settings
+from notewell.core.errors import BadRequest
+from notewell.core.querying import text_query
+from notewell.core.words import words
+from notewell.testing import HashEmbedder
 
 SLOWEST_S = 30.0
 """The longest question takes 0.4 s here; one that runs away takes minutes."""

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from tests.attacks.swapping import Kind, Swapping
 
-from recollect import Memory, open_memory
-from recollect.capture.new_note import write_new
-from recollect.config import Settings
-from recollect.core.errors import NotANote, RecollectError
-from recollect.memory import index_dir
-from recollect.notes.edit import EditableFolder
-from recollect.notes.scope import ExtraPath
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.capture.new_note import write_new
+from notewell.config import Settings
+from notewell.core.errors import NotANote, NotewellError
+from notewell.memory import index_dir
+from notewell.notes.edit import EditableFolder
+from notewell.notes.scope import ExtraPath
+from notewell.testing import HashEmbedder
 
 SECRET = "kestrel-9f31"
 SAID = '{"type":"user","sessionId":"s","message":{"content":"%s"}}\n'
@@ -169,7 +169,7 @@ class Attack:
                 try:
                     seen = self.act(house, tally.tries)
                     tally.done += 1
-                except RecollectError as error:
+                except NotewellError as error:
                     seen = "" if isinstance(error, NotANote) else str(error)
                 if SECRET in seen:
                     tally.leaks.append(seen[:200])

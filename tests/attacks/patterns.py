@@ -19,9 +19,9 @@ from re import _constants as ops  # type: ignore[attr-defined] # the only parser
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-import recollect
+import notewell
 
-ROOT = Path(recollect.__file__).parent
+ROOT = Path(notewell.__file__).parent
 MAKERS = frozenset({"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall"})
 MAKERS |= {"finditer"}
 ANCHORED = frozenset({"match", "fullmatch"})
@@ -54,7 +54,7 @@ def patterns(known: Mapping[str, Callable[[], Any]]) -> Iterator[Found]:
     """`known` makes those that the source alone does not tell, by `file: code`."""
     for file in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        module = ".".join(("recollect", *file.relative_to(ROOT).with_suffix("").parts))
+        module = ".".join(("notewell", *file.relative_to(ROOT).with_suffix("").parts))
         uses = _uses(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _makes_a_pattern(node):

@@ -25,11 +25,11 @@ import anyio
 import pytest
 from mcp import Client
 
-from recollect import open_memory
-from recollect.cli import main
-from recollect.core.errors import RecollectError
-from recollect.server.mcp import create_server
-from recollect.tools import TOOLS, Talk, call
+from notewell import open_memory
+from notewell.cli import main
+from notewell.core.errors import NotewellError
+from notewell.server.mcp import create_server
+from notewell.tools import TOOLS, Talk, call
 
 CANARIES = {
     "the environment": "canary-env-5b1e77",
@@ -113,8 +113,8 @@ def configured(home: Path, host: str, source: str, provider: str) -> dict[str, s
     return {
         **{name: value for name, value in os.environ.items() if "KEY" not in name},
         "HOME": str(home),
-        "RECOLLECT_CONFIG": str(home / "config.json"),
-        "RECOLLECT_STATE_DIR": str(home / "state"),
+        "NOTEWELL_CONFIG": str(home / "config.json"),
+        "NOTEWELL_STATE_DIR": str(home / "state"),
         "CANARY_KEY": CANARIES["the environment"],
     }
 
@@ -169,14 +169,14 @@ def _printed(words: list[str], environment: dict[str, str]) -> str:
 def _asked(home: Path, environment: dict[str, str]) -> str:
     try:
         memory = open_memory(home / "ws", state_dir=home / "state", environment=environment)
-    except RecollectError as error:
+    except NotewellError as error:
         return "".join(traceback.format_exception(error)) + repr(error)
     with memory:
         told = [repr(memory.settings), repr(memory)]
         for work in (memory.sync, memory.status, memory.probe):
             try:
                 told.append(repr(work()))
-            except RecollectError as error:
+            except NotewellError as error:
                 told += [*traceback.format_exception(error), repr(vars(error))]
         for spec in TOOLS:
             told.append(str(call(memory, spec.name, {"query": "ship"}).to_json()))

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import open_memory
-from recollect.config import load_settings
-from recollect.core.errors import RecollectError
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.config import load_settings
+from notewell.core.errors import NotewellError
+from notewell.testing import HashEmbedder
 
 LONGEST_S = 60.0
 """What a bomb is made for takes hours; slow machines and coverage take seconds."""
@@ -70,7 +70,7 @@ def why_refused(workspace: Path, environment: dict[str, str]) -> str:
     """Empty for settings that can be read."""
     try:
         load_settings(workspace, "main", environment)
-    except RecollectError as error:
+    except NotewellError as error:
         return str(error)
     return ""
 
@@ -81,7 +81,7 @@ def refused_or_read(folder: Path, name: str, text: str) -> None:
     file = folder / name
     file.write_text(text.replace("{folder}", str(folder)), encoding="utf-8")
     began = time.thread_time()
-    environment = {"RECOLLECT_CONFIG": str(file), "HOME": str(folder)}
+    environment = {"NOTEWELL_CONFIG": str(file), "HOME": str(folder)}
     assert len(why_refused(folder / "ws", environment)) < 2000
     assert time.thread_time() - began < LONGEST_S
     assert not (folder / "harm").exists()
@@ -124,7 +124,7 @@ ODD = [a_pipe, a_link_to_itself, a_link_outside, an_endless_device, a_folder]
 def test_what_is_no_file_is_not_waited_for_as_settings(
     tmp_path: Path, put: Callable[[Path], None]
 ) -> None:
-    put(tmp_path / "recollect.json")
+    put(tmp_path / "notewell.json")
     assert len(why_refused(tmp_path, {"HOME": str(tmp_path)})) < 500
 
 
@@ -147,7 +147,7 @@ def test_what_is_no_file_is_not_waited_for_as_a_note(
         report = memory.sync()
         assert report.notes == 1
         for path in ("MEMORY.md", "memory/odd.md"):
-            with pytest.raises(RecollectError):
+            with pytest.raises(NotewellError):
                 memory.get(path)
-        with pytest.raises(RecollectError):
+        with pytest.raises(NotewellError):
             memory.append("entry", section="Remembered", origin="test")

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.attacks.shapes import PLAIN, SHAPES
 
-from recollect import open_memory
-from recollect.capture.statements import statements
-from recollect.config import Settings
-from recollect.core.chunking import PARSED_CHARS, ChunkLimits, chunk
-from recollect.notes.entry import Block, Entry
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.capture.statements import statements
+from notewell.config import Settings
+from notewell.core.chunking import PARSED_CHARS, ChunkLimits, chunk
+from notewell.notes.entry import Block, Entry
+from notewell.testing import HashEmbedder
 
 CHARS = 8_000
 FACTOR = 150

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.attacks.patterns import Found, patterns, why_slow
 
-from recollect.capture.statements import MAX_CHARS
-from recollect.core.marks import NAME
+from notewell.capture.statements import MAX_CHARS
+from notewell.core.marks import NAME
 
 KNOWN: dict[str, Callable[[], Any]] = {
     "core/times/english_dates.py: shape": lambda: re.compile(

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.embedders.batch.store import JobFolder, StoredJob
-from recollect.embedders.downloads import _sole_writer, _write
-from recollect.embedders.known_dims import KnownDims
-from recollect.redaction import load_mask_key
+from notewell.embedders.batch.store import JobFolder, StoredJob
+from notewell.embedders.downloads import _sole_writer, _write
+from notewell.embedders.known_dims import KnownDims
+from notewell.redaction import load_mask_key
 
 SAID = '{"type":"user","sessionId":"s","message":{"content":"we ship on Friday"}}\n'
 
@@ -40,7 +40,7 @@ def run(home: Path, *words: str, told: str = "") -> None:
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "recollect", *words],
+        [sys.executable, "-m", "notewell", *words],
         input=told,
         env=environment,
         cwd=home / "ws",

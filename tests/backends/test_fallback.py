@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Progress, open_memory
-from recollect.backends.fallback import WithFallback
-from recollect.backends.protocol import Question
-from recollect.core.errors import BackendFailed, BadRequest
-from recollect.core.types import Answer
-from recollect.status import Answering, Status
-from recollect.sync.report import SyncReport
-from recollect.testing import HashEmbedder
+from notewell import Memory, Progress, open_memory
+from notewell.backends.fallback import WithFallback
+from notewell.backends.protocol import Question
+from notewell.core.errors import BackendFailed, BadRequest
+from notewell.core.types import Answer
+from notewell.status import Answering, Status
+from notewell.sync.report import SyncReport
+from notewell.testing import HashEmbedder
 
 ASKED = Question("router")
 TIMEOUT = BackendFailed("first", "timeout", "no answer in 4 s", "look at its log")

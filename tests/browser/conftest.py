@@ -17,7 +17,7 @@ from tests.browser.looked_at import Visit
 from tests.browser.service import Service
 from tests.browser.workspace import make_workspace
 
-CHROMIUM = os.environ.get("RECOLLECT_TEST_CHROMIUM") or shutil.which("chromium")
+CHROMIUM = os.environ.get("NOTEWELL_TEST_CHROMIUM") or shutil.which("chromium")
 
 
 @pytest.fixture(scope="session")

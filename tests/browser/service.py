@@ -1,4 +1,4 @@
-"""`recollect serve` as a process of its own, as its owner starts it."""
+"""`notewell serve` as a process of its own, as its owner starts it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from recollect.service.links import NAME as LINKS
-from recollect.service.links import Links
-from recollect.service.tokens import NAME as TOKENS
-from recollect.service.tokens import Scope, TokenBook, Wish
+from notewell.service.links import NAME as LINKS
+from notewell.service.links import Links
+from notewell.service.tokens import NAME as TOKENS
+from notewell.service.tokens import Scope, TokenBook, Wish
 
-COOKIE = "recollect"
+COOKIE = "notewell"
 PYTHON = sys.executable
 
 
@@ -38,8 +38,8 @@ class Service:
         limits = ["--requests-a-minute", "6000"]  # All tests together are quicker than a person.
         with (self.folder / "serve.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [PYTHON, "-m", "recollect", "serve", *place, *limits, "--port", "0", "--json"],
-                env={**os.environ, "RECOLLECT_CONFIG": str(self.folder / "config.json")},
+                [PYTHON, "-m", "notewell", "serve", *place, *limits, "--port", "0", "--json"],
+                env={**os.environ, "NOTEWELL_CONFIG": str(self.folder / "config.json")},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -64,7 +64,7 @@ class Service:
     # -- who may come in -------------------------------------------------------------------------
 
     def link(self) -> str:
-        """What `recollect token link` prints."""
+        """What `notewell token link` prints."""
         return f"{self.url}/open?code={self._links.make()}"
 
     def token(self, name: str, *scopes: Scope) -> str:

@@ -1,6 +1,6 @@
 """axe-core finds nothing serious in any view, light or dark.
 
-It comes from npm when the checks are set up (RECOLLECT_TEST_NODE_MODULES), and is run through the
+It comes from npm when the checks are set up (NOTEWELL_TEST_NODE_MODULES), and is run through the
 debugger, which the page's policy does not bind; the page itself stays under its policy.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.browser.looked_at import VIEWS, Visit, settled, theme
 
-MODULES = os.environ.get("RECOLLECT_TEST_NODE_MODULES", "")
+MODULES = os.environ.get("NOTEWELL_TEST_NODE_MODULES", "")
 AXE = Path(MODULES) / "axe-core" / "axe.min.js"
 GRAVE = ("serious", "critical")
 PLACES = (

@@ -123,7 +123,7 @@ def test_fetch_reads_nothing_and_writes_nothing(evil: Page, service: Service) ->
 def test_elements_load_nothing(evil: Page, service: Service) -> None:
     told = evil.evaluate(ELEMENTS, [service.url])
     assert set(told.values()) == {"refused"}, told
-    assert evil.evaluate("window.recollectTheme") is None
+    assert evil.evaluate("window.notewellTheme") is None
 
 
 def test_a_frame_stays_empty(evil: Page, service: Service) -> None:
@@ -135,7 +135,7 @@ def test_a_frame_stays_empty(evil: Page, service: Service) -> None:
     )
     (frame,) = evil.frames[1:]
     assert frame.locator("#main").count() == 0
-    assert "Recollect" not in frame.content()
+    assert "Notewell" not in frame.content()
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded"])

@@ -12,7 +12,7 @@ def test_a_link_works_once(visit: Visit, service: Service) -> None:
     first = visit.context().new_page()
     first.goto(link)
     settled(first)
-    expect(first.locator("#version")).to_contain_text("Recollect")
+    expect(first.locator("#version")).to_contain_text("Notewell")
     assert "code=" not in first.url
     (cookie,) = first.context.cookies()
     assert cookie["name"] == COOKIE
@@ -30,14 +30,14 @@ def test_a_stranger_is_told_how_to_get_in_and_nothing_else(visit: Visit) -> None
     page = visit.context().new_page()
     page.goto(visit.service.url)
     expect(page.get_by_role("heading", name="This browser is not known")).to_be_visible()
-    expect(page.locator("#main")).to_contain_text("recollect token link")
+    expect(page.locator("#main")).to_contain_text("notewell token link")
     assert "MEMORY.md" not in page.content()
     visit.forgive(401)
 
 
 def test_a_revoked_browser_is_out_at_once(visit: Visit, service: Service) -> None:
     page = visit.page("health")
-    from recollect.service.tokens import NAME, TokenBook
+    from notewell.service.tokens import NAME, TokenBook
 
     book = TokenBook(service.folder / "state" / NAME)
     value = page.context.cookies()[0].get("value", "")

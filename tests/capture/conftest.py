@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture import Place
-from recollect.notes import Workspace
-from recollect.redaction import Redactor
+from notewell.capture import Place
+from notewell.notes import Workspace
+from notewell.redaction import Redactor
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import Place, Saved, Skip
-from recollect.capture.captured import TAILS_BYTES, save_new_messages
-from recollect.capture.ended import Ended
-from recollect.capture.history import writes
-from recollect.capture.pending import earlier, forget, remember
-from recollect.core.errors import NoteUnreadable
-from recollect.notes import Workspace
-from recollect.redaction import Redactor
+from notewell.capture import Place, Saved, Skip
+from notewell.capture.captured import TAILS_BYTES, save_new_messages
+from notewell.capture.ended import Ended
+from notewell.capture.history import writes
+from notewell.capture.pending import earlier, forget, remember
+from notewell.core.errors import NoteUnreadable
+from notewell.notes import Workspace
+from notewell.redaction import Redactor
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

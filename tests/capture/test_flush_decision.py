@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.capture import FlushFacts, FlushSettings, Run, Skip, decide
-from recollect.capture.flush_decision import CLAIM_S, MAX_TRIES, Mark, threshold
-from recollect.capture.flush_prompts import NO_REPLY, is_silent
-from recollect.notes import user_day
+from notewell.capture import FlushFacts, FlushSettings, Run, Skip, decide
+from notewell.capture.flush_decision import CLAIM_S, MAX_TRIES, Mark, threshold
+from notewell.capture.flush_prompts import NO_REPLY, is_silent
+from notewell.notes import user_day
 
 TODAY = date(2026, 11, 15)
 NOW_S = 1_800_000_000.0

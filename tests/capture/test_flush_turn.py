@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import (
+from notewell.capture import (
     FlushFacts,
     FlushReport,
     FlushSettings,
@@ -24,8 +24,8 @@ from recollect.capture import (
     ToolCall,
     flush,
 )
-from recollect.capture.flush_turn import LOG, MAX_ENTRIES
-from recollect.capture.state import read_lines
+from notewell.capture.flush_turn import LOG, MAX_ENTRIES
+from notewell.capture.state import read_lines
 
 NOW = datetime(2026, 11, 15, 23, 59, 59, 900_000, tzinfo=UTC)
 FULL = FlushFacts(used_tokens=9_000, context_window=10_000, compactions=0)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture.heartbeat import beat, pulse
-from recollect.capture.state import add_line, read_lines
+from notewell.capture.heartbeat import beat, pulse
+from notewell.capture.state import add_line, read_lines
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

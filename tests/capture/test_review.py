@@ -7,13 +7,13 @@ from datetime import UTC, date, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.capture import Place
-from recollect.capture.history import writes
-from recollect.capture.recall_log import note_recall, recall_days
-from recollect.capture.review import _alike, _grouped, accept, decline, preview, propose
-from recollect.capture.statements import Statement
-from recollect.capture.undo import undo
-from recollect.core.types import Span
+from notewell.capture import Place
+from notewell.capture.history import writes
+from notewell.capture.recall_log import note_recall, recall_days
+from notewell.capture.review import _alike, _grouped, accept, decline, preview, propose
+from notewell.capture.statements import Statement
+from notewell.capture.undo import undo
+from notewell.core.types import Span
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

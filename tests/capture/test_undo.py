@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.capture import Conversation, Place, Saved, save_session
-from recollect.capture.history import record, writes
-from recollect.capture.undo import CannotUndo, _open, undo
-from recollect.core.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
-from recollect.notes import Entry, Section, Workspace
-from recollect.notes.lock import locked
+from notewell.capture import Conversation, Place, Saved, save_session
+from notewell.capture.history import record, writes
+from notewell.capture.undo import CannotUndo, _open, undo
+from notewell.core.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
+from notewell.notes import Entry, Section, Workspace
+from notewell.notes.lock import locked
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)
@@ -165,7 +165,7 @@ def test_once_undone_is_undone(place: Place) -> None:
 @pytest.mark.parametrize("id_", ["", "zzzz"])
 def test_an_id_that_is_none_is_refused(place: Place, id_: str) -> None:
     append(place, "one")
-    with pytest.raises(BadRequest, match="recollect history"):
+    with pytest.raises(BadRequest, match="notewell history"):
         take_back(place, id_)
 
 

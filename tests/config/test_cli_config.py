@@ -1,4 +1,4 @@
-"""`recollect config`, as it is typed."""
+"""`notewell config`, as it is typed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import config
+from notewell.cli import config
 
 USER = """\
 agents:
@@ -33,7 +33,7 @@ def run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Any:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "mine.yaml"))
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(tmp_path / "mine.yaml"))
     monkeypatch.delenv("OPENCLAW_STATE_DIR", raising=False)
     (tmp_path / "mine.yaml").write_text(USER, encoding="utf-8")
 
@@ -79,7 +79,7 @@ def test_show_as_json_can_be_one_agent(run: Any) -> None:
 
 def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     assert run("check") == (0, "nothing to complain about\n")
-    bad = tmp_path / "recollect.json"
+    bad = tmp_path / "notewell.json"
     bad.write_text(
         '{"agent": {},\n"memory": {"backend": "qmd",\n"citations": 5}}', encoding="utf-8"
     )
@@ -100,7 +100,7 @@ def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
 def test_schema_prints_a_json_schema(run: Any) -> None:
     code, out = run("schema")
     assert code == 0
-    assert json.loads(out)["title"] == "Recollect settings"
+    assert json.loads(out)["title"] == "Notewell settings"
 
 
 def test_openclaw_shows_what_it_would_bring(run: Any, tmp_path: Path) -> None:

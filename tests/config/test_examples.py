@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.config.layers import read_layer
-from recollect.config.resolve import Asked, check_file, read_configuration
-from recollect.config.values import AgentSettings, Configuration
+from notewell.config.layers import read_layer
+from notewell.config.resolve import Asked, check_file, read_configuration
+from notewell.config.values import AgentSettings, Configuration
 
 AGENTS = """
 agents:

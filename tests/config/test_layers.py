@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.config.paths import user_config_dir
-from recollect.config.resolve import Asked, load_configuration, read_configuration
-from recollect.config.values import Configuration
-from recollect.core.errors import BadSetting
+from notewell.config.paths import user_config_dir
+from notewell.config.resolve import Asked, load_configuration, read_configuration
+from notewell.config.values import Configuration
+from notewell.core.errors import BadSetting
 
 
 class Home:
@@ -29,7 +29,7 @@ class Home:
         return written(self.config / "config.json", told)
 
     def folder(self, told: object) -> Path:
-        return written(self.workspace / "recollect.json", told)
+        return written(self.workspace / "notewell.json", told)
 
     def load(self, agent: str | None = None) -> Configuration:
         return load_configuration(self.workspace, agent, self.env)
@@ -164,10 +164,10 @@ def test_each_agent_has_an_index_of_its_own(home: Home) -> None:
 
 def test_two_files_of_a_kind_are_an_error_that_names_both(home: Home) -> None:
     home.folder({})
-    (home.workspace / "recollect.yaml").write_text("", encoding="utf-8")
-    with pytest.raises(BadSetting, match=r"recollect\.json and recollect\.yaml are both there"):
+    (home.workspace / "notewell.yaml").write_text("", encoding="utf-8")
+    with pytest.raises(BadSetting, match=r"notewell\.json and notewell\.yaml are both there"):
         home.load()
-    (home.workspace / "recollect.yaml").unlink()
+    (home.workspace / "notewell.yaml").unlink()
     home.user({})
     (home.config / "config.yml").write_text("", encoding="utf-8")
     with pytest.raises(BadSetting, match=r"config\.json and config\.yml are both there"):
@@ -175,7 +175,7 @@ def test_two_files_of_a_kind_are_an_error_that_names_both(home: Home) -> None:
 
 
 def test_a_file_named_by_the_environment_must_be_there(home: Home, tmp_path: Path) -> None:
-    home.env["RECOLLECT_CONFIG"] = str(tmp_path / "mine.yaml")
+    home.env["NOTEWELL_CONFIG"] = str(tmp_path / "mine.yaml")
     with pytest.raises(BadSetting, match="No such file"):
         home.load()
     (tmp_path / "mine.yaml").write_text("memory: {citations: off}", encoding="utf-8")
@@ -243,7 +243,7 @@ def test_extra_paths_that_leave_the_workspace_are_taken_and_pointed_at(home: Hom
 
 def test_a_workspaces_file_that_links_elsewhere_is_not_read(home: Home, tmp_path: Path) -> None:
     written(tmp_path / "elsewhere.json", defaults(model="x"))
-    (home.workspace / "recollect.json").symlink_to(tmp_path / "elsewhere.json")
+    (home.workspace / "notewell.json").symlink_to(tmp_path / "elsewhere.json")
     with pytest.raises(BadSetting, match="links are not followed"):
         home.load()
 
@@ -260,10 +260,10 @@ def test_plain_json_needs_no_yaml(home: Home) -> None:
     home.folder(defaults(model="b"))
     code = (
         "import sys; from pathlib import Path; "
-        "from recollect.config.resolve import load_configuration; "
+        "from notewell.config.resolve import load_configuration; "
         f"c = load_configuration(Path({str(home.workspace)!r})); "
         "assert c.agents['main'].memory_search.model == 'b'; "
-        "print(*(m for m in ('yaml', 'numpy', 'recollect.config.schema', 'argparse', 'difflib') "
+        "print(*(m for m in ('yaml', 'numpy', 'notewell.config.schema', 'argparse', 'difflib') "
         "if m in sys.modules))"
     )
     source = Path(__file__).parents[2] / "src"

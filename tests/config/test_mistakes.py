@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.config.located import Document, Located
-from recollect.config.resolve import check_file, load_configuration
-from recollect.config.walk import walk
-from recollect.core.errors import BadSetting
+from notewell.config.located import Document, Located
+from notewell.config.resolve import check_file, load_configuration
+from notewell.config.walk import walk
+from notewell.core.errors import BadSetting
 
 TEN_YAML = """\
 agents:
@@ -89,10 +89,10 @@ def test_loading_names_the_first_and_how_to_see_the_rest(tmp_path: Path) -> None
     path = tmp_path / "c.yaml"
     path.write_text(TEN_YAML, encoding="utf-8")
     with pytest.raises(BadSetting) as caught:
-        load_configuration(environment={"HOME": str(tmp_path), "RECOLLECT_CONFIG": str(path)})
+        load_configuration(environment={"HOME": str(tmp_path), "NOTEWELL_CONFIG": str(path)})
     assert str(caught.value) == (
         "setting 'agents.defaults.workspce': no such setting; did you mean "
-        f"'agents.defaults.workspace'? ({path}:3) (and 9 more: `recollect config check`)"
+        f"'agents.defaults.workspace'? ({path}:3) (and 9 more: `notewell config check`)"
     )
     assert caught.value.exit_code == 2
 
@@ -111,9 +111,9 @@ def search(**told: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        ({"memory": {"search": {}}}, "error: memory.search: no such setting; Recollect calls it "
+        ({"memory": {"search": {}}}, "error: memory.search: no such setting; Notewell calls it "
          "'agents.defaults.memorySearch'"),
-        ({"agents": {"entries": {}}}, "error: agents.entries: no such setting; Recollect calls "
+        ({"agents": {"entries": {}}}, "error: agents.entries: no such setting; Notewell calls "
          "it 'agents.list'"),
         ({"gateway": {"port": 1}}, "error: gateway: no such setting"),
         ({"Memory": {}}, "error: Memory: no such setting; did you mean 'memory'?"),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.config.openclaw import OpenClaw, from_openclaw
+from notewell.config.openclaw import OpenClaw, from_openclaw
 
 EARLIER = """{
-  // An OpenClaw of the time Recollect began.
+  // An OpenClaw of the time Notewell began.
   gateway: { port: 18789, bind: "loopback" },
   channels: { telegram: { botToken: "t0ken" } },
   agents: {
@@ -108,7 +108,7 @@ def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert left["agents.defaults.model"] == "not about memory"
     assert left["agents.defaults.compaction.mode"] == "not about memory"
     assert left["agents.defaults.memorySearch.store.path"] == (
-        "that is OpenClaw's index; Recollect keeps its own"
+        "that is OpenClaw's index; Notewell keeps its own"
     )
     assert left["plugins.entries.other"] == "not about memory"
     assert taken["agents.defaults.memorySearch.remote.apiKey"] == "taken: '***'"
@@ -133,12 +133,10 @@ def test_the_later_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     found = opened(state, LATER)
     left, taken = told(found, "left"), told(found, "taken")
     above = "agents.defaults.memorySearch"
-    assert left[f"{above}.multimodal"] == "Recollect indexes Markdown only"
-    assert left[f"{above}.store.fts"] == "Recollect segments every script itself"
-    assert left[f"{above}.rememberAcrossConversations"] == "Recollect has no such setting"
-    assert (
-        left["memorySearch.provider"] == "Recollect has no provider 'mistral'; the default holds"
-    )
+    assert left[f"{above}.multimodal"] == "Notewell indexes Markdown only"
+    assert left[f"{above}.store.fts"] == "Notewell segments every script itself"
+    assert left[f"{above}.rememberAcrossConversations"] == "Notewell has no such setting"
+    assert left["memorySearch.provider"] == "Notewell has no provider 'mistral'; the default holds"
     assert taken[f"{above}.cache.maxEntries"] == "taken: 7"
     assert taken["memory.citations"] == "taken: 'on'"
     main = found.agents["main"].settings.memory_search

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.config.located import MAX_FILE_BYTES, Located, Malformed, plain
-from recollect.config.read_file import read_document
-from recollect.config.read_json5 import read_json5
-from recollect.config.read_yaml import read_yaml
+from notewell.config.located import MAX_FILE_BYTES, Located, Malformed, plain
+from notewell.config.read_file import read_document
+from notewell.config.read_json5 import read_json5
+from notewell.config.read_yaml import read_yaml
 
 scalars = st.one_of(
     st.none(),

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
-from recollect import Settings
-from recollect.config import default_state_dir, load_settings, write_workspace_file
-from recollect.config.located import MAX_FILE_BYTES
-from recollect.core.errors import BadSetting
-from recollect.notes import ExtraPath
+from notewell import Settings
+from notewell.config import default_state_dir, load_settings, write_workspace_file
+from notewell.config.located import MAX_FILE_BYTES
+from notewell.core.errors import BadSetting
+from notewell.notes import ExtraPath
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def loaded(tmp_path: Path) -> Callable[..., Settings]:
         if told is None:
             whole = {"agents": {"defaults": {"memorySearch": memory_search}}}
             told = json.dumps(whole).encode()
-        (tmp_path / "recollect.json").write_bytes(told)
+        (tmp_path / "notewell.json").write_bytes(told)
         return load_settings(tmp_path, environment={"HOME": str(tmp_path)})
 
     return load
@@ -108,7 +108,7 @@ def test_a_bad_value_is_named_with_its_file_and_line(loaded: Callable[..., Setti
     with pytest.raises(BadSetting) as refused:
         loaded(b'{"agents": {"defaults": {"memorySearch": {\n"extraPath": ["x"]}}}}')
     assert "extraPaths" in str(refused.value)
-    assert "recollect.json:2" in str(refused.value)
+    assert "notewell.json:2" in str(refused.value)
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b"3", b'{"agents": 3}', b"\xff", b"[" * 100_000])
@@ -127,17 +127,17 @@ def test_any_bytes_are_settings_or_refused(loaded: Callable[..., Settings], data
 
 
 def test_a_pipe_in_place_of_the_file_is_refused_at_once(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "recollect.json")
+    os.mkfifo(tmp_path / "notewell.json")
     with pytest.raises(BadSetting, match="not a regular file"):
         load_settings(tmp_path)
 
 
 def test_a_file_that_is_too_large_or_a_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "recollect.json").write_bytes(b" " * (MAX_FILE_BYTES + 1))
+    (tmp_path / "notewell.json").write_bytes(b" " * (MAX_FILE_BYTES + 1))
     with pytest.raises(BadSetting, match="larger than"):
         load_settings(tmp_path)
-    (tmp_path / "recollect.json").unlink()
-    (tmp_path / "recollect.json").mkdir()
+    (tmp_path / "notewell.json").unlink()
+    (tmp_path / "notewell.json").mkdir()
     with pytest.raises(BadSetting):
         load_settings(tmp_path)
 
@@ -150,6 +150,6 @@ def test_what_is_written_is_what_is_read_and_never_overwrites(tmp_path: Path) ->
 
 
 def test_the_state_has_a_place_of_its_own() -> None:
-    assert default_state_dir({"RECOLLECT_STATE_DIR": "/x"}) == Path("/x")
-    assert default_state_dir({"XDG_STATE_HOME": "/s"}) == Path("/s/recollect")
-    assert default_state_dir({}) == Path.home() / ".local" / "state" / "recollect"
+    assert default_state_dir({"NOTEWELL_STATE_DIR": "/x"}) == Path("/x")
+    assert default_state_dir({"XDG_STATE_HOME": "/s"}) == Path("/s/notewell")
+    assert default_state_dir({}) == Path.home() / ".local" / "state" / "notewell"

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from recollect.config.key import Key
-from recollect.config.page import settings_page
-from recollect.config.resolve import load_configuration
-from recollect.config.schema import DIALECT, json_schema
-from recollect.config.table import agent_keys, all_keys, tree
+from notewell.config.key import Key
+from notewell.config.page import settings_page
+from notewell.config.resolve import load_configuration
+from notewell.config.schema import DIALECT, json_schema
+from notewell.config.table import agent_keys, all_keys, tree
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 
 def test_the_page_of_settings_is_not_stale() -> None:
-    # `python -m recollect.config.page > docs/reference/settings.md` writes it.
+    # `python -m notewell.config.page > docs/reference/settings.md` writes it.
     assert PAGE.read_text(encoding="utf-8") == settings_page()
 
 

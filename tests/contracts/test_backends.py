@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Settings, open_memory
-from recollect.backends.protocol import Backend, Question
-from recollect.core.errors import BackendFailed, NotANote, NoteUnreadable
-from recollect.core.types import Answer
-from recollect.testing import HashEmbedder
+from notewell import Memory, Settings, open_memory
+from notewell.backends.protocol import Backend, Question
+from notewell.core.errors import BackendFailed, NotANote, NoteUnreadable
+from notewell.core.types import Answer
+from notewell.testing import HashEmbedder
 
-QMD = "RECOLLECT_TEST_QMD"
+QMD = "NOTEWELL_TEST_QMD"
 NOTES = {
     "MEMORY.md": "# Memory\n\n## Decisions\n\nWe chose PostgreSQL for billing.\n",
     "memory/2026-03-01.md": "# Sunday\n\n- The router in the attic is called Hermes.\n"
@@ -61,7 +61,7 @@ def _with_node() -> dict[str, str]:
 def _settings(name: str) -> Settings:
     if name == "builtin":
         return Settings()
-    from recollect.qmd.settings import QmdSettings
+    from notewell.qmd.settings import QmdSettings
 
     if name == "fallback of a broken qmd":
         return Settings(qmd=QmdSettings(command="/nowhere/qmd"))

@@ -10,14 +10,14 @@ import pytest
 from tests.embedders.fake_server import FakeProvider
 from tests.embedders.test_cached import Shelf
 
-from recollect.core.errors import EmbedderTrouble
-from recollect.core.ports import Embedder
-from recollect.embedders import Cached, open_embedded
-from recollect.embedders.keys import KeySources
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import Runtime
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
-from recollect.testing import HashEmbedder
+from notewell.core.errors import EmbedderTrouble
+from notewell.core.ports import Embedder
+from notewell.embedders import Cached, open_embedded
+from notewell.embedders.keys import KeySources
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.testing import HashEmbedder
 
 TEXTS = ["a note about routers", "eine Notiz über Router", "a note about routers", "日本の"]
 

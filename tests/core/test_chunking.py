@@ -9,9 +9,9 @@ from apsw.unicode import grapheme_length
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.core.chunking import ChunkLimits, chunk, find_units, pieces
-from recollect.core.types import Span
-from recollect.core.weight import weight
+from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces
+from notewell.core.types import Span
+from notewell.core.weight import weight
 
 DEFAULT = ChunkLimits()
 SMALL = ChunkLimits(tokens=16, overlap=4)

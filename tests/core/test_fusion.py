@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.fusion import (
+from notewell.core.fusion import (
     FUSIONS,
     SURE,
     UNSURE,
@@ -17,8 +17,8 @@ from recollect.core.fusion import (
     vector_score,
     vector_share,
 )
-from recollect.core.ports import ModelFacts
-from recollect.core.ranking import above
+from notewell.core.ports import ModelFacts
+from notewell.core.ranking import above
 
 FACTS = ModelFacts("p", "m", 2, 400, vector_weight=0.3, vector_weight_sure=0.6)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.chunking import ChunkLimits, chunk
-from recollect.core.passages import MERGED_CHARS, WIDE_CHARS, Lines, Passage, merge, widen
-from recollect.core.types import Span
+from notewell.core.chunking import ChunkLimits, chunk
+from notewell.core.passages import MERGED_CHARS, WIDE_CHARS, Lines, Passage, merge, widen
+from notewell.core.types import Span
 
 LINES = [f"line {number} " + "x" * 80 for number in range(1, 101)]
 NOTE = {"a.md": Lines([(Span(1, 100), "\n".join(LINES))])}

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.fusion import Candidate
-from recollect.core.ranking import FADED, MIN_SCORE, above, default_threshold, diverse, timed
-from recollect.core.times import TimeSpan
+from notewell.core.fusion import Candidate
+from notewell.core.ranking import FADED, MIN_SCORE, above, default_threshold, diverse, timed
+from notewell.core.times import TimeSpan
 
 TODAY = date(2026, 11, 15)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.routing import (
+from notewell.core.routing import (
     BadSessionKey,
     Binding,
     ChatType,

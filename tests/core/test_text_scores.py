@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.querying import TextQuery, text_query
-from recollect.core.text_scores import (
+from notewell.core.querying import TextQuery, text_query
+from notewell.core.text_scores import (
     NEIGHBOUR_WEIGHT,
     TextMatch,
     TextStats,
@@ -16,7 +16,7 @@ from recollect.core.text_scores import (
     with_neighbours,
     worth_of,
 )
-from recollect.core.types import Span
+from notewell.core.types import Span
 
 COUNTS = st.integers(0, 30)
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.core.limits import MAX_QUERY_CHARS
-from recollect.core.times import (
+from notewell.core.limits import MAX_QUERY_CHARS
+from notewell.core.times import (
     MAX_SPAN_DAYS,
     TimeSpan,
     asked_times,
@@ -122,8 +122,8 @@ def test_the_longest_question_is_read_and_its_time_reported(unit: str) -> None:
 
 def test_importing_reads_no_language_and_its_time_is_reported() -> None:
     program = (
-        "import recollect.core.types, datetime, sys, time; start = time.perf_counter(); "
-        "from recollect.core.times import spans; "
+        "import notewell.core.types, datetime, sys, time; start = time.perf_counter(); "
+        "from notewell.core.times import spans; "
         "import_ms = (time.perf_counter() - start) * 1e3; "
         "languages = [name for name in sys.modules if name.endswith(('english', 'chinese'))]; "
         "print(import_ms, len(languages), spans.compiled.cache_info().currsize)"

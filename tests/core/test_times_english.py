@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from recollect.core.times import TimeSpan, asked_times
+from notewell.core.times import TimeSpan, asked_times
 
 TODAY = date(2026, 11, 15)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.limits import MAX_QUERY_TERMS
-from recollect.core.querying import text_query, worth_asking
-from recollect.core.words import index_words, is_identifier, is_latin, stem, words
+from notewell.core.limits import MAX_QUERY_TERMS
+from notewell.core.querying import text_query, worth_asking
+from notewell.core.words import index_words, is_identifier, is_latin, stem, words
 
 
 @pytest.mark.parametrize(

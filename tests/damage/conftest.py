@@ -16,6 +16,6 @@ MEMORY = Path("/dev/shm")  # A file system in memory, where syncing takes no tim
 @pytest.fixture(scope="module")
 def quick_path() -> Iterator[Path]:
     parent = MEMORY if os.access(MEMORY, os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="recollect-", dir=parent)).resolve()
+    folder = Path(tempfile.mkdtemp(prefix="notewell-", dir=parent)).resolve()
     yield folder
     shutil.rmtree(folder)

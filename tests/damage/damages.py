@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from tests.damage.patient import Patient
 
-from recollect.index.connect import PAGE_BYTES, open_writer
+from notewell.index.connect import PAGE_BYTES, open_writer
 
 Damage: TypeAlias = Callable[[Patient], None]
 

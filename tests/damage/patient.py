@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from recollect import Memory, open_memory
-from recollect.core.errors import IndexTooNew, RecollectError
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.core.errors import IndexTooNew, NotewellError
+from notewell.testing import HashEmbedder
 
 NOTES = {
     "MEMORY.md": "# Facts\n\n- the router is a Turris\n- the garden has tomatoes\n",
@@ -36,7 +36,7 @@ NOTES = {
     ),
 }
 QUESTIONS = ("router Turris", "word96", "who likes tea3", "Topic 7-3")
-NEXT_STEP = "`recollect index"
+NEXT_STEP = "`notewell index"
 LONG_AGO_NS = 1_700_000_000_000_000_000
 """Of the notes: what was saved a moment ago may still change, and is looked at again."""
 
@@ -147,7 +147,7 @@ class Patient:
             first = self.asked(memory)
             told = [first] if first else []
             status = _ours("status", memory.status)
-            if isinstance(status, RecollectError):
+            if isinstance(status, NotewellError):
                 raise BadOutcome(f"status raised {status}")
             waits = status.counts is not None and status.counts.waiting
             if first and not (status.problem or status.state != "ready" or waits):
@@ -162,11 +162,11 @@ class Patient:
             report = _ours("sync", memory.sync)
             if isinstance(report, IndexTooNew):
                 return [*told, str(report)]
-            if isinstance(report, RecollectError):
+            if isinstance(report, NotewellError):
                 told.append(_plain(report))
             elif report.rebuilt:
                 told.append(report.rebuilt)
-            if not isinstance(report, RecollectError) and not report.trouble:
+            if not isinstance(report, NotewellError) and not report.trouble:
                 again = self.asked(memory)
                 if again is None:
                     return told
@@ -176,7 +176,7 @@ class Patient:
     def asked(self, memory: Memory) -> str | None:
         """None for the right answers; else the words in which it was said that there are none."""
         found = _ours("search", lambda: answers(memory))
-        if isinstance(found, RecollectError):
+        if isinstance(found, NotewellError):
             return _plain(found)
         if found == self.truth:
             return None
@@ -201,16 +201,16 @@ def answers(memory: Memory) -> Answers:
     )
 
 
-def _ours(what: str, call: Callable[[], T]) -> T | RecollectError:
+def _ours(what: str, call: Callable[[], T]) -> T | NotewellError:
     try:
         return call()
-    except RecollectError as error:
+    except NotewellError as error:
         return error
     except Exception as error:
         raise BadOutcome(f"{what} raised {type(error).__name__}: {error}") from error
 
 
-def _plain(error: RecollectError) -> str:
+def _plain(error: NotewellError) -> str:
     """An error that leaves the user with a thing to look at and a thing to do."""
     words = str(error)
     if "/memory/main-" not in words:
@@ -223,7 +223,7 @@ def _plain(error: RecollectError) -> str:
 def _admitted(right: tuple[object, ...], other: tuple[object, ...]) -> str:
     """What was said with an answer that is less than the right one."""
     _, hits, reason, mode, notice = other
-    if not hits and "run `recollect index`" in str(reason):
+    if not hits and "run `notewell index`" in str(reason):
         return str(reason)
     if mode != right[3] and notice:  # Words alone answered, and it is said.
         return str(notice)

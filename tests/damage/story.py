@@ -24,8 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from recollect import Memory, open_memory
-from recollect.capture import (
+from notewell import Memory, open_memory
+from notewell.capture import (
     FlushFacts,
     FlushSettings,
     Message,
@@ -34,11 +34,11 @@ from recollect.capture import (
     capture_dir,
     flush,
 )
-from recollect.capture.history import writes
-from recollect.capture.undo import undo
-from recollect.cli import main
-from recollect.core.errors import RecollectError
-from recollect.testing import HashEmbedder
+from notewell.capture.history import writes
+from notewell.capture.undo import undo
+from notewell.cli import main
+from notewell.core.errors import NotewellError
+from notewell.testing import HashEmbedder
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NOBODY = 65534
@@ -161,7 +161,7 @@ class Story:
         told["search"] = tried(lambda: self.search(staying))
         told["status"] = tried(lambda: {"told": str(staying.status())})
         for words in ("status", "doctor", "search router --mode keyword"):
-            told[f"recollect {words}"] = tried(partial(self.command, *words.split()))
+            told[f"notewell {words}"] = tried(partial(self.command, *words.split()))
         with limited(resource.RLIMIT_NOFILE, 4096):
             told["damaged"] = [path.name for path in self.state.rglob("*.damaged")]
         return told
@@ -203,7 +203,7 @@ class Story:
 def tried(deed: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return deed()
-    except RecollectError as error:
+    except NotewellError as error:
         return {"error": type(error).__name__, "message": str(error)}
     except Exception as error:  # noqa: BLE001 - a foreign one is what we look for
         return {"foreign": f"{type(error).__name__}: {error}"}

@@ -12,8 +12,8 @@ import pytest
 from tests.damage.damages import folder_called, garbage_in, index_is_gone
 from tests.damage.patient import Patient
 
-from recollect.core.errors import StateNotWritable
-from recollect.index.connect import PAGE_BYTES, open_writer, transaction
+from notewell.core.errors import StateNotWritable
+from notewell.index.connect import PAGE_BYTES, open_writer, transaction
 
 SEED = 20261115
 DIMS = 64

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from recollect import open_memory
-from recollect.capture import capture_dir
-from recollect.capture.history import writes
-from recollect.cli import main
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.capture import capture_dir
+from notewell.capture.history import writes
+from notewell.cli import main
+from notewell.testing import HashEmbedder
 
 FILES = (
     "flush.json",
@@ -142,7 +142,7 @@ def test_whatever_stands_in_the_state_files_capture_goes_on(
     assert capsys.readouterr().err == ""
     assert desk.run("review") in (0, 3)
     assert desk.run("doctor") in (0, 5)
-    assert "recollect: " not in capsys.readouterr().err
+    assert "notewell: " not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -158,7 +158,7 @@ def test_a_folder_in_the_place_of_a_state_file_is_no_traceback(
     for command in ("history", "review", "doctor"):
         assert desk.run(command) in (0, 1, 3, 5)
     told = capsys.readouterr().err
-    assert all(line.startswith("recollect: ") for line in told.splitlines() if name in line)
+    assert all(line.startswith("notewell: ") for line in told.splitlines() if name in line)
     assert "Traceback" not in told
     grown = desk.notes()
     assert all(grown[path].startswith(data) for path, data in before.items())

@@ -117,10 +117,10 @@ def goes_on_answering(deeds: Told) -> None:
         assert deeds[name]["hits"] in (["the router"], ["the router moved"]), deeds[name]
         if deeds[name]["hits"] == ["the router"]:
             assert "could not be taken in: cannot write to" in deeds[name]["notice"]
-    assert "the router" in deeds["recollect search router --mode keyword"]["out"]
+    assert "the router" in deeds["notewell search router --mode keyword"]["out"]
     assert "state='ready'" in deeds["status"]["told"]
-    assert deeds["recollect status"]["code"] in (0, 5)
-    assert "notes" in deeds["recollect doctor"]["out"]
+    assert deeds["notewell status"]["code"] in (0, 5)
+    assert "notes" in deeds["notewell doctor"]["out"]
 
 
 def says_what_failed(deeds: Told) -> None:
@@ -215,7 +215,7 @@ def test_a_process_without_descriptors_says_so_and_goes_on_afterwards(anywhere: 
         words = bad[name].get("message") or bad[name]["err"]
         assert "too many open files" in words.lower(), (name, bad[name])
         assert not bad[name].get("notes changed")
-    assert bad["recollect doctor"]["code"] == 5
+    assert bad["notewell doctor"]["code"] == 5
     all_is_well(found["after"])
 
 

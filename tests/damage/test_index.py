@@ -15,10 +15,10 @@ from tests.damage import damages
 from tests.damage.damages import Damage, copied_page, cut, flipped, stamped, zeroed_page
 from tests.damage.patient import Outcome, Patient, Verdict, tally
 
-from recollect.cli import main
-from recollect.core.errors import IndexTooNew, StateNotWritable
-from recollect.index import SCHEMA, connect
-from recollect.index.connect import PAGE_BYTES
+from notewell.cli import main
+from notewell.core.errors import IndexTooNew, StateNotWritable
+from notewell.index import SCHEMA, connect
+from notewell.index.connect import PAGE_BYTES
 
 SEED = 20261115
 
@@ -148,8 +148,8 @@ def patient_log(patient: Patient) -> Path:
 TOLD = {
     "zeroed header": (damages.replaced(lambda d: bytes(100) + d[100:]), "file is not a database"),
     "garbage": (damages.replaced(lambda d: b"garbage\n" * 5_000), "file is not a database"),
-    "empty": (damages.replaced(lambda _: b""), "not written by Recollect"),
-    "another program's": (stamped("application_id", 77), "not written by Recollect"),
+    "empty": (damages.replaced(lambda _: b""), "not written by Notewell"),
+    "another program's": (stamped("application_id", 77), "not written by Notewell"),
     "older schema": (stamped("user_version", SCHEMA - 1), f"schema {SCHEMA - 1}"),
     "a folder": (damages.index_is_folder, "it is not a file and is kept as"),
     "a link to a note": (damages.index_is_link_to_a_text, "file is not a database"),
@@ -228,9 +228,9 @@ def test_the_index_of_a_newer_version_is_never_thrown_away_unasked(patient: Pati
     assert patient.examined().verdict == "detected"
     with patient.memory() as memory:
         for deed in (lambda: memory.search("router"), memory.sync, memory.sync):
-            with pytest.raises(IndexTooNew, match=r"upgrade, or rebuild .* `recollect index --fo"):
+            with pytest.raises(IndexTooNew, match=r"upgrade, or rebuild .* `notewell index --fo"):
                 deed()
-        assert "newer Recollect" in str(memory.status().problem)
+        assert "newer Notewell" in str(memory.status().problem)
         assert patient.index.read_bytes() == newer
         assert memory.sync(force=True).rebuilt == "it was written by a newer version"
     assert patient.examined() == Outcome("harmless", "")
@@ -249,11 +249,11 @@ def test_the_command_line_tells_of_damage_and_mends_it(
     assert main(["search", "router", *place]) == 1
     told = capsys.readouterr().err
     assert f"{name}' cannot be read" in told
-    assert "`recollect index` sets it aside and builds a new one" in told
+    assert "`notewell index` sets it aside and builds a new one" in told
     assert main(["status", *place]) == 5
     assert f"{name}' cannot be read" in capsys.readouterr().out
     assert main(["doctor", *place]) == 5
-    assert "→ run `recollect index`" in capsys.readouterr().out
+    assert "→ run `notewell index`" in capsys.readouterr().out
     assert main(["index", "--text-only", *place]) == 0
     told = "".join(capsys.readouterr())
     assert "was damaged" in told

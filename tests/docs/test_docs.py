@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.parser import build_parser
-from recollect.core import errors
-from recollect.testing import HashEmbedder
+from notewell.cli.parser import build_parser
+from notewell.core import errors
+from notewell.testing import HashEmbedder
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -24,7 +24,7 @@ def fenced(page: str, language: str) -> list[str]:
 def test_the_readme_is_short_and_runs_something_early() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").split("\n")
     assert len(lines) <= 120
-    assert any(line.startswith("$ recollect search") for line in lines[:25])
+    assert any(line.startswith("$ notewell search") for line in lines[:25])
 
 
 def test_the_python_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,11 +37,11 @@ def test_the_python_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_the_answer_shown_is_the_answer_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from recollect.cli import main
+    from notewell.cli import main
 
     (session,) = fenced("README.md", "console")
     command, *shown = session.rstrip("\n").split("\n")
-    words = shlex.split(command.removeprefix("$ recollect "))
+    words = shlex.split(command.removeprefix("$ notewell "))
     workspace = str(ROOT / "examples/workspace")
     words[words.index("-w") + 1] = workspace
     main(["index", "-w", workspace, "--state-dir", str(tmp_path)])
@@ -60,7 +60,7 @@ def test_every_command_in_a_shell_example_is_one_we_have() -> None:
         for page in ("README.md", "CONTRIBUTING.md")
         for block in fenced(page, "sh")
         for line in block.split("\n")
-        if line.startswith("recollect ")
+        if line.startswith("notewell ")
     ]
     assert commands
     for _, command, *rest in commands:
@@ -70,7 +70,7 @@ def test_every_command_in_a_shell_example_is_one_we_have() -> None:
 def test_every_command_is_documented() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in ("init", "index", "search", "get", "status", "completion", "model pull"):
-        assert f"recollect {command}" in readme or f"`recollect {command}" in _all_pages()
+        assert f"notewell {command}" in readme or f"`notewell {command}" in _all_pages()
 
 
 def _all_pages() -> str:
@@ -80,7 +80,7 @@ def _all_pages() -> str:
 def test_every_error_stands_in_the_tree_at_the_top_of_its_file() -> None:
     tree = errors.__doc__ or ""
     for name, value in vars(errors).items():
-        if isinstance(value, type) and issubclass(value, errors.RecollectError):
+        if isinstance(value, type) and issubclass(value, errors.NotewellError):
             assert name in tree
 
 
@@ -94,9 +94,9 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 def test_every_module_and_test_that_the_architecture_names_exists() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     for named in re.findall(r"`((?:tests|bench|src|core)/[\w/]+\.py)`", page):
-        assert (ROOT / named).exists() or (ROOT / "src" / "recollect" / named).exists(), named
+        assert (ROOT / named).exists() or (ROOT / "src" / "notewell" / named).exists(), named
     for room in re.findall(r"^  (\w+)/ ", page, re.MULTILINE):
-        assert (ROOT / "src" / "recollect" / room).is_dir()
+        assert (ROOT / "src" / "notewell" / room).is_dir()
 
 
 def test_the_doubles_are_what_they_say() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Settings
-from recollect.core.ports import Embedder
-from recollect.doctor import Deed, Finding, Patient, Verdict, examine, mend, verify
-from recollect.index.connect import PAGE_BYTES
-from recollect.memory import Memory, index_dir, open_memory
-from recollect.testing import HashEmbedder
+from notewell import Settings
+from notewell.core.ports import Embedder
+from notewell.doctor import Deed, Finding, Patient, Verdict, examine, mend, verify
+from notewell.index.connect import PAGE_BYTES
+from notewell.memory import Memory, index_dir, open_memory
+from notewell.testing import HashEmbedder
 
 
 @dataclass

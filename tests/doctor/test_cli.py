@@ -1,4 +1,4 @@
-"""`recollect doctor` and `recollect verify`, as they are typed."""
+"""`notewell doctor` and `notewell verify`, as they are typed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recollect.cli import main
+from notewell.cli import main
 
 if TYPE_CHECKING:
     from tests.doctor.conftest import Ward
@@ -43,14 +43,14 @@ class Typed:
 @pytest.fixture
 def typed(ward: Ward, capsys: pytest.CaptureFixture[str]) -> Typed:
     settings = {"agents": {"defaults": {"memorySearch": {"provider": "none"}}}}
-    (ward.workspace / "recollect.json").write_text(json.dumps(settings), encoding="utf-8")
+    (ward.workspace / "notewell.json").write_text(json.dumps(settings), encoding="utf-8")
     return Typed(ward, capsys)
 
 
 def test_doctor_finds_fixes_and_is_content(typed: Typed) -> None:
     assert typed("doctor") == 5
     assert "there is none yet" in typed.out
-    assert "→ run `recollect index`; `recollect doctor --fix` does it" in typed.out
+    assert "→ run `notewell index`; `notewell doctor --fix` does it" in typed.out
     assert typed("doctor", "--fix") == 0
     assert "fix        index: built a new one: 2 notes written" in typed.out
     assert typed.out.endswith("all is well\n")
@@ -72,7 +72,7 @@ def test_doctor_tells_programs_the_same(typed: Typed) -> None:
 @pytest.mark.parametrize("broken", ["settings", "workspace", "state", "agent"])
 def test_doctor_finishes_whatever_is_broken(typed: Typed, ward: Ward, broken: str) -> None:
     if broken == "settings":
-        (ward.workspace / "recollect.json").write_text("{", encoding="utf-8")
+        (ward.workspace / "notewell.json").write_text("{", encoding="utf-8")
     elif broken == "workspace":
         typed.place[1] = str(ward.workspace / "nowhere")
     elif broken == "state":
@@ -102,8 +102,7 @@ def test_verify_proves_and_names_what_differs(typed: Typed, ward: Ward) -> None:
 
 def test_a_search_does_not_load_the_doctor() -> None:
     script = (
-        "import sys, recollect.cli.search, recollect.memory; "
-        "print('recollect.doctor' in sys.modules)"
+        "import sys, notewell.cli.search, notewell.memory; print('notewell.doctor' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True
@@ -113,7 +112,7 @@ def test_a_search_does_not_load_the_doctor() -> None:
 
 def test_importing_the_doctor_is_cheap() -> None:
     script = (
-        "import sys, recollect.doctor; "
+        "import sys, notewell.doctor; "
         "print({'numpy', 'onnxruntime', 'markdown_it'} & sys.modules.keys())"
     )
     done = subprocess.run(
@@ -128,7 +127,7 @@ def test_the_example_of_the_page_runs(
     page = Path(__file__).parents[2] / "docs" / "how-to" / "doctor.md"
     example = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     monkeypatch.chdir(ward.workspace.parent)
-    monkeypatch.setenv("RECOLLECT_STATE_DIR", str(ward.state))
+    monkeypatch.setenv("NOTEWELL_STATE_DIR", str(ward.state))
     exec(example, {})
     assert capsys.readouterr().out.endswith("True []\n")
 
@@ -136,7 +135,7 @@ def test_the_example_of_the_page_runs(
 def test_every_word_that_a_finding_begins_with_is_on_the_page() -> None:
     root = Path(__file__).parents[2]
     page = (root / "docs" / "how-to" / "doctor.md").read_text(encoding="utf-8")
-    sources = (root / "src" / "recollect" / "doctor").glob("*.py")
+    sources = (root / "src" / "notewell" / "doctor").glob("*.py")
     words = {
         word
         for source in sources

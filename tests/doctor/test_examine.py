@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.capture.heartbeat import beat
-from recollect.capture.place import capture_dir
-from recollect.core.errors import EmbedderMissing
-from recollect.doctor import Finding, Patient, examine, machine, place
-from recollect.doctor.finding import Rebuild, size_told
-from recollect.doctor.leases import lease_findings, leases_in
-from recollect.index.connect import open_writer
-from recollect.index.lease import writer_lease
-from recollect.memory import index_dir
-from recollect.testing import BrokenEmbedder
+from notewell.capture.heartbeat import beat
+from notewell.capture.place import capture_dir
+from notewell.core.errors import EmbedderMissing
+from notewell.doctor import Finding, Patient, examine, machine, place
+from notewell.doctor.finding import Rebuild, size_told
+from notewell.doctor.leases import lease_findings, leases_in
+from notewell.index.connect import open_writer
+from notewell.index.lease import writer_lease
+from notewell.memory import index_dir
+from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:
     from tests.doctor.conftest import Ward
@@ -74,7 +74,7 @@ def test_an_sqlite_without_checksums_is_told(tmp_path: Path) -> None:
 
 
 def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> None:
-    (ward.workspace / "recollect.json").write_text(
+    (ward.workspace / "notewell.json").write_text(
         json.dumps(
             {
                 "agents": {
@@ -186,7 +186,7 @@ disk = Path(sys.argv[1]) / "disk"
 disk.mkdir()
 if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", disk]).returncode:
     sys.exit(77)
-from recollect.cli import main
+from notewell.cli import main
 place = ["-w", sys.argv[2], "--state-dir", str(disk)]
 main(["index", "--text-only", *place])
 with (disk / "filler").open("wb", buffering=0) as filler:
@@ -340,7 +340,7 @@ def test_the_index_of_a_workspace_that_is_gone_is_told(
 def test_the_index_of_an_agent_whose_workspace_is_gone_is_told(ward: Ward, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     agents = {"agents": {"list": [{"id": "work", "workspace": str(gone)}]}}
-    config = ward.state / "home" / ".config" / "recollect" / "config.json"
+    config = ward.state / "home" / ".config" / "notewell" / "config.json"
     config.parent.mkdir(parents=True)
     config.write_text(json.dumps(agents), encoding="utf-8")
     index_dir(ward.state, "work", gone.resolve()).mkdir(parents=True)
@@ -385,7 +385,7 @@ def test_an_index_of_another_version_is_told(
     (finding,) = [one for one in ward.examine() if one.what == "index"]
     assert finding.todo
     assert finding.is_fixable == fixable
-    assert ("newer Recollect" in finding.told) != fixable
+    assert ("newer Notewell" in finding.told) != fixable
 
 
 @pytest.mark.parametrize("pointer", ["index-77.sqlite\n", "../elsewhere\n"])
@@ -458,7 +458,7 @@ def test_a_long_list_ends_with_how_many_more_there_are(ward: Ward) -> None:
 def test_an_empty_workspace_is_shown_how_to_start(ward: Ward) -> None:
     shutil.rmtree(ward.workspace / "memory")
     (ward.workspace / "MEMORY.md").unlink()
-    assert "recollect init" in (told(ward.todo(), "notes", "0 notes").todo or "")
+    assert "notewell init" in (told(ward.todo(), "notes", "0 notes").todo or "")
 
 
 # -- embedder and captures -----------------------------------------------------------------------
@@ -471,7 +471,7 @@ def test_an_embedder_that_fails_is_told_with_the_next_step(ward: Ward) -> None:
 
 def settings_say(ward: Ward, **told: str) -> None:
     text = json.dumps({"agents": {"defaults": {"memorySearch": told}}})
-    (ward.workspace / "recollect.json").write_text(text, encoding="utf-8")
+    (ward.workspace / "notewell.json").write_text(text, encoding="utf-8")
     ward.embedder = None
 
 
@@ -505,11 +505,11 @@ def test_what_failed_in_a_hook_is_told(ward: Ward) -> None:
 
 def test_a_patient_without_a_memory_is_looked_at_all_the_same(ward: Ward) -> None:
     ward.sync()
-    (ward.workspace / "recollect.json").write_text("{not json", encoding="utf-8")
+    (ward.workspace / "notewell.json").write_text("{not json", encoding="utf-8")
     patient = Patient.without_memory("main", ward.workspace, ward.state, "bad settings")
     findings = examine(patient)
     assert told(findings, "memory", "bad settings").todo
-    assert told(findings, "settings", "recollect.json:1").todo
+    assert told(findings, "settings", "notewell.json:1").todo
     told(findings, "index", "all match their checksums")
     told(findings, "cache", "vectors")
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.capture.place import capture_dir
-from recollect.core.errors import EmbedderMissing
-from recollect.doctor import Patient, examine, mend
-from recollect.doctor.finding import Finding, Sweep
-from recollect.index.connect import open_writer
-from recollect.index.lease import writer_lease
-from recollect.testing import BrokenEmbedder
+from notewell.capture.place import capture_dir
+from notewell.core.errors import EmbedderMissing
+from notewell.doctor import Patient, examine, mend
+from notewell.doctor.finding import Finding, Sweep
+from notewell.index.connect import open_writer
+from notewell.index.lease import writer_lease
+from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:
     from tests.doctor.conftest import Ward
@@ -136,7 +136,7 @@ def test_sweeping_waits_for_the_writer_and_then_says_who_it_is(
 ) -> None:
     ward.sync()
     put(ward.index / "index-9.sqlite")
-    monkeypatch.setattr("recollect.doctor.repairs.LEASE_WAIT_S", 0.0)
+    monkeypatch.setattr("notewell.doctor.repairs.LEASE_WAIT_S", 0.0)
     finding = Finding("orphans", "seen before the writer came", None, Sweep(ward.index))
     with writer_lease(ward.index / "writer.lock", wait_s=0):
         (deed,) = mend(ward.patient, [finding])

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Progress, Settings
-from recollect.capture.place import capture_dir
-from recollect.core.errors import EmbedderMissing
-from recollect.doctor import Disagreement, verify
-from recollect.doctor.proof_vectors import why_unsound
-from recollect.index.connect import open_writer
-from recollect.index.segments import SegmentDriver
-from recollect.testing import BrokenEmbedder, HashEmbedder
+from notewell import Progress, Settings
+from notewell.capture.place import capture_dir
+from notewell.core.errors import EmbedderMissing
+from notewell.doctor import Disagreement, verify
+from notewell.doctor.proof_vectors import why_unsound
+from notewell.index.connect import open_writer
+from notewell.index.segments import SegmentDriver
+from notewell.testing import BrokenEmbedder, HashEmbedder
 
 if TYPE_CHECKING:
     from tests.doctor.conftest import Ward
@@ -202,7 +202,7 @@ def test_another_model_is_a_disagreement_with_the_whole_index(ward: Ward) -> Non
 def test_the_other_vector_driver_is_proved_too(ward: Ward) -> None:
     pytest.importorskip("sqlite_vec")
     driver = {"store": {"vector": {"driver": "sqlite-vec"}}}
-    settings_file = ward.workspace / "recollect.json"
+    settings_file = ward.workspace / "notewell.json"
     told = {"agents": {"defaults": {"memorySearch": driver}}}
     settings_file.write_text(json.dumps(told), encoding="utf-8")
     ward.sync()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.embedders import weights
-from recollect.embedders.embedded import EmbeddedEmbedder
+from notewell.embedders import weights
+from notewell.embedders.embedded import EmbeddedEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path

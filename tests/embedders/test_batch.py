@@ -14,21 +14,21 @@ import pytest
 from tests.embedders.fake_batch import FakeBatches, Line
 from tests.embedders.fake_server import vector_of
 
-from recollect.core.errors import EmbedderFailed, EmbedderRefused
-from recollect.core.ports import TellsWaiting, Waiting
-from recollect.core.secret import Secret
-from recollect.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder, with_batch
-from recollect.embedders.keys import KeySources
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import (
+from notewell.core.errors import EmbedderFailed, EmbedderRefused
+from notewell.core.ports import TellsWaiting, Waiting
+from notewell.core.secret import Secret
+from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder, with_batch
+from notewell.embedders.keys import KeySources
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import (
     BatchSettings,
     EmbedderSettings,
     RemoteSettings,
 )
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 KEY = "sk-canary-0123456789"
 PROVIDERS = tuple(BATCH_APIS)

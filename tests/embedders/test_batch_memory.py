@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_batch import FakeBatches
 
-from recollect import Settings
-from recollect.core.errors import EmbedderFailed
-from recollect.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
-from recollect.embedders.keys import KeySources
-from recollect.embedders.known_dims import KnownDims
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
-from recollect.memory import Memory, open_memory
-from recollect.sync import Progress
+from notewell import Settings
+from notewell.core.errors import EmbedderFailed
+from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
+from notewell.embedders.keys import KeySources
+from notewell.embedders.known_dims import KnownDims
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
+from notewell.memory import Memory, open_memory
+from notewell.sync import Progress
 
 
 @pytest.fixture

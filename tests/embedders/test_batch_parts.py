@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import BadSetting
-from recollect.embedders.batch.api import BatchFailed
-from recollect.embedders.batch.gemini import GEMINI_BATCH
-from recollect.embedders.batch.openai import OPENAI_BATCH
-from recollect.embedders.batch.plan import JobLimits, plan_jobs
-from recollect.embedders.batch.runner import poll_pause_s
-from recollect.embedders.batch.store import MAX_JOBS, JobFolder, StoredJob, covered
-from recollect.embedders.batch.switch import BatchSwitch
-from recollect.embedders.batch.voyage import VOYAGE_BATCH
-from recollect.embedders.provider import Request, Target
-from recollect.embedders.settings import BatchSettings
+from notewell.core.errors import BadSetting
+from notewell.embedders.batch.api import BatchFailed
+from notewell.embedders.batch.gemini import GEMINI_BATCH
+from notewell.embedders.batch.openai import OPENAI_BATCH
+from notewell.embedders.batch.plan import JobLimits, plan_jobs
+from notewell.embedders.batch.runner import poll_pause_s
+from notewell.embedders.batch.store import MAX_JOBS, JobFolder, StoredJob, covered
+from notewell.embedders.batch.switch import BatchSwitch
+from notewell.embedders.batch.voyage import VOYAGE_BATCH
+from notewell.embedders.provider import Request, Target
+from notewell.embedders.settings import BatchSettings
 
 OPENAI = Target("https://api.openai.com/v1", "text-embedding-3-small", 256, own_address=True)
 VOYAGE = Target("https://api.voyageai.com/v1", "voyage-4-large", 512, own_address=True)
@@ -184,7 +184,7 @@ def test_openai_is_sent_what_its_reference_asks_for() -> None:
     assert parts(upload) == [
         ('form-data; name="purpose"', "text/plain", b"batch"),
         (
-            'form-data; name="file"; filename="recollect.jsonl"',
+            'form-data; name="file"; filename="notewell.jsonl"',
             "application/jsonl",
             b'{"x":1}\n',
         ),
@@ -239,7 +239,7 @@ def test_gemini_has_its_files_beside_the_api() -> None:
     assert json.loads(about)["file"]["mimeType"] == "application/jsonl"
     assert GEMINI_BATCH.create(GEMINI, "files/1") == Request(
         f"{host}/v1beta/models/gemini-embedding-001:asyncBatchEmbedContent",
-        {"batch": {"displayName": "recollect", "inputConfig": {"fileName": "files/1"}}},
+        {"batch": {"displayName": "notewell", "inputConfig": {"fileName": "files/1"}}},
     )
     assert GEMINI_BATCH.status(GEMINI, "batches/1").url == f"{host}/v1beta/batches/1"
     assert GEMINI_BATCH.cancel(GEMINI, "batches/1").url == f"{host}/v1beta/batches/1:cancel"

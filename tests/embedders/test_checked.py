@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embedders.checked import unit_vectors
-from recollect.embedders.provider import NotRows
+from notewell.embedders.checked import unit_vectors
+from notewell.embedders.provider import NotRows
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import (
+from notewell.core.errors import (
     BadSetting,
     EmbedderFailed,
     EmbedderMissing,
     EmbedderRefused,
     QuotaExhausted,
 )
-from recollect.core.secret import Secret
-from recollect.embedders import choose_embedder
-from recollect.embedders.choose import GoOn, Surroundings, SwitchTo, after_failure, choose
-from recollect.embedders.keys import KeySources
-from recollect.embedders.settings import EmbedderSettings, LocalSettings, RemoteSettings
-from recollect.testing import HashEmbedder
+from notewell.core.secret import Secret
+from notewell.embedders import choose_embedder
+from notewell.embedders.choose import GoOn, Surroundings, SwitchTo, after_failure, choose
+from notewell.embedders.keys import KeySources
+from notewell.embedders.settings import EmbedderSettings, LocalSettings, RemoteSettings
+from notewell.testing import HashEmbedder
 
 KEY = "sk-canary-0123456789"
 ALL_KEYS = {"OPENAI_API_KEY": KEY, "GEMINI_API_KEY": KEY, "VOYAGE_API_KEY": KEY}
@@ -180,7 +180,7 @@ def test_an_embedded_model_is_chosen_by_its_name(tmp_path: Path) -> None:
     settings = EmbedderSettings(provider="embedded", model="use-multilingual-v3")
     chosen = choose_embedder(settings, tmp_path, {}, {})
     assert chosen.embedder.facts.dims == 512
-    assert "recollect model pull use-multilingual-v3" in (chosen.embedder.missing() or "")
+    assert "notewell model pull use-multilingual-v3" in (chosen.embedder.missing() or "")
 
 
 # -- afterwards ----------------------------------------------------------------------------------

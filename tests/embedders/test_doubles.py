@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.testing import HashEmbedder
+from notewell.testing import HashEmbedder
 
 
 @given(st.lists(st.text(max_size=40), max_size=5), st.integers(1, 100))

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.embedders import downloads
-from recollect.embedders.downloads import DownloadFailed, download
+from notewell.embedders import downloads
+from notewell.embedders.downloads import DownloadFailed, download
 
 CONTENT = bytes(range(256)) * 4096  # a whole megabyte
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from recollect.core.errors import BadSetting, EmbedderFailed, EmbedderMissing
-from recollect.embedders import embedded, open_embedded
-from recollect.embedders.embedded import EmbeddedEmbedder
+from notewell.core.errors import BadSetting, EmbedderFailed, EmbedderMissing
+from notewell.embedders import embedded, open_embedded
+from notewell.embedders.embedded import EmbeddedEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,10 +90,10 @@ def test_threads_may_share_one_embedder(weights_folder: Path) -> None:
 
 def test_missing_weights_name_the_folders_and_the_next_step(tmp_path: Path) -> None:
     embedder = EmbeddedEmbedder([tmp_path / "package", tmp_path / "pulled"])
-    with pytest.raises(EmbedderMissing, match=r"package.*pulled.*recollect model pull") as caught:
+    with pytest.raises(EmbedderMissing, match=r"package.*pulled.*notewell model pull") as caught:
         embedder.embed([QUESTION], "query")
     assert caught.value.provider == "embedded"
-    assert "recollect model pull" in caught.value.action
+    assert "notewell model pull" in caught.value.action
 
 
 def test_one_flipped_byte_is_found_and_a_sound_copy_is_used_instead(
@@ -103,7 +103,7 @@ def test_one_flipped_byte_is_found_and_a_sound_copy_is_used_instead(
     content[len(content) // 2] ^= 1
     (tmp_path / "model.onnx").write_bytes(content)
     (tmp_path / "vocab.txt").write_bytes((weights_folder / "vocab.txt").read_bytes())
-    with pytest.raises(EmbedderMissing, match=r"model\.onnx is damaged.*recollect model pull"):
+    with pytest.raises(EmbedderMissing, match=r"model\.onnx is damaged.*notewell model pull"):
         EmbeddedEmbedder([tmp_path]).embed([QUESTION], "query")
     EmbeddedEmbedder([tmp_path, weights_folder]).embed([QUESTION], "query")
 
@@ -154,8 +154,8 @@ def test_a_model_is_opened_by_its_name_and_an_unknown_one_refused() -> None:
 
 def test_importing_the_room_and_opening_an_embedder_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from recollect.embedders import open_embedded; "
-        "import recollect.testing; open_embedded().facts; "
+        "import sys; from notewell.embedders import open_embedded; "
+        "import notewell.testing; open_embedded().facts; "
         "print({'numpy', 'onnxruntime'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

@@ -17,19 +17,19 @@ from tests.embedders.fake_batch import FakeBatches
 from tests.embedders.fake_server import vector_of
 from tests.embedders.test_cached import Shelf
 
-from recollect.core.errors import EmbedderRefused
-from recollect.core.ports import Gradual
-from recollect.embedders import Cached
-from recollect.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
-from recollect.embedders.keys import KeySources
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
-from recollect.index.cache import count_entries
-from recollect.memory import open_memory
+from notewell.core.errors import EmbedderRefused
+from notewell.core.ports import Gradual
+from notewell.embedders import Cached
+from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
+from notewell.embedders.keys import KeySources
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
+from notewell.index.cache import count_entries
+from notewell.memory import open_memory
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 LONG = " ".join(["word"] * 2_500)  # two of them fill a request
 TEXTS = [f"{n} {LONG}" for n in range(6)]
@@ -116,8 +116,8 @@ def test_a_job_is_forgotten_as_soon_as_its_vectors_are_kept(
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from recollect.index.cache import SqliteVectorCache
-from recollect.memory import open_memory
+from notewell.index.cache import SqliteVectorCache
+from notewell.memory import open_memory
 from tests.embedders.test_gradual import plain_of
 
 workspace, state, url = sys.argv[1:]

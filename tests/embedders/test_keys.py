@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import EmbedderMissing
-from recollect.core.secret import Secret
-from recollect.embedders.keys import KeySources, read_keyring
+from notewell.core.errors import EmbedderMissing
+from notewell.core.secret import Secret
+from notewell.embedders.keys import KeySources, read_keyring
 
 KEY = "sk-canary-0123456789"
 
@@ -98,13 +98,13 @@ def test_a_file_without_a_key_is_told(tmp_path: Path, content: bytes | None) -> 
 
 
 def test_a_reference_to_the_keyring_is_followed() -> None:
-    ring = {("recollect", "me"): KEY}
+    ring = {("notewell", "me"): KEY}
     sources = KeySources(keyring=lambda service, user: ring.get((service, user)))
-    found = sources.find("openai", Secret("keyring:recollect/me"))
+    found = sources.find("openai", Secret("keyring:notewell/me"))
     assert found is not None
-    assert (found.secret.reveal(), found.where) == (KEY, "the keyring (recollect/me)")
-    with pytest.raises(EmbedderMissing, match="recollect/you"):
-        sources.find("openai", Secret("keyring:recollect/you"))
+    assert (found.secret.reveal(), found.where) == (KEY, "the keyring (notewell/me)")
+    with pytest.raises(EmbedderMissing, match="notewell/you"):
+        sources.find("openai", Secret("keyring:notewell/you"))
 
 
 def test_a_keyring_that_is_not_installed_is_told() -> None:
@@ -186,16 +186,16 @@ def test_the_keyring_package_is_asked_when_it_is_there(monkeypatch: pytest.Monke
     def get_password(service: str, user: str) -> str | None:
         if service == "locked":
             raise Locked
-        return KEY if (service, user) == ("recollect", "me") else None
+        return KEY if (service, user) == ("notewell", "me") else None
 
     package = SimpleNamespace(
         get_password=get_password, errors=SimpleNamespace(KeyringError=Locked)
     )
     monkeypatch.setitem(sys.modules, "keyring", package)
-    assert read_keyring("recollect", "me") == KEY
-    assert read_keyring("recollect", "you") is None
+    assert read_keyring("notewell", "me") == KEY
+    assert read_keyring("notewell", "you") is None
     with pytest.raises(LookupError, match="Locked"):
         read_keyring("locked", "me")
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(LookupError, match="not installed"):
-        read_keyring("recollect", "me")
+        read_keyring("notewell", "me")

@@ -21,16 +21,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import (
+from notewell.core.errors import (
     BadSetting,
     EmbedderFailed,
     EmbedderMissing,
     TextTooLarge,
 )
-from recollect.embedders import llama, local
-from recollect.embedders.gguf import NotGguf, read_head
-from recollect.embedders.llama import Llama
-from recollect.embedders.local import DEFAULT_MODEL, HubFile, LocalEmbedder
+from notewell.embedders import llama, local
+from notewell.embedders.gguf import NotGguf, read_head
+from notewell.embedders.llama import Llama
+from notewell.embedders.local import DEFAULT_MODEL, HubFile, LocalEmbedder
 
 DIMS, CONTEXT, HIDDEN, LAYERS = 32, 512, 64, 2
 LETTERS = string.ascii_lowercase + string.digits
@@ -192,7 +192,7 @@ def test_threads_may_share_one_embedder(embedder: LocalEmbedder) -> None:
 
 def test_nothing_is_printed_and_no_port_is_opened(tiny: Path) -> None:
     code = (
-        "import sys, pathlib; from recollect.embedders.local import LocalEmbedder\n"
+        "import sys, pathlib; from notewell.embedders.local import LocalEmbedder\n"
         "e = LocalEmbedder(sys.argv[1], pathlib.Path('.')); e.embed(['hello'], 'document')\n"
         "net = pathlib.Path(f'/proc/{e._llama._child.pid}/fd')\n"
         "sockets = {p.readlink().name for p in net.iterdir() if 'socket' in str(p.readlink())}\n"
@@ -324,7 +324,7 @@ def test_without_the_package_the_extra_is_named(
     monkeypatch.setattr(local, "PACKAGE", "no_such_package")
     missing = LocalEmbedder(str(tiny), tiny.parent).missing()
     assert missing == (
-        "no_such_package is not installed; install Recollect with its extra `local`: "
+        "no_such_package is not installed; install Notewell with its extra `local`: "
         "`pip install '.[local]'` in a checkout"
     )
 
@@ -332,7 +332,7 @@ def test_without_the_package_the_extra_is_named(
 def test_the_default_model_is_known_before_it_is_here(tmp_path: Path) -> None:
     embedder = LocalEmbedder(None, tmp_path)
     assert (embedder.facts.dims, embedder.facts.model) == (768, "embeddinggemma-300M-Q8_0")
-    assert f"recollect model pull {DEFAULT_MODEL}" in str(embedder.missing())
+    assert f"notewell model pull {DEFAULT_MODEL}" in str(embedder.missing())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -385,7 +385,7 @@ def hub(tiny: Path) -> Iterator[str]:
 def test_documents_bring_the_model_and_questions_never_do(hub: str, tmp_path: Path) -> None:
     embedder = LocalEmbedder(URI, tmp_path, hub=hub)
     assert embedder.facts.dims == 0
-    with pytest.raises(EmbedderMissing, match=f"recollect model pull {URI}"):
+    with pytest.raises(EmbedderMissing, match=f"notewell model pull {URI}"):
         embedder.embed(["hello"], "query")
     assert embedder.missing() is not None
     assert list(tmp_path.iterdir()) == []

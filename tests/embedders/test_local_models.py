@@ -1,4 +1,4 @@
-"""What `recollect model` knows: the models by name, here or not, and fetching them."""
+"""What `notewell model` knows: the models by name, here or not, and fetching them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import model as command
-from recollect.core.errors import BadRequest, EmbedderMissing
-from recollect.embedders import weights
-from recollect.embedders.local import DEFAULT_MODEL
-from recollect.embedders.models import listed, pull
+from notewell.cli import model as command
+from notewell.core.errors import BadRequest, EmbedderMissing
+from notewell.embedders import weights
+from notewell.embedders.local import DEFAULT_MODEL
+from notewell.embedders.models import listed, pull
 
 CONTENT = b"GGUF" + bytes(1000)
 URI = "hf:someone/tiny/tiny.gguf"
@@ -116,7 +116,7 @@ def test_the_command_lists_models_for_people_and_programs(
 ) -> None:
     assert command.run(_arguments(tmp_path, action="list")) == 0
     told = capsys.readouterr().out
-    assert f"not here: recollect model pull {DEFAULT_MODEL}" in told
+    assert f"not here: notewell model pull {DEFAULT_MODEL}" in told
     assert command.run(_arguments(tmp_path, action="list", json=True)) == 0
     models = json.loads(capsys.readouterr().out)["models"]
     assert {model["name"] for model in models} >= {"arctic-embed-s", "use-multilingual-v3"}
@@ -130,4 +130,4 @@ def test_the_command_says_what_it_did_or_could_not_do(
     assert str(weights_folder) in json.loads(capsys.readouterr().out)["did"]
     (tmp_path / "models").write_text("in the way", encoding="utf-8")
     assert command.run(_arguments(tmp_path, action="pull", name="use-multilingual-v3")) == 1
-    assert "recollect: the 'embedded' embedder is not available" in capsys.readouterr().err
+    assert "notewell: the 'embedded' embedder is not available" in capsys.readouterr().err

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.core.errors import EmbedderFailed, EmbedderMissing
-from recollect.embedders import multilingual, weights
-from recollect.embedders.multilingual import MODEL, MultilingualEmbedder
-from recollect.embedders.sentencepiece import SentencePiece
+from notewell.core.errors import EmbedderFailed, EmbedderMissing
+from notewell.embedders import multilingual, weights
+from notewell.embedders.multilingual import MODEL, MultilingualEmbedder
+from notewell.embedders.sentencepiece import SentencePiece
 
 # What the makers' own program gives for these texts.
 PIECES = {
@@ -143,8 +143,8 @@ def test_a_vector_without_direction_is_refused() -> None:
 
 def test_missing_weights_name_the_folders_and_the_next_step(tmp_path: Path) -> None:
     embedder = MultilingualEmbedder([tmp_path / "package", tmp_path / "pulled"])
-    assert str(embedder.missing()).endswith("run `recollect model pull use-multilingual-v3`")
-    with pytest.raises(EmbedderMissing, match=r"package.*pulled.*recollect model pull use-"):
+    assert str(embedder.missing()).endswith("run `notewell model pull use-multilingual-v3`")
+    with pytest.raises(EmbedderMissing, match=r"package.*pulled.*notewell model pull use-"):
         embedder.embed(["hello"], "query")
     assert embedder.embed([], "query").shape == (0, 512)
 
@@ -163,7 +163,7 @@ def test_files_of_the_right_size_and_another_content_are_not_loaded(tmp_path: Pa
 
 def test_importing_and_opening_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from recollect.embedders.multilingual import MultilingualEmbedder; "
+        "import sys; from notewell.embedders.multilingual import MultilingualEmbedder; "
         "MultilingualEmbedder([]).missing(); "
         "print({'numpy', 'threadpoolctl', 'httpx2', 'xllamacpp'} & set(sys.modules))"
     )
@@ -176,13 +176,13 @@ def test_importing_and_opening_loads_nothing_heavy() -> None:
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    """Not in the wheel unless it was built with it; RECOLLECT_TEST_MODELS names where it is."""
-    pulled = Path(os.environ.get("RECOLLECT_TEST_MODELS", "/nowhere")) / MODEL.name
+    """Not in the wheel unless it was built with it; NOTEWELL_TEST_MODELS names where it is."""
+    pulled = Path(os.environ.get("NOTEWELL_TEST_MODELS", "/nowhere")) / MODEL.name
     found = weights.find([weights.in_package(MODEL), pulled], MODEL)
     if found is None and os.environ.get("CI"):
         pytest.fail(f"{MODEL.name} is not here, and `./check` should have fetched it")
     if found is None:
-        pytest.skip(f"{MODEL.name} is not here: pull it and set RECOLLECT_TEST_MODELS")
+        pytest.skip(f"{MODEL.name} is not here: pull it and set NOTEWELL_TEST_MODELS")
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embedders.sentencepiece import (
+from notewell.embedders.sentencepiece import (
     UNKNOWN_PENALTY,
     SentencePiece,
     _plain,
@@ -121,7 +121,7 @@ def test_the_pieces_together_are_the_text(text: str, pieces: SentencePiece) -> N
 
 
 def test_words_are_remembered_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.embedders.sentencepiece.REMEMBERED_WORDS", 2)
+    monkeypatch.setattr("notewell.embedders.sentencepiece.REMEMBERED_WORDS", 2)
     small = SentencePiece(read_vocabulary(model_file(PIECES)))
     first = small.pieces("a b ab aab " + "a" * 100)
     assert len(small._seen) <= 2

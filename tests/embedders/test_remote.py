@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from recollect.core.errors import EmbedderFailed, EmbedderRefused
-from recollect.embedders.keys import KeySources
-from recollect.embedders.known_dims import KnownDims
-from recollect.embedders.lines import _Attempt, _proxy_for
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.core.errors import EmbedderFailed, EmbedderRefused
+from notewell.embedders.keys import KeySources
+from notewell.embedders.known_dims import KnownDims
+from notewell.embedders.lines import _Attempt, _proxy_for
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import ANSWERS, BROKEN, FakeProvider, vector_of
 
-from recollect.core.errors import (
+from notewell.core.errors import (
     AnswerUnusable,
     EmbedderFailed,
     EmbedderRefused,
@@ -25,17 +25,17 @@ from recollect.core.errors import (
     QuotaExhausted,
     TextTooLarge,
 )
-from recollect.core.ports import Kind
-from recollect.core.secret import Secret
-from recollect.embedders.gemini import told
-from recollect.embedders.keys import KeySources
-from recollect.embedders.lines import FOREIGN
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.core.ports import Kind
+from notewell.core.secret import Secret
+from notewell.embedders.gemini import told
+from notewell.embedders.keys import KeySources
+from notewell.embedders.lines import FOREIGN
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 KEY = "sk-canary-0123456789"
 SLOW = ("hang", "dripping headers", "dripping body")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from recollect.core.errors import QuotaExhausted
-from recollect.embedders.keys import KeySources
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
-from recollect.memory import Memory, open_memory
+from notewell.core.errors import QuotaExhausted
+from notewell.embedders.keys import KeySources
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.memory import Memory, open_memory
 
 
 @pytest.fixture

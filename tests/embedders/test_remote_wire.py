@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from recollect.core.ports import Kind
-from recollect.core.secret import Secret
-from recollect.embedders.gemini import GEMINI
-from recollect.embedders.gemini import told as gemini_told
-from recollect.embedders.keys import KeySources
-from recollect.embedders.ollama import OLLAMA
-from recollect.embedders.open_remote import REMOTE, open_remote
-from recollect.embedders.openai import OPENAI, OPENAI_COMPATIBLE
-from recollect.embedders.openai import told as openai_told
-from recollect.embedders.prompts import prompts_of
-from recollect.embedders.provider import NotRows, Provider, Target
-from recollect.embedders.remote import RemoteEmbedder, Runtime
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
-from recollect.embedders.voyage import VOYAGE
-from recollect.embedders.voyage import told as voyage_told
+from notewell.core.ports import Kind
+from notewell.core.secret import Secret
+from notewell.embedders.gemini import GEMINI
+from notewell.embedders.gemini import told as gemini_told
+from notewell.embedders.keys import KeySources
+from notewell.embedders.ollama import OLLAMA
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.openai import OPENAI, OPENAI_COMPATIBLE
+from notewell.embedders.openai import told as openai_told
+from notewell.embedders.prompts import prompts_of
+from notewell.embedders.provider import NotRows, Provider, Target
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.embedders.voyage import VOYAGE
+from notewell.embedders.voyage import told as voyage_told
 
 TEXTS = ["first", "日本 “quoted”\n\ttab"]
 

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
-from recollect.core.ports import Kind
-from recollect.core.secret import Secret
-from recollect.embedders.calls import Reply
-from recollect.embedders.deadline import Deadline
-from recollect.embedders.faults import MAY_PASS, fault, retry_after_s
-from recollect.embedders.provider import Told
-from recollect.embedders.retrying import Retrying, RetryPolicy, pause_s
-from recollect.testing import HashEmbedder
+from notewell.core.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
+from notewell.core.ports import Kind
+from notewell.core.secret import Secret
+from notewell.embedders.calls import Reply
+from notewell.embedders.deadline import Deadline
+from notewell.embedders.faults import MAY_PASS, fault, retry_after_s
+from notewell.embedders.provider import Told
+from notewell.embedders.retrying import Retrying, RetryPolicy, pause_s
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 
 class World:

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import pytest
 
-from recollect.core.errors import BadSetting
-from recollect.core.secret import Secret
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.core.errors import BadSetting
+from notewell.core.secret import Secret
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
 KEY = "sk-canary-0123456789"
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embedders import wordpiece
-from recollect.embedders.wordpiece import WordPiece
+from notewell.embedders import wordpiece
+from notewell.embedders.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     from pathlib import Path

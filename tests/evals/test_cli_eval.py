@@ -1,4 +1,4 @@
-"""`recollect eval` from end to end, in this process, without a model."""
+"""`notewell eval` from end to end, in this process, without a model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import main
-from recollect.cli.parser import build_parser
+from notewell.cli import main
+from notewell.cli.parser import build_parser
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,9 +57,9 @@ def test_a_set_is_asked_of_the_floor_and_of_us(evaluate: Eval, workspaces: Path)
 def test_two_engines_stand_in_one_table(
     evaluate: Eval, workspaces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = os.environ.get("RECOLLECT_TEST_QMD")
+    program = os.environ.get("NOTEWELL_TEST_QMD")
     if not program:
-        pytest.skip("set RECOLLECT_TEST_QMD to a qmd; ./check installs one")
+        pytest.skip("set NOTEWELL_TEST_QMD to a qmd; ./check installs one")
     monkeypatch.setenv("PATH", f"{Path(program).parent}:{os.environ['PATH']}")
     evaluate(workspaces, "--backend", "qmd", "--system", "keyword")
     lines = evaluate.out.strip().split("\n")
@@ -175,7 +175,7 @@ def test_chinese_asked_of_a_latin_model_is_shown_as_answered_by_keyword(
 
 def test_the_page_shows_what_is_printed(evaluate: Eval) -> None:
     page = (ROOT / "docs" / "how-to" / "evaluate.md").read_text(encoding="utf-8")
-    (session,) = re.findall(r"^```console\n\$ recollect eval (.*?)^```", page, re.M | re.S)
+    (session,) = re.findall(r"^```console\n\$ notewell eval (.*?)^```", page, re.M | re.S)
     command, *shown = session.split("\n")
     folder, *options = shlex.split(command)
     assert evaluate(ROOT / folder, *options) == 0
@@ -196,5 +196,5 @@ def test_every_option_is_on_the_page(capsys: pytest.CaptureFixture[str]) -> None
     page = (ROOT / "docs" / "how-to" / "evaluate.md").read_text(encoding="utf-8")
     for option in re.findall(r"^  (--[\w-]+)", capsys.readouterr().out, re.M):
         assert option in page, option
-    for line in re.findall(r"^recollect (eval .*?)(?: *#.*)?$", page, re.M):
+    for line in re.findall(r"^notewell (eval .*?)(?: *#.*)?$", page, re.M):
         build_parser("eval").parse_args(shlex.split(line))

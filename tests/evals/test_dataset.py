@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import BadRequest, NotADataset, StateNotWritable
-from recollect.evals import load_dataset
-from recollect.evals.dataset import EVERY_LINE, Evidence, Place
+from notewell.core.errors import BadRequest, NotADataset, StateNotWritable
+from notewell.evals import load_dataset
+from notewell.evals.dataset import EVERY_LINE, Evidence, Place
 
 
 def spoil(folder: Path, **changed: Any) -> None:

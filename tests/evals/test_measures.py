@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.evals.dataset import Evidence, Place
-from recollect.evals.measures import (
+from notewell.evals.dataset import Evidence, Place
+from notewell.evals.measures import (
     MEASURES,
     SHARES,
     Found,

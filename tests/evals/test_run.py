@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Progress, Settings
-from recollect.core.errors import BadRequest, EmbedderFailed
-from recollect.evals import PlainFts5, Recollect, Run, load_dataset, open_system, run
-from recollect.evals.baseline import CHARS, windows
-from recollect.evals.dataset import NotesFolder
-from recollect.evals.measures import Found
-from recollect.evals.run import Reply
-from recollect.testing import BrokenEmbedder, HashEmbedder
+from notewell import Progress, Settings
+from notewell.core.errors import BadRequest, EmbedderFailed
+from notewell.evals import Notewell, PlainFts5, Run, load_dataset, open_system, run
+from notewell.evals.baseline import CHARS, windows
+from notewell.evals.dataset import NotesFolder
+from notewell.evals.measures import Found
+from notewell.evals.run import Reply
+from notewell.testing import BrokenEmbedder, HashEmbedder
 
 
 def asked(run_: Run) -> dict[str, list[str]]:
@@ -36,7 +36,7 @@ def test_every_system_finds_the_obvious(workspaces: Path, tmp_path: Path, name: 
 
 
 def test_the_vector_system_goes_by_meaning_alone(workspaces: Path, tmp_path: Path) -> None:
-    (workspaces / "north" / "recollect.json").write_text("{}", encoding="utf-8")
+    (workspaces / "north" / "notewell.json").write_text("{}", encoding="utf-8")
     system = open_system("vector", tmp_path / "state", embedder=HashEmbedder())
     done = run(load_dataset(workspaces, tmp_path), "vector", system, 6)
     assert asked(done)["q1"] == ["MEMORY.md"]
@@ -45,7 +45,7 @@ def test_the_vector_system_goes_by_meaning_alone(workspaces: Path, tmp_path: Pat
 
 def test_progress_tells_of_notes_and_questions(workspaces: Path, tmp_path: Path) -> None:
     told: list[Progress] = []
-    system = Recollect(tmp_path / "state", embedder=HashEmbedder())
+    system = Notewell(tmp_path / "state", embedder=HashEmbedder())
     run(load_dataset(workspaces, tmp_path), "us", system, 6, told.append)
     assert told[-1] == Progress(2, 2, "questions of diary, us")
     assert len(told) > 2
@@ -54,7 +54,7 @@ def test_progress_tells_of_notes_and_questions(workspaces: Path, tmp_path: Path)
 def test_vectors_are_kept_with_the_state(workspaces: Path, tmp_path: Path) -> None:
     dataset, embedder = load_dataset(workspaces, tmp_path), HashEmbedder()
     for _ in range(2):
-        run(dataset, "hybrid", Recollect(tmp_path / "state", embedder=embedder), 6)
+        run(dataset, "hybrid", Notewell(tmp_path / "state", embedder=embedder), 6)
     chunks, questions = 3, 2
     assert embedder.embedded_texts == chunks + 2 * questions
 
@@ -93,7 +93,7 @@ def test_hits_in_the_same_note_all_count_where_lines_are_asked_for(
 
 def test_passages_are_found_as_notes(passages: Path, tmp_path: Path) -> None:
     dataset = load_dataset(passages, tmp_path / "scratch")
-    for system in (PlainFts5(), Recollect(tmp_path / "state", embedder=HashEmbedder())):
+    for system in (PlainFts5(), Notewell(tmp_path / "state", embedder=HashEmbedder())):
         done = run(dataset, "any", system, 10)
         assert done.measured("any", 10).mean == 1
         assert asked(done)["facts/q2"][0] == "memory/000002.md"
@@ -115,9 +115,9 @@ def test_the_settings_of_a_workspace_hold_in_an_evaluation(
     workspaces: Path, tmp_path: Path
 ) -> None:
     config = '{"agents": {"defaults": {"memorySearch": {"query": {"minScore": 1}}}}}'
-    (workspaces / "north" / "recollect.json").write_text(config, encoding="utf-8")
+    (workspaces / "north" / "notewell.json").write_text(config, encoding="utf-8")
     for settings, found in ((None, 0), (Settings(min_score=0.0), 1)):
-        system = Recollect(tmp_path / "state", "keyword", settings=settings)
+        system = Notewell(tmp_path / "state", "keyword", settings=settings)
         system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert len(system.ask("bread and wine", 6).hits) == found
         system.close()
@@ -126,7 +126,7 @@ def test_the_settings_of_a_workspace_hold_in_an_evaluation(
 def test_an_empty_question_is_refused_and_shown_not_raised(
     workspaces: Path, tmp_path: Path
 ) -> None:
-    for system in (PlainFts5(), Recollect(tmp_path / "state", "keyword")):
+    for system in (PlainFts5(), Notewell(tmp_path / "state", "keyword")):
         system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert list(system.ask(" ", 6).hits) == []
         system.close()
@@ -143,7 +143,7 @@ def test_a_run_without_the_vectors_it_was_to_have_is_no_run(
         run(
             load_dataset(workspaces, tmp_path),
             "hybrid",
-            Recollect(tmp_path / "state", embedder=broken),
+            Notewell(tmp_path / "state", embedder=broken),
             6,
         )
 

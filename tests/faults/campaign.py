@@ -161,7 +161,7 @@ class Campaign:
 @contextmanager
 def campaign(workers: int = WORKERS) -> Iterator[Campaign]:
     with tempfile.TemporaryDirectory(
-        prefix="recollect-faults-", dir=_MEMORY_DISK if _MEMORY_DISK.is_dir() else None
+        prefix="notewell-faults-", dir=_MEMORY_DISK if _MEMORY_DISK.is_dir() else None
     ) as name:
         folder = Path(name).resolve()
         library = build(folder)

@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 from tests.faults.scene import CHUNK_TOKENS, Scene, Seen, told
 
-from recollect import Answer
-from recollect.core.chunking import ChunkLimits, chunk
-from recollect.core.types import NoteStat
-from recollect.core.words import VERSION
-from recollect.embedders import Cached
-from recollect.index import Identity, Index
-from recollect.index.cache import SqliteVectorCache
-from recollect.memory import Memory, index_dir
+from notewell import Answer
+from notewell.core.chunking import ChunkLimits, chunk
+from notewell.core.types import NoteStat
+from notewell.core.words import VERSION
+from notewell.embedders import Cached
+from notewell.index import Identity, Index
+from notewell.index.cache import SqliteVectorCache
+from notewell.memory import Memory, index_dir
 
 TOPICS = ("amber", "basalt", "cobalt", "dolomite", "emerald")
 CHANGED, GONE, ADDED = ("amber", "basalt"), "cobalt", ("jasper",)
@@ -228,7 +228,7 @@ class CacheCase:
 
 
 def _hashed(texts: list[str]) -> Any:
-    from recollect.testing import HashEmbedder
+    from notewell.testing import HashEmbedder
 
     return HashEmbedder(dims=32, model="first").embed(texts, "document")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.faults.scene import Scene, Seen, told
 
-from recollect.capture import (
+from notewell.capture import (
     FlushFacts,
     FlushSettings,
     Message,
@@ -22,16 +22,16 @@ from recollect.capture import (
     capture_dir,
     flush,
 )
-from recollect.capture.captured import save_new_messages
-from recollect.capture.ended import Ended
-from recollect.capture.history import writes
-from recollect.capture.state import read_json
-from recollect.capture.undo import CannotUndo, undo
-from recollect.core.errors import BadRequest, EditRefused
-from recollect.memory import Memory
-from recollect.notes import Workspace
-from recollect.notes.edit import EditableFolder
-from recollect.redaction import Redactor, load_mask_key
+from notewell.capture.captured import save_new_messages
+from notewell.capture.ended import Ended
+from notewell.capture.history import writes
+from notewell.capture.state import read_json
+from notewell.capture.undo import CannotUndo, undo
+from notewell.core.errors import BadRequest, EditRefused
+from notewell.memory import Memory
+from notewell.notes import Workspace
+from notewell.notes.edit import EditableFolder
+from notewell.redaction import Redactor, load_mask_key
 
 DAY = "memory/2026-11-15.md"
 ENTRY = "We ship the router on Friday.\n\nThe plan:\n\n1. test\n2. ship"

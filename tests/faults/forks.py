@@ -113,7 +113,7 @@ def _be_child(job: dict[str, Any], writing: int) -> None:
 def _report(job: dict[str, Any]) -> Report:
     from tests.faults.jobs import JOBS
 
-    from recollect.core.errors import RecollectError
+    from notewell.core.errors import NotewellError
 
     try:
         return {"ended": "done", "value": JOBS[job.pop("do")](**job)}
@@ -121,7 +121,7 @@ def _report(job: dict[str, Any]) -> Report:
         return {
             "ended": "raised",
             "type": type(error).__name__,
-            "ours": isinstance(error, RecollectError),
+            "ours": isinstance(error, NotewellError),
             "message": str(error),
             "trace": traceback.format_exc(limit=-6),
         }

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from recollect.index.folder import IndexFolder
-from recollect.index.writer import IndexWriter
-from recollect.notes.append import _Append
+from notewell.index.folder import IndexFolder
+from notewell.index.writer import IndexWriter
+from notewell.notes.append import _Append
 
 _SUFFIXES = ("", "-wal", "-shm")
 

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from recollect.config import Settings
-from recollect.core.errors import RecollectError
-from recollect.memory import Memory, open_memory
-from recollect.testing import HashEmbedder
+from notewell.config import Settings
+from notewell.core.errors import NotewellError
+from notewell.memory import Memory, open_memory
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Kind, Vectors
+    from notewell.core.ports import Kind, Vectors
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 LATER_S = 3600
@@ -157,5 +157,5 @@ def told(ask: Callable[[], Any]) -> Any:
     """An answer, or the error in its place."""
     try:
         return ask()
-    except RecollectError as error:
+    except NotewellError as error:
         return {"error": type(error).__name__, "message": str(error)}

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture.history import writes
-from recollect.capture.place import Place
-from recollect.capture.state import add_line, read_json, read_lines, write_json
-from recollect.capture.undo import undo
-from recollect.core.errors import EditRefused, StateNotWritable
-from recollect.index.folder import IndexFolder
-from recollect.notes import Entry, Workspace, held
-from recollect.notes.edit import EditableFolder
+from notewell.capture.history import writes
+from notewell.capture.place import Place
+from notewell.capture.state import add_line, read_json, read_lines, write_json
+from notewell.capture.undo import undo
+from notewell.core.errors import EditRefused, StateNotWritable
+from notewell.index.folder import IndexFolder
+from notewell.notes import Entry, Workspace, held
+from notewell.notes.edit import EditableFolder
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)
@@ -67,7 +67,7 @@ def test_what_a_kill_left_of_an_undo_goes_with_the_next_one(tmp_path: Path) -> N
     place = Place(Workspace.open(root), tmp_path / "state", str)
     place.append(Entry("one", "test"), DAY, now=NOW)
     place.append(Entry("two", "test"), DAY, now=NOW)
-    (root / "memory" / ".2026-11-15.md.recollect-undo").write_text("half", encoding="utf-8")
+    (root / "memory" / ".2026-11-15.md.notewell-undo").write_text("half", encoding="utf-8")
     undo(root, place.folder, writes(place.folder)[0].id, now=NOW)
     assert names(root / "memory") == ["2026-11-15.md"]
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.core.chunking import ChunkLimits, chunk, embedding_text
-from recollect.core.querying import text_query
-from recollect.core.types import NoteStat
-from recollect.core.words import VERSION
-from recollect.index import Identity, Index
-from recollect.testing import HashEmbedder
+from notewell.core.chunking import ChunkLimits, chunk, embedding_text
+from notewell.core.querying import text_query
+from notewell.core.types import NoteStat
+from notewell.core.words import VERSION
+from notewell.index import Identity, Index
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from recollect.index import IndexReader, Snapshot
-    from recollect.index.writer import IndexWriter
+    from notewell.index import IndexReader, Snapshot
+    from notewell.index.writer import IndexWriter
 
 WAIT_S = 60.0
 SMALL = ChunkLimits(tokens=24, overlap=0)

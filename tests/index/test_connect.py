@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NoReturn
 import apsw
 import pytest
 
-from recollect.core.errors import (
+from notewell.core.errors import (
     IndexBusy,
     IndexTooNew,
     IndexUnreadable,
-    RecollectError,
+    NotewellError,
     StateNotWritable,
 )
-from recollect.index import SCHEMA, connect
-from recollect.index.connect import (
+from notewell.index import SCHEMA, connect
+from notewell.index.connect import (
     is_immutable,
     open_new,
     open_reader,
@@ -28,7 +28,7 @@ from recollect.index.connect import (
     select,
     transaction,
 )
-from recollect.index.schema import TABLES, stamp
+from notewell.index.schema import TABLES, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from recollect.index import IndexReader
+    from notewell.index import IndexReader
 
     Ask = Callable[[IndexReader, str], list[str]]
 
@@ -93,14 +93,14 @@ def test_a_new_file_has_checksums_a_log_and_is_private(file: Path) -> None:
 
 def test_an_old_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect, "OLDEST_SOUND_SQLITE", (99, 0, 0))
-    with pytest.raises(RecollectError, match="can lose commits in WAL mode: upgrade apsw"):
+    with pytest.raises(NotewellError, match="can lose commits in WAL mode: upgrade apsw"):
         connect._load_checksums.__wrapped__()
 
 
 MANY_FIRST_OPENERS = """
 import sys, threading
 from pathlib import Path
-from recollect.index.connect import open_new
+from notewell.index.connect import open_new
 
 folder, barrier, verified = Path(sys.argv[1]), threading.Barrier(16), []
 
@@ -170,7 +170,7 @@ def test_a_file_that_was_cut_off_is_noticed(room: Room, left: int) -> None:
     [
         (bytes(100), True, "file is not a database"),
         (b"not at all a database\n" * 400, False, "file is not a database"),
-        (b"", False, "not written by Recollect"),
+        (b"", False, "not written by Notewell"),
     ],
 )
 def test_what_is_no_index_of_ours_is_refused_and_a_sync_sets_it_aside(
@@ -195,10 +195,10 @@ def stamped(room: Room, pragma: str, number: int) -> None:
 def test_the_database_of_another_program_is_refused(room: Room, ask: Ask) -> None:
     room.publish(NOTES)
     stamped(room, "application_id", 77)
-    with pytest.raises(IndexUnreadable, match="it was not written by Recollect"):
+    with pytest.raises(IndexUnreadable, match="it was not written by Notewell"):
         ask(room.index.reader(), "router")
     with room.index.writing(wait_s=0) as writer:
-        assert "not written by Recollect" in (writer.open_current() or "")
+        assert "not written by Notewell" in (writer.open_current() or "")
 
 
 def test_an_index_of_ours_without_checksums_is_refused(room: Room, ask: Ask) -> None:
@@ -238,9 +238,9 @@ def test_the_index_of_an_older_version_is_to_be_rebuilt(room: Room, ask: Ask) ->
 NO_ROOM_TO_WRITE = """
 import resource, sys
 from pathlib import Path
-from recollect import open_memory
-from recollect.core.errors import StateNotWritable
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.core.errors import StateNotWritable
+from notewell.testing import HashEmbedder
 
 work, kept, spare = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 
@@ -309,9 +309,9 @@ def test_a_full_file_is_told_as_a_full_disk(file: Path) -> None:
 FULL_DISK = """
 import os, subprocess, sys
 from pathlib import Path
-from recollect import open_memory
-from recollect.core.errors import StateNotWritable
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.core.errors import StateNotWritable
+from notewell.testing import HashEmbedder
 
 disk, work = Path(sys.argv[1]), Path(sys.argv[2])
 made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk])

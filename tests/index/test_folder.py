@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.core.errors import IndexUnreadable, StateNotWritable
-from recollect.index.folder import IndexFolder
+from notewell.core.errors import IndexUnreadable, StateNotWritable
+from notewell.index.folder import IndexFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,8 +123,8 @@ def test_numbers_grow_even_after_the_pointer_was_lost(room: Room) -> None:
 FAIL_TO_PUBLISH = """
 import resource, sys
 from pathlib import Path
-from recollect.core.errors import StateNotWritable
-from recollect.index.folder import IndexFolder
+from notewell.core.errors import StateNotWritable
+from notewell.index.folder import IndexFolder
 
 folder = IndexFolder(Path(sys.argv[1]))
 before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -153,7 +153,7 @@ def test_a_pointer_that_could_not_be_written_whole_is_not_used(
 PUBLISH_IN_TURN = """
 import sys
 from pathlib import Path
-from recollect.index.folder import IndexFolder
+from notewell.index.folder import IndexFolder
 
 folder = IndexFolder(Path(sys.argv[1]))
 for turn in range(100):
@@ -242,8 +242,8 @@ WITHOUT_A_MASK = """
 import os, sys
 from pathlib import Path
 os.umask(0)
-from recollect import open_memory
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.testing import HashEmbedder
 
 with open_memory(sys.argv[1], state_dir=sys.argv[2], embedder=HashEmbedder()) as memory:
     memory.sync()

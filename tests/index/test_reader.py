@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from recollect import open_memory
-from recollect.core.errors import EmbedderFailed, IndexUnreadable
-from recollect.core.querying import text_query
-from recollect.index.connect import open_reader, select
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.core.errors import EmbedderFailed, IndexUnreadable
+from notewell.core.querying import text_query
+from notewell.index.connect import open_reader, select
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from recollect.index import IndexReader, Snapshot
+    from notewell.index import IndexReader, Snapshot
 
     Ask = Callable[[IndexReader, str], list[str]]
 
 PUBLISHED_ELSEWHERE = """
 import sys
 from pathlib import Path
-from recollect import open_memory
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.testing import HashEmbedder
 
 work = Path(sys.argv[1])
 with open_memory(work, state_dir=sys.argv[2], embedder=HashEmbedder()) as memory:
@@ -146,7 +146,7 @@ def test_a_file_that_vanishes_while_it_is_opened_is_looked_for_again(
             room.publish({"b.md": "router"})
         return open_reader(path)
 
-    monkeypatch.setattr("recollect.index.reader.open_reader", opened_too_late)
+    monkeypatch.setattr("notewell.index.reader.open_reader", opened_too_late)
     with closing(room.index.reader()) as reader:
         assert ask(reader, "router") == ["b.md"]
 

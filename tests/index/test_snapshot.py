@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.core.querying import TextQuery, text_query
-from recollect.core.words import index_words
-from recollect.index.connect import select
+from notewell.core.querying import TextQuery, text_query
+from notewell.core.words import index_words
+from notewell.index.connect import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.index.conftest import Room
 
-    from recollect.index import Snapshot, StoredChunk
+    from notewell.index import Snapshot, StoredChunk
 
 WORDS = [
     *("router", "Router's", "routing", "password", "heron", "robin", "decided", "sqlite", "the"),

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from recollect import open_memory
-from recollect.core.chunking import ChunkLimits
-from recollect.core.errors import EmbedderFailed, IndexBusy, IndexUnreadable
-from recollect.core.types import NoteStat
-from recollect.index import connect
-from recollect.index.connect import open_reader, open_writer, select, transaction
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.core.chunking import ChunkLimits
+from notewell.core.errors import EmbedderFailed, IndexBusy, IndexUnreadable
+from notewell.core.types import NoteStat
+from notewell.index import connect
+from notewell.index.connect import open_reader, open_writer, select, transaction
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from recollect import Memory
-    from recollect.index import IndexReader, StoredChunk
-    from recollect.index.writer import IndexWriter
+    from notewell import Memory
+    from notewell.index import IndexReader, StoredChunk
+    from notewell.index.writer import IndexWriter
 
     Ask = Callable[[IndexReader, str], list[str]]
 
@@ -250,10 +250,10 @@ def _forget_and_fail(writer: IndexWriter) -> None:
 REBUILD_AND_STOP = """
 import sys
 from pathlib import Path
-from recollect import open_memory
-from recollect.index import Index
-from recollect.index.folder import IndexFolder
-from recollect.testing import HashEmbedder
+from notewell import open_memory
+from notewell.index import Index
+from notewell.index.folder import IndexFolder
+from notewell.testing import HashEmbedder
 
 point = sys.argv[3]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.ports import Embedder
-from recollect.lance import EntryStore
-from recollect.redaction import Redactor
-from recollect.testing import HashEmbedder
+from notewell.core.ports import Embedder
+from notewell.lance import EntryStore
+from notewell.redaction import Redactor
+from notewell.testing import HashEmbedder
 
 Open = Callable[..., EntryStore]
 

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import BadSetting
-from recollect.lance import (
+from notewell.core.errors import BadSetting
+from notewell.lance import (
     EntriesBusy,
     EntriesUnreadable,
     EntryStore,
     LanceSettings,
     MemoryEntry,
 )
-from recollect.lance.lock import alone
-from recollect.lance.table import MAX_FRAGMENTS, Tables
-from recollect.testing import HashEmbedder
+from notewell.lance.lock import alone
+from notewell.lance.table import MAX_FRAGMENTS, Tables
+from notewell.testing import HashEmbedder
 
 Open = Callable[..., EntryStore]
 
@@ -124,7 +124,7 @@ def test_new_files_are_forced_to_the_disk_before_old_ones_go(
     store.store("The sail is white")
     store.forget(gone.id)
     there = {str(path) for path in folder.rglob("*") if path.is_file()}
-    assert there - {str(folder / "recollect.lock")} <= forced
+    assert there - {str(folder / "notewell.lock")} <= forced
 
 
 def test_damaged_files_are_our_error_and_not_a_stranger_s(opened: Open, folder: Path) -> None:
@@ -156,7 +156,7 @@ def in_python(program: str, *arguments: str) -> str:
 
 def test_importing_the_rooms_loads_no_lancedb() -> None:
     program = (
-        "import sys, recollect.lance, recollect.tools.lance_turns, recollect.lance.markdown; "
+        "import sys, notewell.lance, notewell.tools.lance_turns, notewell.lance.markdown; "
         "print([name for name in ('lancedb', 'pyarrow', 'numpy') if name in sys.modules])"
     )
     assert in_python(program) == "[]\n"
@@ -167,8 +167,8 @@ def test_without_the_package_the_next_step_is_said(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 sys.modules["lancedb"] = None
-from recollect.lance import EntryStore, LanceMissing
-from recollect.testing import HashEmbedder
+from notewell.lance import EntryStore, LanceMissing
+from notewell.testing import HashEmbedder
 store = EntryStore(Path(sys.argv[1]), "main", HashEmbedder(), redact=str)
 print(store.recall("tea").found)
 try:

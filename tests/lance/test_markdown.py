@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import BadRequest
-from recollect.lance import CATEGORIES, EntryStore, MemoryEntry
-from recollect.lance.entry import clean_text
-from recollect.lance.markdown import from_markdown, to_markdown
+from notewell.core.errors import BadRequest
+from notewell.lance import CATEGORIES, EntryStore, MemoryEntry
+from notewell.lance.entry import clean_text
+from notewell.lance.markdown import from_markdown, to_markdown
 
 Open = Callable[..., EntryStore]
 

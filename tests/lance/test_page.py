@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.parser import build_parser
+from notewell.cli.parser import build_parser
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "lancedb.md"
 
@@ -30,7 +30,7 @@ def test_the_examples_print_what_the_page_says(
 
 
 def test_every_command_on_the_page_is_one_we_have() -> None:
-    commands = [line for line in "".join(blocks("sh")).split("\n") if line.startswith("recollect")]
+    commands = [line for line in "".join(blocks("sh")).split("\n") if line.startswith("notewell")]
     assert len(commands) == 7
     for command in commands:
         words = shlex.split(command)[1:]

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from recollect.lance import EntryStore
+from notewell.lance import EntryStore
 
 Open = Callable[..., EntryStore]
 
 STORES = """
 import sys
 from pathlib import Path
-from recollect.lance import EntryStore
-from recollect.testing import HashEmbedder
+from notewell.lance import EntryStore
+from notewell.testing import HashEmbedder
 folder, name, count = sys.argv[1:]
 store = EntryStore(Path(folder), "main", HashEmbedder(256, model="hash-256"), redact=str)
 for number in range(int(count)):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import BadRequest, BadSetting, EmbedderFailed
-from recollect.lance import EntryStore
-from recollect.lance.alike import SAME_COSINE
-from recollect.testing import BrokenEmbedder, HashEmbedder
+from notewell.core.errors import BadRequest, BadSetting, EmbedderFailed
+from notewell.lance import EntryStore
+from notewell.lance.alike import SAME_COSINE
+from notewell.testing import BrokenEmbedder, HashEmbedder
 
 Open = Callable[..., EntryStore]
 STORY = " ".join(f"{a}{b}" for a in ("bak", "lom", "rit", "sud") for b in "abcdefghijklmnopqrst")

@@ -13,14 +13,14 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from recollect import open_memory
-from recollect.cli import main
-from recollect.config import load_settings
-from recollect.config.resolve import Asked, read_configuration
-from recollect.lance import EntryStore, LanceSettings
-from recollect.server.mcp import create_server
-from recollect.testing import HashEmbedder
-from recollect.tools import ENTRY_TOOLS, TOOLS, Talk
+from notewell import open_memory
+from notewell.cli import main
+from notewell.config import load_settings
+from notewell.config.resolve import Asked, read_configuration
+from notewell.lance import EntryStore, LanceSettings
+from notewell.server.mcp import create_server
+from notewell.testing import HashEmbedder
+from notewell.tools import ENTRY_TOOLS, TOOLS, Talk
 
 Open = Callable[..., EntryStore]
 Run = Callable[..., tuple[int, str, str]]
@@ -109,7 +109,7 @@ def test_the_settings_come_from_the_users_own_file(workspace: Path, tmp_path: Pa
         },
     }
     told = {"plugins": {"entries": {"memory-lancedb": plugin}}}
-    env = {"HOME": str(tmp_path), "RECOLLECT_CONFIG": str(written(tmp_path / "own.json", told))}
+    env = {"HOME": str(tmp_path), "NOTEWELL_CONFIG": str(written(tmp_path / "own.json", told))}
     assert load_settings(workspace, "main", env).entries == LanceSettings(
         enabled=True, auto_recall=True, db_path="~/lance", capture_chars=700
     )
@@ -119,7 +119,7 @@ def test_the_settings_come_from_the_users_own_file(workspace: Path, tmp_path: Pa
 def test_a_workspace_that_came_from_a_stranger_opens_no_entries(
     workspace: Path, tmp_path: Path
 ) -> None:
-    written(workspace / "recollect.json", LANCE)
+    written(workspace / "notewell.json", LANCE)
     env = {"HOME": str(tmp_path)}
     assert load_settings(workspace, "main", env).entries is None
     (finding,) = read_configuration(Asked(workspace), env).findings
@@ -176,9 +176,9 @@ def test_a_client_that_starts_the_program_stores_recalls_and_forgets(
 ) -> None:
     state = str(tmp_path / "state")
     config = str(written(tmp_path / "own.json", LANCE))
-    command = ["-m", "recollect", "mcp", "serve", "-w", str(workspace), "--state-dir", state]
+    command = ["-m", "notewell", "mcp", "serve", "-w", str(workspace), "--state-dir", state]
     started = StdioServerParameters(
-        command=sys.executable, args=command, env={"RECOLLECT_CONFIG": config}
+        command=sys.executable, args=command, env={"NOTEWELL_CONFIG": config}
     )
 
     async def asking() -> None:

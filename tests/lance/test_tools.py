@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from recollect import Memory, open_memory
-from recollect.core.errors import EmbedderFailed
-from recollect.lance import EntryStore
-from recollect.lance.lock import alone
-from recollect.testing import BrokenEmbedder, HashEmbedder
-from recollect.tools import ENTRY_TOOLS, Failure, Talk, call
+from notewell import Memory, open_memory
+from notewell.core.errors import EmbedderFailed
+from notewell.lance import EntryStore
+from notewell.lance.lock import alone
+from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.tools import ENTRY_TOOLS, Failure, Talk, call
 
 Open = Callable[..., EntryStore]
 SCHEMAS = {spec.name: spec.output_schema for spec in ENTRY_TOOLS}

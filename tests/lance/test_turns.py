@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.capture import Message
-from recollect.core.errors import EmbedderFailed
-from recollect.lance import EntryStore, LanceSettings
-from recollect.testing import BrokenEmbedder
-from recollect.tools import Talk
-from recollect.tools.fence import REMINDER
-from recollect.tools.lance_turns import capture_turn, recalled_for
+from notewell.capture import Message
+from notewell.core.errors import EmbedderFailed
+from notewell.lance import EntryStore, LanceSettings
+from notewell.testing import BrokenEmbedder
+from notewell.tools import Talk
+from notewell.tools.fence import REMINDER
+from notewell.tools.lance_turns import capture_turn, recalled_for
 
 Open = Callable[..., EntryStore]
 ON = LanceSettings(enabled=True, auto_capture=True, auto_recall=True)

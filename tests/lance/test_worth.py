@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.lance.worth import category_of, reads_like_orders, refusal
+from notewell.lance.worth import category_of, reads_like_orders, refusal
 
 KEPT = [
     ("I prefer dark mode in every editor", "preference"),

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from recollect.notes import ExtraPath, Workspace
-from recollect.notes.below import CheckedFolder
-from recollect.notes.scope import scope_of
+from notewell.notes import ExtraPath, Workspace
+from notewell.notes.below import CheckedFolder
+from notewell.notes.scope import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

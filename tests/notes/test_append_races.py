@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import NoteNotWritable
-from recollect.notes import Entry, Workspace
-from recollect.notes.append import TRIES
-from recollect.notes.below import Folder, HeldFolder
-from recollect.notes.scope import scope_of
+from notewell.core.errors import NoteNotWritable
+from notewell.notes import Entry, Workspace
+from notewell.notes.append import TRIES
+from notewell.notes.below import Folder, HeldFolder
+from notewell.notes.scope import scope_of
 
 SAVES = 150
 DAY = date(2026, 11, 15)
@@ -36,7 +36,7 @@ APPENDING = """
 import sys
 from datetime import date
 from pathlib import Path
-from recollect.notes import Entry, Workspace
+from notewell.notes import Entry, Workspace
 
 name, count = sys.argv[2], int(sys.argv[3])
 workspace = Workspace.open(Path(sys.argv[1]))
@@ -355,8 +355,8 @@ FULL_DISK = """
 import os, subprocess, sys
 from datetime import date
 from pathlib import Path
-from recollect.core.errors import NoteNotWritable
-from recollect.notes import Entry, Workspace
+from notewell.core.errors import NoteNotWritable
+from notewell.notes import Entry, Workspace
 
 disk, day = Path(sys.argv[1]), date(2026, 11, 15)
 made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk])

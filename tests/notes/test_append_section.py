@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.chunking import ChunkLimits, chunk
-from recollect.core.errors import BadEntry, NoteNotWritable
-from recollect.notes import Entry, Section, Workspace
+from notewell.core.chunking import ChunkLimits, chunk
+from notewell.core.errors import BadEntry, NoteNotWritable
+from notewell.notes import Entry, Section, Workspace
 
 ONE = Entry("new", "mcp")
 MARKED = "- new <!-- @mcp -->\n"

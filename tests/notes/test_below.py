@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.notes.below import CheckedFolder, Folder, HeldFolder, NotPlain, descend, disk
+from notewell.notes.below import CheckedFolder, Folder, HeldFolder, NotPlain, descend, disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable

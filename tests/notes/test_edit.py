@@ -18,14 +18,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.core.errors import EditRefused, NoteBusy
-from recollect.notes import Workspace
-from recollect.notes.edit import (
+from notewell.core.errors import EditRefused, NoteBusy
+from notewell.notes import Workspace
+from notewell.notes.edit import (
     MAX_EDIT_BYTES,
     MAX_ENTRIES,
     EditableFolder,
 )
-from recollect.notes.held import ChangeableFolder
+from notewell.notes.held import ChangeableFolder
 
 NOON = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
 

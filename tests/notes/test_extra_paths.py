@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.core.errors import NotANote
-from recollect.notes import ExtraPath, Workspace
+from notewell.core.errors import NotANote
+from notewell.notes import ExtraPath, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

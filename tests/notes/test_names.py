@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.notes.names import is_conflict_copy, matches, shown, untellable
+from notewell.notes.names import is_conflict_copy, matches, shown, untellable
 
 
 @pytest.mark.parametrize(

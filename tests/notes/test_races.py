@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.core.errors import NotANote, NoteUnreadable
-from recollect.notes import Workspace
+from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.notes import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import NotANote, NoteUnreadable
-from recollect.core.limits import MAX_NOTE_BYTES
-from recollect.notes import ExtraPath, Workspace
-from recollect.notes.scope import scope_of
+from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.notes import ExtraPath, Workspace
+from notewell.notes.scope import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.core.errors import WorkspaceMissing
-from recollect.core.limits import MAX_NOTE_BYTES
-from recollect.notes import ExtraPath, Workspace
-from recollect.notes.scope import MAX_FOLDERS
+from notewell.core.errors import WorkspaceMissing
+from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.notes import ExtraPath, Workspace
+from notewell.notes.scope import MAX_FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from recollect.core.types import Ignored
+    from notewell.core.types import Ignored
 
     OpenWorkspace = Callable[..., Workspace]
     Write = Callable[..., Path]
@@ -214,7 +214,7 @@ def test_an_unlisted_folder_above_the_workspace_covers_all_of_it(
 FEW_DESCRIPTORS = """
 import os, resource, sys
 from pathlib import Path
-from recollect.notes import Workspace
+from notewell.notes import Workspace
 
 workspace = Workspace.open(Path(sys.argv[1]))
 workspace.scan()

@@ -25,12 +25,12 @@ from tests.powerloss.workplace import (
     write_notes,
 )
 
-from recollect.core.errors import RecollectError
-from recollect.index.cache import SqliteVectorCache
-from recollect.testing import HashEmbedder
+from notewell.core.errors import NotewellError
+from notewell.index.cache import SqliteVectorCache
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 Told = Callable[[str], None]
 
@@ -84,7 +84,7 @@ class IndexStory:
             rebuilt = report.rebuilt if first != NOTHING else None
             after = look(root) if notes == self._notes else "the notes have changed"
             return IndexSeen(first, after, trouble or rebuilt, tuple(leftovers(root)))
-        except RecollectError as error:
+        except NotewellError as error:
             return IndexSeen(f"{type(error).__name__}: {error}", "", None, ())
 
     def judge(self, seen: object, acknowledged: list[str]) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 from tests.powerloss.stories import Told
 from tests.powerloss.workplace import NOW, memory
 
-from recollect.capture import (
+from notewell.capture import (
     FlushFacts,
     FlushSettings,
     Message,
@@ -21,11 +21,11 @@ from recollect.capture import (
     capture_dir,
     flush,
 )
-from recollect.capture.captured import save_new_messages
-from recollect.capture.ended import Ended
-from recollect.capture.history import writes
-from recollect.capture.undo import undo
-from recollect.core.errors import RecollectError
+from notewell.capture.captured import save_new_messages
+from notewell.capture.ended import Ended
+from notewell.capture.history import writes
+from notewell.capture.undo import undo
+from notewell.core.errors import NotewellError
 
 DAY = "memory/2026-11-15.md"
 USER_TEXT = "# Memory\n\nThe user wrote this, without a line break at the end."
@@ -296,7 +296,7 @@ class Undo:
         try:
             self.act(root, lambda _: None)
             again = "undone"
-        except RecollectError as error:
+        except NotewellError as error:
             again = str(error)
         with memory(root) as opened:
             notes = opened.sync().notes

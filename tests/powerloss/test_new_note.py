@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.capture import Place
-from recollect.capture.new_note import write_new
-from recollect.notes import Workspace
+from notewell.capture import Place
+from notewell.capture.new_note import write_new
+from notewell.notes import Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

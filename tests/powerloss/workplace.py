@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect import Memory, open_memory
-from recollect.config import Settings
-from recollect.core.errors import EmbedderFailed
-from recollect.core.ports import Embedder, Kind
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.config import Settings
+from notewell.core.errors import EmbedderFailed
+from notewell.core.ports import Embedder, Kind
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NOTHING = "nothing is indexed"

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 
 from tests.processes.events import Events, now
 
-from recollect import Memory, open_memory
-from recollect.config import Settings
-from recollect.core.errors import IndexBusy, RecollectError
-from recollect.core.ports import Kind
-from recollect.index.folder import IndexFolder
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.config import Settings
+from notewell.core.errors import IndexBusy, NotewellError
+from notewell.core.ports import Kind
+from notewell.index.folder import IndexFolder
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 QUESTION = "Which number does the beacon show?"
 BEACON = "memory/beacon.md"
@@ -111,7 +111,7 @@ def sync(root: Path, *, force: bool) -> None:
     except IndexBusy as busy:
         events.tell("busy", why=str(busy))
         return
-    except RecollectError as error:
+    except NotewellError as error:
         events.tell("failed", why=f"{type(error).__name__}: {error}")
         return
     trouble = type(report.trouble).__name__ if report.trouble else ""
@@ -151,7 +151,7 @@ def ask(root: Path, opened: Memory) -> None:
         found = _NUMBER.search(snippets)
         number = int(found.group(1)) if found else None
         why = "" if found else f"{len(answer.hits)} hits, {answer.reason}, {answer.notice}"
-    except RecollectError as error:
+    except NotewellError as error:
         number, why = None, f"{type(error).__name__}: {error}"
     Events(root).tell("answered", begun=started, ended=now(), number=number, why=why)
 

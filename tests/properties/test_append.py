@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from recollect.core.chunking import find_units
-from recollect.notes import Entry, Workspace
-from recollect.notes.clean import clean
-from recollect.notes.entry import Block
-from recollect.notes.tail import add_lines, is_utf16
+from notewell.core.chunking import find_units
+from notewell.notes import Entry, Workspace
+from notewell.notes.clean import clean
+from notewell.notes.entry import Block
+from notewell.notes.tail import add_lines, is_utf16
 
 DAY = date(2026, 11, 15)
 
@@ -103,7 +103,7 @@ def test_no_entry_changes_what_markdown_makes_of_its_neighbours(entries: list[En
 @given(before=torn_notes(), entries=st.lists(ENTRIES, min_size=1, max_size=3))
 def test_what_is_decided_is_what_the_file_then_holds(before: bytes, entries: list[Entry]) -> None:
     assume(not is_utf16(before))
-    with tempfile.TemporaryDirectory(prefix="recollect-property-") as folder:
+    with tempfile.TemporaryDirectory(prefix="notewell-property-") as folder:
         workspace = Workspace.open(Path(folder))
         note = Path(folder) / "memory/2026-11-15.md"
         note.parent.mkdir()

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from recollect import Answer, Settings, open_memory
-from recollect.testing import HashEmbedder
+from notewell import Answer, Settings, open_memory
+from notewell.testing import HashEmbedder
 
 NAMES = st.sampled_from(
     [
@@ -65,7 +65,7 @@ class EditsAndSyncs(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="recollect-property-"))
+        self.home = Path(tempfile.mkdtemp(prefix="notewell-property-"))
         self.workspace = self.home / "workspace"
         self.workspace.mkdir()
         self.memory = open_memory(

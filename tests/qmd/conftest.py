@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from recollect.qmd import Models, Qmd, QmdHome, QmdSettings, collections_of
+from notewell.qmd import Models, Qmd, QmdHome, QmdSettings, collections_of
 
-VARIABLE = "RECOLLECT_TEST_QMD"
+VARIABLE = "NOTEWELL_TEST_QMD"
 NO_MODELS = Models("/nonexistent/e.gguf", "/nonexistent/r.gguf", "/nonexistent/g.gguf")
 """Paths, so that nothing is ever downloaded: QMD says at once that they are not there."""
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.types import Span
-from recollect.qmd import Collection, QmdFailed
-from recollect.qmd.found import from_command, from_server, rank_score
-from recollect.qmd.question import MAX_LINES, arguments, asked, body
+from notewell.core.types import Span
+from notewell.qmd import Collection, QmdFailed
+from notewell.qmd.found import from_command, from_server, rank_score
+from notewell.qmd.question import MAX_LINES, arguments, asked, body
 
 NOTES = Collection("notes-main", Path("/notes"), "**/*.md", "extra")
 MANY = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "name_x",

@@ -13,10 +13,10 @@ from tests.qmd.conftest import MakeQmd
 from tests.qmd.processes import await_end_of, group_of
 from tests.qmd.test_failures import failure_of, promptly, search_failure
 
-from recollect.qmd import QmdFailed, QmdHome
-from recollect.qmd.cadence import pause_after
-from recollect.qmd.daemon import Daemon
-from recollect.qmd.process import Program
+from notewell.qmd import QmdFailed, QmdHome
+from notewell.qmd.cadence import pause_after
+from notewell.qmd.daemon import Daemon
+from notewell.qmd.process import Program
 
 FOUND = '[{"file": "qmd://memory-root-main/MEMORY.md", "line": 2, "snippet": "by command"}]'
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.config.keys_memory import GLOBAL_KEYS
-from recollect.core.errors import BadSetting
-from recollect.qmd import (
+from notewell.config.keys_memory import GLOBAL_KEYS
+from notewell.core.errors import BadSetting
+from notewell.qmd import (
     Collection,
     ExtraFolder,
     Place,
@@ -27,9 +27,9 @@ from recollect.qmd import (
     shown_path,
     why_denied,
 )
-from recollect.qmd.cadence import Kept, Next, Runs, boot_pause, next_job, pause_after
-from recollect.qmd.failures import Kind
-from recollect.qmd.preflight import models_for
+from notewell.qmd.cadence import Kept, Next, Runs, boot_pause, next_job, pause_after
+from notewell.qmd.failures import Kind
+from notewell.qmd.preflight import models_for
 
 WORKSPACE = Path("/srv/workspace")
 
@@ -272,15 +272,13 @@ def test_no_path_leads_out_of_a_collection(parts: list[str]) -> None:
 
 
 def test_every_public_name_is_there_and_cheap_to_reach() -> None:
-    import recollect.qmd as room
+    import notewell.qmd as room
 
     assert sorted(room._HOMES) == sorted(room.__all__)
     assert all(getattr(room, name) for name in room.__all__)
     with pytest.raises(AttributeError, match="nonsense"):
         _ = room.nonsense
-    code = (
-        "import sys, recollect.qmd.settings as s; print({'subprocess', 'apsw'} & {*sys.modules})"
-    )
+    code = "import sys, notewell.qmd.settings as s; print({'subprocess', 'apsw'} & {*sys.modules})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert told.stdout.strip() == b"set()"
 

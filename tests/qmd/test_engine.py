@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from tests.qmd.conftest import NO_MODELS, with_node
 
-from recollect import Memory, open_memory
-from recollect.backends.qmd import QmdBackend
-from recollect.config import Settings
-from recollect.core.errors import BackendFailed, NotANote, NotForThisTalk
-from recollect.qmd import ExtraFolder, QmdSettings, home_of
-from recollect.testing import HashEmbedder
+from notewell import Memory, open_memory
+from notewell.backends.qmd import QmdBackend
+from notewell.config import Settings
+from notewell.core.errors import BackendFailed, NotANote, NotForThisTalk
+from notewell.qmd import ExtraFolder, QmdSettings, home_of
+from notewell.testing import HashEmbedder
 
 NOW_NS = 1_794_700_000_000_000_000  # 15 November 2026
 
@@ -308,11 +308,11 @@ def test_waiting_for_the_first_update_is_a_setting(
 
 
 def test_an_engine_is_what_the_protocol_says() -> None:
-    from recollect.backends.protocol import Backend
+    from notewell.backends.protocol import Backend
 
     engine: type[Backend] = QmdBackend
     assert engine.name == "qmd"  # type: ignore[comparison-overlap]
 
 
 def keepers() -> int:
-    return sum(one.name == "recollect-qmd-keeper" for one in threading.enumerate())
+    return sum(one.name == "notewell-qmd-keeper" for one in threading.enumerate())

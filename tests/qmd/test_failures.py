@@ -15,10 +15,10 @@ import pytest
 from tests.qmd.conftest import MakeQmd
 from tests.qmd.processes import await_end_of, group_of
 
-from recollect.core.errors import BackendFailed
-from recollect.qmd import Models, Qmd, QmdFailed, QmdHome, QmdSettings, collections_of
-from recollect.qmd.failures import error_line
-from recollect.qmd.lock import updating
+from notewell.core.errors import BackendFailed
+from notewell.qmd import Models, Qmd, QmdFailed, QmdHome, QmdSettings, collections_of
+from notewell.qmd.failures import error_line
+from notewell.qmd.lock import updating
 
 TIMEOUT_S = 0.6
 HANG = "time.sleep(600)"
@@ -184,7 +184,7 @@ def test_a_search_before_the_first_update(make_fake: MakeQmd, home: QmdHome) -> 
     home.index.unlink()
     told = search_failure(qmd)
     assert told.kind == "no-index"
-    assert "recollect index" in told.action
+    assert "notewell index" in told.action
 
 
 def index_with(home: QmdHome, vectors: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.qmd import (
+from notewell.qmd import (
     Collection,
     Exported,
     Models,
@@ -20,8 +20,8 @@ from recollect.qmd import (
     SessionText,
     export_sessions,
 )
-from recollect.qmd.export import export_name
-from recollect.qmd.home import user_models_of
+from notewell.qmd.export import export_name
+from notewell.qmd.home import user_models_of
 
 NOTES = Collection("notes-main", Path("/notes/Ü 🦓"), "**/*.md", "extra")
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -104,7 +104,7 @@ def test_a_session_is_a_page_with_a_paragraph_a_message(tmp_path: Path) -> None:
     assert file.name == export_name("sessions/ab12.jsonl")
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text("utf-8") == (
-        "# Session ab12\n<!-- recollect: sessions/ab12.jsonl -->\n\nUser: hi\n\nAssistant: ho\n"
+        "# Session ab12\n<!-- notewell: sessions/ab12.jsonl -->\n\nUser: hi\n\nAssistant: ho\n"
     )
 
 
@@ -122,7 +122,7 @@ def test_what_is_too_old_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None
     strangers = {
         "notes.md": "# Session mine\n\nnot an export\n",
         "copy.md": (tmp_path / export_name("sessions/old.jsonl")).read_text("utf-8"),
-        "other.txt": "# Session x\n<!-- recollect: y -->\n",
+        "other.txt": "# Session x\n<!-- notewell: y -->\n",
         "empty.md": "",
     }
     for name, text in strangers.items():

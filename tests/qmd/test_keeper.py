@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.qmd.conftest import MakeQmd
 
-from recollect.core.errors import IndexTrouble, RecollectError
-from recollect.qmd import Keeper, QmdFailed, QmdSettings
+from notewell.core.errors import IndexTrouble, NotewellError
+from notewell.qmd import Keeper, QmdFailed, QmdSettings
 
 WAIT_S = 10.0
 
@@ -21,7 +21,7 @@ class Work:
     """Jobs that raise what they are told to, and say when they were done."""
 
     def __init__(self) -> None:
-        self.raises: list[RecollectError | None] = []
+        self.raises: list[NotewellError | None] = []
         self.done: list[str] = []
         self._changed = threading.Condition()
 
@@ -64,7 +64,7 @@ def keep(work: Work) -> Iterator[Callable[..., Keeper]]:
 
 def ended(keeper: Keeper) -> bool:
     keeper.close(lambda: None)
-    return not any(one.name == "recollect-qmd-keeper" for one in threading.enumerate())
+    return not any(one.name == "notewell-qmd-keeper" for one in threading.enumerate())
 
 
 def test_it_updates_at_the_start_and_then_waits(keep: Callable[..., Keeper], work: Work) -> None:
@@ -100,7 +100,7 @@ def test_the_first_update_is_tried_again_where_somebody_was_busy(
 
 @pytest.mark.parametrize("trouble", [QmdFailed("exit", "x"), IndexTrouble("x")], ids=repr)
 def test_trouble_is_kept_for_the_status(
-    keep: Callable[..., Keeper], work: Work, trouble: RecollectError
+    keep: Callable[..., Keeper], work: Work, trouble: NotewellError
 ) -> None:
     work.raises = [None, trouble]
     keeper = keep(search_mode="vsearch", debounce_s=0.0)

@@ -16,13 +16,13 @@ import pytest
 from tests.qmd.conftest import NO_MODELS, MakeQmd, with_node
 from tests.qmd.processes import await_end_of, group_of
 
-from recollect.core.types import Source
-from recollect.qmd import ExtraFolder, Found, Qmd, QmdFailed, QmdHome, collections_of
-from recollect.qmd.collections import shown_path
-from recollect.qmd.found import Updated
-from recollect.qmd.home import INDEX
-from recollect.qmd.preflight import documents, has_vectors
-from recollect.qmd.process import Program, run
+from notewell.core.types import Source
+from notewell.qmd import ExtraFolder, Found, Qmd, QmdFailed, QmdHome, collections_of
+from notewell.qmd.collections import shown_path
+from notewell.qmd.found import Updated
+from notewell.qmd.home import INDEX
+from notewell.qmd.preflight import documents, has_vectors
+from notewell.qmd.process import Program, run
 
 CAP = "# Day\n\nFirst.\n\n\n\n\n\n\n\n## The CAP Theorem\n\nConsistency or availability.\n"
 BOTH = pytest.mark.parametrize("daemon", [False, True], ids=["command", "server"])
@@ -432,7 +432,7 @@ def test_no_server_outlives_a_process_that_was_killed(
     script = f"""
 import os, signal
 from pathlib import Path
-from recollect.qmd import Models, Qmd, QmdHome, QmdSettings, collections_of
+from notewell.qmd import Models, Qmd, QmdHome, QmdSettings, collections_of
 settings = QmdSettings(
     command={str(real_qmd)!r}, timeout_s=30, models=Models(*{tuple(NO_MODELS)!r})
 )

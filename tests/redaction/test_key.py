@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import StateNotWritable
-from recollect.redaction import load_mask_key
+from notewell.core.errors import StateNotWritable
+from notewell.redaction import load_mask_key
 
 
 def test_the_key_is_made_once_and_then_stays(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 from tests.redaction.made_up import NAMED, SHAPED, every_secret
 
-from recollect.redaction import Redactor
+from notewell.redaction import Redactor
 
 REDACT = Redactor(b"k" * 32)
 LEAST_RECALL = 0.97

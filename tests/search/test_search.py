@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Memory, Settings, Span, open_memory
-from recollect.core.errors import BadRequest, EmbedderMissing
-from recollect.testing import BrokenEmbedder, HashEmbedder
+from notewell import Memory, Settings, Span, open_memory
+from notewell.core.errors import BadRequest, EmbedderMissing
+from notewell.testing import BrokenEmbedder, HashEmbedder
 
 Make = Callable[..., Memory]
 
@@ -143,7 +143,7 @@ def test_no_more_hits_than_asked_for(remember: Make) -> None:
 
 def test_an_empty_memory_says_so(tmp_path: Path) -> None:
     with open_memory(tmp_path, state_dir=tmp_path / "state", embedder=HashEmbedder()) as memory:
-        assert memory.search("x").reason == "nothing is indexed yet: run `recollect index`"
+        assert memory.search("x").reason == "nothing is indexed yet: run `notewell index`"
         memory.sync()
         reason = "the index is empty: when it was made there were no notes"
         assert memory.search("x").reason == reason

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Settings, open_memory
-from recollect.core.errors import BadRequest, NotANote
-from recollect.core.passages import Passage, fair
-from recollect.core.ports import Reranker
-from recollect.search import SearchSettings
-from recollect.testing import HashEmbedder
+from notewell import Memory, Settings, open_memory
+from notewell.core.errors import BadRequest, NotANote
+from notewell.core.passages import Passage, fair
+from notewell.core.ports import Reranker
+from notewell.search import SearchSettings
+from notewell.testing import HashEmbedder
 
 Make = Callable[..., Memory]
 
@@ -190,7 +190,7 @@ def test_a_note_that_is_not_indexed_is_told_so(remember: Make, tmp_path: Path) -
     assert "no text to find" in memory.why_absent(QUESTION, "memory/empty.md")
     (tmp_path / "workspace" / "memory" / "new.md").write_text("new", encoding="utf-8")
     assert memory.why_absent(QUESTION, "memory/new.md") == (
-        "memory/new.md is not indexed yet: run `recollect index`"
+        "memory/new.md is not indexed yet: run `notewell index`"
     )
     (tmp_path / "workspace" / "memory" / "link.md").symlink_to("one.md")
     assert "links are not followed" in memory.why_absent(QUESTION, "memory/link.md")

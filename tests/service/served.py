@@ -20,14 +20,14 @@ import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from recollect.config import Settings
-from recollect.core.ports import Embedder
-from recollect.service.access import Names
-from recollect.service.agents import Agents, Place
-from recollect.service.app import create_app
-from recollect.service.limits import Limits
-from recollect.service.tokens import NAME, Scope, TokenBook, Wish
-from recollect.testing import HashEmbedder
+from notewell.config import Settings
+from notewell.core.ports import Embedder
+from notewell.service.access import Names
+from notewell.service.agents import Agents, Place
+from notewell.service.app import create_app
+from notewell.service.limits import Limits
+from notewell.service.tokens import NAME, Scope, TokenBook, Wish
+from notewell.testing import HashEmbedder
 
 PORT = 7374
 HOST = f"127.0.0.1:{PORT}"

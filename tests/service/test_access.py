@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from tests.service.served import HOST, ORIGIN, PORT, Served, serving
 
-from recollect.service.access import NEEDS_KEY, Guarded
+from notewell.service.access import NEEDS_KEY, Guarded
 
 
 class Entry(NamedTuple):
@@ -111,7 +111,7 @@ def _is_problem(answer: Any) -> None:
     told = answer.json()
     assert set(told) >= {"type", "title", "status", "detail", "action", "instance"}
     assert told["status"] == answer.status_code
-    assert told["type"].startswith("urn:recollect:problem:")
+    assert told["type"].startswith("urn:notewell:problem:")
 
 
 def test_a_method_that_a_route_has_not_got(served: Served) -> None:
@@ -135,7 +135,7 @@ def test_what_is_not_there_is_not_told_to_strangers(served: Served, path: str) -
 
 def test_an_agent_is_picked_among_the_tokens_own(served: Served) -> None:
     def found(token: str, agent: str | None, **options: Any) -> Any:
-        headers = {"Recollect-Agent": agent} if agent else {}
+        headers = {"Notewell-Agent": agent} if agent else {}
         return served.ask("GET", "/v1/notes/MEMORY.md", token, headers=headers, **options)
 
     assert "main agent" in found("both", None).json()["text"]
@@ -239,7 +239,7 @@ def test_the_order_of_the_guards(served: Served) -> None:
 
 
 def test_a_cookie_reads_and_writes_only_for_our_own_page(served: Served) -> None:
-    cookie = {"Cookie": f"recollect={served.tokens['page']}"}
+    cookie = {"Cookie": f"notewell={served.tokens['page']}"}
 
     def asked(method: str, **headers: str) -> int:
         sent = {**cookie, **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -261,18 +261,18 @@ def test_a_cookie_reads_and_writes_only_for_our_own_page(served: Served) -> None
 
 
 def test_a_bearer_token_is_no_cookie_and_a_bad_header_is_not_helped_out(served: Served) -> None:
-    as_cookie = {"Cookie": f"recollect={served.tokens['admin']}"}
+    as_cookie = {"Cookie": f"notewell={served.tokens['admin']}"}
     assert served.ask("GET", "/v1/status", "", headers=as_cookie).status_code == 401
-    good = {"Cookie": f"recollect={served.tokens['page']}"}
+    good = {"Cookie": f"notewell={served.tokens['page']}"}
     both = {**good, "Authorization": "Bearer nonsense"}
     assert served.ask("GET", "/v1/status", "", headers=both).status_code == 401
-    for broken in ("recollect", "recollect=", "=", "recollect=\x7f", "a=b; recollect=x" * 50):
+    for broken in ("notewell", "notewell=", "=", "notewell=\x7f", "a=b; notewell=x" * 50):
         answer = served.ask("GET", "/v1/status", "", headers={"Cookie": broken})
         assert answer.status_code == 401
 
 
 def test_a_link_opens_the_page_once(served: Served) -> None:
-    from recollect.service.links import NAME, Links
+    from notewell.service.links import NAME, Links
 
     code = Links(served.state / NAME).make()
     answer = served.ask("GET", f"/open?code={code}", "")
@@ -289,7 +289,7 @@ def test_a_link_opens_the_page_once(served: Served) -> None:
 
 
 def test_a_link_is_over_after_ten_minutes(tmp_path: Path) -> None:
-    from recollect.service.links import LIFE_S, Links
+    from notewell.service.links import LIFE_S, Links
 
     now = [1000.0]
     links = Links(tmp_path / "links.json", lambda: now[0])
@@ -302,7 +302,7 @@ def test_a_link_is_over_after_ten_minutes(tmp_path: Path) -> None:
 
 
 def test_behind_a_proxy_the_cookie_wants_tls(tmp_path: Path) -> None:
-    from recollect.service.access import Names
+    from notewell.service.access import Names
 
     names = Names.of(PORT, ["memory.example"])
     assert "https://memory.example" in names.origins

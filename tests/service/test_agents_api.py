@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.service.served import Served, serving
 
-from recollect.cli.status import as_json as status_json
-from recollect.core.errors import EmbedderUnreachable, IndexBusy, RecollectError, WorkspaceMissing
-from recollect.service.problems import problem_of
-from recollect.service.shapes_status import status_shown
-from recollect.testing import BrokenEmbedder
+from notewell.cli.status import as_json as status_json
+from notewell.core.errors import EmbedderUnreachable, IndexBusy, NotewellError, WorkspaceMissing
+from notewell.service.problems import problem_of
+from notewell.service.shapes_status import status_shown
+from notewell.testing import BrokenEmbedder
 
 
 def test_the_first_question_is_answered_and_every_hit_can_be_read(served: Served) -> None:
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_a_question_is_said_without_repeating_it(
     answer = served.ask("POST", "/v1/search", json=body)
     assert answer.status_code == 422
     told = answer.json()
-    assert told["type"] == "urn:recollect:problem:bad-request"
+    assert told["type"] == "urn:notewell:problem:bad-request"
     assert told["errors"][0]["where"].startswith("body")
     assert "xxxx" not in answer.text
 
@@ -243,7 +243,7 @@ def test_without_its_embedder_search_goes_on_by_words_and_says_so(tmp_path: Path
 
 
 def test_errors_of_ours_tell_folders_only_to_an_admin() -> None:
-    errors: list[RecollectError] = [
+    errors: list[NotewellError] = [
         WorkspaceMissing("/srv/of-somebody/notes"),
         IndexBusy("/srv/of-somebody/state", "process 7", 3),
     ]

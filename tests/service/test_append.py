@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.service.served import Served, serving
 
-from recollect.capture.history import writes
-from recollect.capture.undo import read_bytes
-from recollect.service.idempotency import (
+from notewell.capture.history import writes
+from notewell.capture.undo import read_bytes
+from notewell.service.idempotency import (
     LIFE,
     MAX_KEPT,
     NAME,
@@ -22,8 +22,8 @@ from recollect.service.idempotency import (
     Remembered,
     Request,
 )
-from recollect.service.problems import Problem
-from recollect.service.shapes import AppendBody
+from notewell.service.problems import Problem
+from notewell.service.shapes import AppendBody
 
 ENTRY = {"text": "The giraffe is called Tom."}
 

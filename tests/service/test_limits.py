@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.service.served import Served, serving
 
-from recollect.service.limits import BUCKETS, WAITING, Limits, Pools, RateLimiter, Seats, TooBusy
+from notewell.service.limits import BUCKETS, WAITING, Limits, Pools, RateLimiter, Seats, TooBusy
 
 SLOW = Limits(requests_a_minute=60, burst=5)
 

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.service.served import ORIGIN, Served
 
-from recollect.service import routes_mcp
+from notewell.service import routes_mcp
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -97,7 +97,7 @@ def test_the_agent_is_the_tokens(served: Served) -> None:
         assert "main agent" in await text("read")
         assert "work agent" in await text("other")
         assert "main agent" in await text("both")
-        assert "work agent" in await text("both", **{"Recollect-Agent": "work"})
+        assert "work agent" in await text("both", **{"Notewell-Agent": "work"})
 
     run(served, work)
 
@@ -127,7 +127,7 @@ def test_a_session_belongs_to_its_token_and_its_agent(served: Served) -> None:
 
     assert asked("both") == 200
     assert asked("admin") == 404
-    assert asked("both", **{"Recollect-Agent": "work"}) == 404
+    assert asked("both", **{"Notewell-Agent": "work"}) == 404
     token = served.book.find(served.tokens["both"])
     assert token is not None
     served.book.revoke(token.id)

@@ -16,10 +16,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.service.served import Served, serving
 
-from recollect.core.errors import EmbedderUnreachable
-from recollect.service import traces
-from recollect.service.logs import JsonLines, set_up
-from recollect.testing import BrokenEmbedder
+from notewell.core.errors import EmbedderUnreachable
+from notewell.service import traces
+from notewell.service.logs import JsonLines, set_up
+from notewell.testing import BrokenEmbedder
 
 SECRET = "zanzibar-4711"
 
@@ -41,30 +41,30 @@ def test_requests_searches_writes_and_syncs_are_counted(served: Served) -> None:
     served.ask("POST", "/v1/append", "append", json={})
     served.ask("GET", "/v1/status", "")
     told = figures(served)
-    assert told["recollect_requests_total", "POST", "/v1/search", "200"] == 2
-    assert told["recollect_requests_total", "POST", "/v1/append", "422"] == 1
-    assert told["recollect_requests_total", "GET", "none", "401"] == 1
-    assert told["recollect_request_seconds_count", "POST", "/v1/search"] == 2
-    assert told["recollect_searches_total", "hybrid"] == 1
-    assert told["recollect_searches_total", "keyword"] == 1
-    assert told["recollect_writes_total", "append"] == 1
-    assert told["recollect_sync_seconds_count", "done"] == 1
-    assert told["recollect_errors_total", "bad-request"] == 1
-    assert told["recollect_threads_waited_for", "slow"] == 0
+    assert told["notewell_requests_total", "POST", "/v1/search", "200"] == 2
+    assert told["notewell_requests_total", "POST", "/v1/append", "422"] == 1
+    assert told["notewell_requests_total", "GET", "none", "401"] == 1
+    assert told["notewell_request_seconds_count", "POST", "/v1/search"] == 2
+    assert told["notewell_searches_total", "hybrid"] == 1
+    assert told["notewell_searches_total", "keyword"] == 1
+    assert told["notewell_writes_total", "append"] == 1
+    assert told["notewell_sync_seconds_count", "done"] == 1
+    assert told["notewell_errors_total", "bad-request"] == 1
+    assert told["notewell_threads_waited_for", "slow"] == 0
 
 
 def test_a_memory_is_told_of_only_to_who_may_see_it(served: Served) -> None:
     served.ask("POST", "/v1/sync", "append")
     served.search("readings", "other")
     told = figures(served)
-    assert told["recollect_notes", "main"] == 1
-    assert told["recollect_chunks", "main"] == 1
-    assert told["recollect_chunks_waiting", "main"] == 0
-    assert told["recollect_index_ready", "main"] == 1
-    assert 0 <= told["recollect_index_age_seconds", "main"] < 60
-    assert told["recollect_embed_cache_misses", "main"] == 1
+    assert told["notewell_notes", "main"] == 1
+    assert told["notewell_chunks", "main"] == 1
+    assert told["notewell_chunks_waiting", "main"] == 0
+    assert told["notewell_index_ready", "main"] == 1
+    assert 0 <= told["notewell_index_age_seconds", "main"] < 60
+    assert told["notewell_embed_cache_misses", "main"] == 1
     assert not [key for key in told if "work" in key]
-    assert ("recollect_notes", "work") in figures(served, "both")
+    assert ("notewell_notes", "work") in figures(served, "both")
 
 
 def test_labels_never_hold_what_a_user_wrote(served: Served) -> None:
@@ -88,8 +88,8 @@ def test_a_broken_embedder_shows(tmp_path: Path) -> None:
     with serving(tmp_path, embedder=broken) as served:
         served.ask("POST", "/v1/sync", "append")
         told = figures(served)
-        assert told["recollect_sync_seconds_count", "partial"] == 1
-        assert told["recollect_chunks_waiting", "main"] == 1
+        assert told["notewell_sync_seconds_count", "partial"] == 1
+        assert told["notewell_chunks_waiting", "main"] == 1
 
 
 # -- the log -------------------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def test_spans_carry_figures_and_no_words(served: Served, monkeypatch: pytest.Mo
     assert [span.name for span in spans] == ["search", "request", "request"]
     search, request, _ = spans
     assert search.parent.span_id == request.context.span_id
-    assert search.attributes["recollect.mode"] in ("hybrid", "keyword")
-    assert request.attributes["recollect.route"] == "/v1/search"
-    assert request.attributes["recollect.status"] == 200
+    assert search.attributes["notewell.mode"] in ("hybrid", "keyword")
+    assert request.attributes["notewell.route"] == "/v1/search"
+    assert request.attributes["notewell.status"] == 200
     assert SECRET not in " ".join(span.to_json() for span in spans)
 
 

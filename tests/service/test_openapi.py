@@ -17,15 +17,15 @@ import anyio
 import pytest
 from tests.service.served import PLENTY, Served
 
-from recollect.server.http import listen
-from recollect.service.access import NEEDS_KEY, Names
-from recollect.service.agents import Agents, Place
-from recollect.service.app import create_app
-from recollect.service.http_page import document, http_page
-from recollect.service.limits import Limits
-from recollect.service.serving import _Server
-from recollect.service.tokens import NAME, TokenBook, Wish
-from recollect.testing import HashEmbedder
+from notewell.server.http import listen
+from notewell.service.access import NEEDS_KEY, Names
+from notewell.service.agents import Agents, Place
+from notewell.service.app import create_app
+from notewell.service.http_page import document, http_page
+from notewell.service.limits import Limits
+from notewell.service.serving import _Server
+from notewell.service.tokens import NAME, TokenBook, Wish
+from notewell.testing import HashEmbedder
 
 ROOT = Path(__file__).parents[2]
 

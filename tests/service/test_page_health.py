@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.service.served import HOST, Served
 
-from recollect.doctor import Finding
-from recollect.memory import Memory
-from recollect.service import health as healths
-from recollect.service.agents import Agents, Place, Recalled, SyncBegan, SyncEnded, Wrote
-from recollect.service.live import (
+from notewell.doctor import Finding
+from notewell.memory import Memory
+from notewell.service import health as healths
+from notewell.service.agents import Agents, Place, Recalled, SyncBegan, SyncEnded, Wrote
+from notewell.service.live import (
     MAX_LISTENERS,
     MAX_WAITING,
     Live,
@@ -24,8 +24,8 @@ from recollect.service.live import (
     last_written,
     news_of,
 )
-from recollect.sync.watch import Heard, Listening
-from recollect.testing import HashEmbedder
+from notewell.sync.watch import Heard, Listening
+from notewell.testing import HashEmbedder
 
 
 def get(served: Served, path: str, token: str = "read") -> Any:

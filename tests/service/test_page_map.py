@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.service.served import Served
 
-from recollect.backends.looking import Placed
-from recollect.doctor.orphans import sweepable
-from recollect.index.folder import IndexFolder
-from recollect.index.survey import PlacedChunk
-from recollect.service import atlas as atlases
-from recollect.service.atlas import Sheet, is_behind, read_sheet, sampled, write_sheet
-from recollect.service.layout import layout
-from recollect.service.page import Page
+from notewell.backends.looking import Placed
+from notewell.doctor.orphans import sweepable
+from notewell.index.folder import IndexFolder
+from notewell.index.survey import PlacedChunk
+from notewell.service import atlas as atlases
+from notewell.service.atlas import Sheet, is_behind, read_sheet, sampled, write_sheet
+from notewell.service.layout import layout
+from notewell.service.page import Page
 
 WAIT_S = 60
 

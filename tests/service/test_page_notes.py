@@ -9,11 +9,11 @@ from urllib.parse import quote
 import pytest
 from tests.service.served import Served
 
-from recollect.capture.history import Recorded, Write
-from recollect.core.types import Span
-from recollect.index.survey import ListedNote
-from recollect.service.days import Day, days
-from recollect.service.note_view import Origin, marked
+from notewell.capture.history import Recorded, Write
+from notewell.core.types import Span
+from notewell.index.survey import ListedNote
+from notewell.service.days import Day, days
+from notewell.service.note_view import Origin, marked
 
 
 def write(served: Served, name: str, text: str) -> None:
@@ -149,7 +149,7 @@ def test_an_id_that_is_none_takes_nothing_back(served: Served, id_: str) -> None
 
 
 @pytest.mark.parametrize(
-    "path", ["memory/none.md", "../state/tokens.json", "/etc/passwd", "recollect.json", "%00.md"]
+    "path", ["memory/none.md", "../state/tokens.json", "/etc/passwd", "notewell.json", "%00.md"]
 )
 def test_what_is_no_note_is_not_shown(served: Served, path: str) -> None:
     answer = served.ask("GET", f"/v1/page/note/{quote(path, safe='')}")

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.service.served import Served, serving
 
-from recollect.backends.protocol import Question, Weighing
-from recollect.core.errors import BadRequest
-from recollect.service.highlights import highlights
-from recollect.testing import HashEmbedder
+from notewell.backends.protocol import Question, Weighing
+from notewell.core.errors import BadRequest
+from notewell.service.highlights import highlights
+from notewell.testing import HashEmbedder
 
 
 def compared(served: Served, query: str, **ways: Any) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.service.served import Served, serving
 
-from recollect import Settings
-from recollect.capture.asked_log import (
+from notewell import Settings
+from notewell.capture.asked_log import (
     MAX_QUERY_CHARS,
     NAME,
     Asked,
@@ -22,11 +22,11 @@ from recollect.capture.asked_log import (
     asked_before,
     note_asked,
 )
-from recollect.capture.state import read_lines
-from recollect.config import load_settings
-from recollect.memory import Memory, open_memory
-from recollect.testing import HashEmbedder
-from recollect.tools import SearchInput, memory_search
+from notewell.capture.state import read_lines
+from notewell.config import load_settings
+from notewell.memory import Memory, open_memory
+from notewell.testing import HashEmbedder
+from notewell.tools import SearchInput, memory_search
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 SESSIONS = {
@@ -63,7 +63,7 @@ def talk(state: Path, name: str, *said: str, at: int = 0) -> Path:
 def talking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     config = tmp_path / "config.json"
     config.write_text(json.dumps(SESSIONS), encoding="utf-8")
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(config))
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(config))
     with serving(tmp_path) as served:
         yield served
 
@@ -162,12 +162,12 @@ def test_a_cursor_that_nobody_gave_is_refused(served: Served, cursor: str) -> No
 def test_only_the_users_own_file_switches_the_log(tmp_path: Path) -> None:
     own = tmp_path / "config.json"
     own.write_text('{"recallLog": {"enabled": false}}', encoding="utf-8")
-    environment = {"RECOLLECT_CONFIG": str(own)}
+    environment = {"NOTEWELL_CONFIG": str(own)}
     workspace = tmp_path / "notes"
     workspace.mkdir()
     assert load_settings(workspace, "main", environment).recall_log is False
     assert load_settings(workspace, "main", {"HOME": str(tmp_path)}).recall_log is True
-    (workspace / "recollect.json").write_text('{"recallLog": {"enabled": true}}', encoding="utf-8")
+    (workspace / "notewell.json").write_text('{"recallLog": {"enabled": true}}', encoding="utf-8")
     assert load_settings(workspace, "main", environment).recall_log is False
 
 
@@ -227,7 +227,7 @@ def test_what_is_no_line_of_ours_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_the_log_never_outgrows_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.capture.asked_log.MAX_BYTES", 2000)
+    monkeypatch.setattr("notewell.capture.asked_log.MAX_BYTES", 2000)
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for number in range(100):
         note_asked(tmp_path, Asked(at, f"question {number}", "mcp", "hybrid", 1.0, ()))

@@ -1,4 +1,4 @@
-"""`recollect serve` as a process: how it starts, whom it refuses to serve, and how it ends."""
+"""`notewell serve` as a process: how it starts, whom it refuses to serve, and how it ends."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ import httpx2
 import pytest
 import uvicorn
 
-from recollect.cli import main
-from recollect.service.tokens import NAME, OWNER, TokenBook, Wish
+from notewell.cli import main
+from notewell.service.tokens import NAME, OWNER, TokenBook, Wish
 
 WAIT_S = 60
 
@@ -60,7 +60,7 @@ def started(tmp_path: Path, *options: str) -> Iterator[Running]:
     workspace, state = tmp_path / "workspace", tmp_path / "state"
     (workspace / "memory").mkdir(parents=True, exist_ok=True)
     (workspace / "MEMORY.md").write_text("We store readings in SQLite.\n", encoding="utf-8")
-    command = [sys.executable, "-W", "error", "-m", "recollect", "serve", "--json", "--port", "0"]
+    command = [sys.executable, "-W", "error", "-m", "notewell", "serve", "--json", "--port", "0"]
     place = ["-w", str(workspace), "--state-dir", str(state)]
     with subprocess.Popen(
         [*command, *place, *options],
@@ -200,7 +200,7 @@ def _until_refused(url: str) -> None:
     [
         (["--host", "0.0.0.0"], "--public"),
         (["--host", "0.0.0.0", "--public"], "--allow-host"),
-        (["--host", "0.0.0.0", "--public", "--allow-host", "m.example"], "recollect token create"),
+        (["--host", "0.0.0.0", "--public", "--allow-host", "m.example"], "notewell token create"),
         (["--host", "0.0.0.0", "--allow-host", "m.example"], "--public"),
         (["--port", "70000"], "65535"),
         (["--agent", "a b"], "agent"),
@@ -240,7 +240,7 @@ def test_the_agents_of_the_settings_are_served(
 ) -> None:
     import argparse
 
-    from recollect.cli.serve import places_of
+    from notewell.cli.serve import places_of
 
     told = {
         "agents": {
@@ -253,7 +253,7 @@ def test_the_agents_of_the_settings_are_served(
     }
     file = tmp_path / "config.json"
     file.write_text(json.dumps(told), encoding="utf-8")
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(file))
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
     monkeypatch.chdir(tmp_path)
     nothing = argparse.Namespace(workspace=None, agent=None, openclaw=False)
     places = places_of(nothing)
@@ -268,7 +268,7 @@ def test_the_agents_of_the_settings_are_served(
 def test_who_connects_and_does_not_ask_is_hung_up_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.service import serving
+    from notewell.service import serving
 
     async def served() -> bytes:
         async def app(scope: object, receive: object, send: object) -> None:

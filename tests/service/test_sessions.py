@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.service.served import Served, serving
 
-from recollect.config import Settings
-from recollect.core.errors import NoteNotWritable
-from recollect.service.transcripts import Turn, add_turns, transcript_of
-from recollect.sessions import TranscriptFolder, Transcripts
+from notewell.config import Settings
+from notewell.core.errors import NoteNotWritable
+from notewell.service.transcripts import Turn, add_turns, transcript_of
+from notewell.sessions import TranscriptFolder, Transcripts
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 HELLO = {

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from tests.service.served import Served, serving
 
-from recollect.core.ports import Kind
-from recollect.testing import HashEmbedder
+from notewell.core.ports import Kind
+from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 WAIT_S = 30.0
 

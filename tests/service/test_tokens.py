@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.service.served import Served
 
-from recollect.cli import main
-from recollect.core.errors import BadRequest, BadSetting
-from recollect.service.tokens import (
+from notewell.cli import main
+from notewell.core.errors import BadRequest, BadSetting
+from notewell.service.tokens import (
     MAX_PAGES,
     NAME,
     PAGE_DAYS,
@@ -293,7 +293,7 @@ def test_a_token_alone_goes_to_standard_output(
 
 def test_a_link_needs_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["token", "link", "--state-dir", str(tmp_path)]) == 2
-    assert "recollect serve" in capsys.readouterr().err
+    assert "notewell serve" in capsys.readouterr().err
 
 
 @given(st.text(max_size=8))
@@ -311,7 +311,7 @@ def test_how_long_in_days() -> None:
 
 def test_the_command_starts_without_the_servers_packages(tmp_path: Path) -> None:
     program = (
-        "import sys; from recollect.cli import main; "
+        "import sys; from notewell.cli import main; "
         f"main(['token', 'list', '--state-dir', {str(tmp_path)!r}]); "
         "print([name for name in ('fastapi', 'uvicorn', 'mcp') if name in sys.modules])"
     )

@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.sessions.made_up import HOSTS, Said, openclaw
 
-from recollect.core.chunking import ChunkLimits, chunk
-from recollect.redaction import Redactor
-from recollect.sessions.lines import MAX_LINE_BYTES, split_lines
-from recollect.sessions.transcript import Transcript, as_text
+from notewell.core.chunking import ChunkLimits, chunk
+from notewell.redaction import Redactor
+from notewell.sessions.lines import MAX_LINE_BYTES, split_lines
+from notewell.sessions.transcript import Transcript, as_text
 
 # What a Markdown parser, a JSON parser and a line counter each have opinions about.
 TEXTS = st.one_of(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import main
-from recollect.cli.parser import build_parser
-from recollect.index import Index
-from recollect.memory import index_dir
+from notewell.cli import main
+from notewell.cli.parser import build_parser
+from notewell.index import Index
+from notewell.memory import index_dir
 
 
 class Cli:
@@ -83,7 +83,7 @@ def test_explain_says_what_each_leg_thought(cli: Cli) -> None:
 
 def test_nothing_found_is_3_and_says_why(cli: Cli) -> None:
     assert cli("search", "readings") == 3
-    assert cli.err == "nothing found: nothing is indexed yet: run `recollect index`\n"
+    assert cli.err == "nothing found: nothing is indexed yet: run `notewell index`\n"
     cli("index")
     assert cli("search", "--mode", "keyword", "zebra") == 3
     assert cli.out == ""
@@ -137,7 +137,7 @@ def test_get_of_a_long_note_says_where_to_go_on(cli: Cli) -> None:
 def test_errors_are_one_line_and_json_carries_their_kind(cli: Cli) -> None:
     assert cli("get", "../secret.md") == 1
     assert cli.out == ""
-    assert cli.err.startswith("recollect: '../secret.md' is not a note of this memory")
+    assert cli.err.startswith("notewell: '../secret.md' is not a note of this memory")
     told = cli.json("get", "../secret.md")
     assert told["error"]["kind"] == "NotANote"
 
@@ -189,7 +189,7 @@ def test_status_of_a_damaged_index_is_5(cli: Cli) -> None:
 def test_status_names_what_is_left_out_and_what_comes_next(cli: Cli) -> None:
     (cli.workspace / "memory" / "link.md").symlink_to(cli.workspace / "MEMORY.md")
     config = '{"agents": {"defaults": {"memorySearch": {"extraPaths": ["docs"]}}}}'
-    (cli.workspace / "recollect.json").write_text(config, encoding="utf-8")
+    (cli.workspace / "notewell.json").write_text(config, encoding="utf-8")
     cli("index", "--text-only")
     (cli.workspace / "MEMORY.md").write_text("changed to something longer", encoding="utf-8")
     cli("status")
@@ -197,7 +197,7 @@ def test_status_names_what_is_left_out_and_what_comes_next(cli: Cli) -> None:
     assert "left out    memory/link.md: " in cli.out
     assert "extra path  docs" in cli.out
     config = '{"agents": {"defaults": {"memorySearch": {"chunking": {"tokens": 99}}}}}'
-    (cli.workspace / "recollect.json").write_text(config, encoding="utf-8")
+    (cli.workspace / "notewell.json").write_text(config, encoding="utf-8")
     cli("status")
     assert "next sync   builds a new index: chunk tokens changed from 200 to 99" in cli.out
 
@@ -222,7 +222,7 @@ def test_init_takes_in_the_markdown_that_is_there(cli: Cli, tmp_path: Path) -> N
     (cli.workspace / "guide" / "a.md").write_text("zebra", encoding="utf-8")
     assert cli("init") == 0
     assert "1 note in" in cli.out
-    before = (cli.workspace / "recollect.json").read_bytes()
+    before = (cli.workspace / "notewell.json").read_bytes()
     cli("index")
     cli("search", "zebra")
     assert cli.out.startswith("guide/a.md#L1-L1")
@@ -231,7 +231,7 @@ def test_init_takes_in_the_markdown_that_is_there(cli: Cli, tmp_path: Path) -> N
     assert "is already there" in cli.err
     assert cli("init", "--extra", "nowhere") == 2
     assert "there is no 'nowhere' to take in" in cli.err
-    assert (cli.workspace / "recollect.json").read_bytes() == before
+    assert (cli.workspace / "notewell.json").read_bytes() == before
 
 
 def test_init_starts_an_empty_folder_and_leaves_a_full_one_alone(cli: Cli, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixtur
 def test_a_reader_that_goes_away_is_no_error(cli: Cli) -> None:
     cli("index", "--text-only")
     place = ["-w", str(cli.workspace), "--state-dir", str(cli.state)]
-    command = [sys.executable, "-m", "recollect", "get", *place, "MEMORY.md"]
+    command = [sys.executable, "-m", "notewell", "get", *place, "MEMORY.md"]
     (cli.workspace / "MEMORY.md").write_text("x" * 10_000 + "\n" * 5, encoding="utf-8")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -269,15 +269,15 @@ def test_a_reader_that_goes_away_is_no_error(cli: Cli) -> None:
 
 def test_an_answer_that_cannot_be_written_is_said_to_be(cli: Cli) -> None:
     place = ["-w", str(cli.workspace), "--state-dir", str(cli.state)]
-    command = [sys.executable, "-m", "recollect", "get", *place, "MEMORY.md"]
+    command = [sys.executable, "-m", "notewell", "get", *place, "MEMORY.md"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert told.returncode == 1
-    assert told.stderr.startswith(b"recollect: cannot write the answer: No space left")
+    assert told.stderr.startswith(b"notewell: cannot write the answer: No space left")
 
 
 def test_a_closed_output_is_no_traceback(cli: Cli) -> None:
-    shell = f'exec "$0" -m recollect get -w "{cli.workspace}" MEMORY.md >&-'
+    shell = f'exec "$0" -m notewell get -w "{cli.workspace}" MEMORY.md >&-'
     told = subprocess.run(["sh", "-c", shell, sys.executable], capture_output=True, check=False)
     assert (told.returncode, told.stderr) == (0, b"")
 
@@ -310,7 +310,7 @@ def test_a_model_that_is_there_is_not_fetched_again(
 
 
 def test_the_model_tells_nobody_that_it_runs(tmp_path: Path) -> None:
-    program = "from recollect.embedders import open_embedded\n"
+    program = "from notewell.embedders import open_embedded\n"
     program += "open_embedded().embed(['x'], 'query')\n"
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "c")}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
@@ -321,7 +321,7 @@ def test_an_interrupt_says_that_nothing_is_lost(cli: Cli, monkeypatch: pytest.Mo
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recollect.cli.search.run", interrupted)
+    monkeypatch.setattr("notewell.cli.search.run", interrupted)
     assert cli("search", "x") == 130
     assert "the last index are as they were" in cli.err
 
@@ -337,8 +337,8 @@ def test_every_command_can_be_asked_for_help(capsys: pytest.CaptureFixture[str])
 def test_a_progress_bar_is_drawn_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect import Progress
-    from recollect.cli.progress import ProgressBar
+    from notewell import Progress
+    from notewell.cli.progress import ProgressBar
 
     quiet = ProgressBar()
     quiet.update(Progress(1, 2, "notes"))

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Settings, open_memory
-from recollect.core.errors import (
+from notewell import Memory, Settings, open_memory
+from notewell.core.errors import (
     EmbedderRefused,
     EmbedderTrouble,
     EmbedderUnreachable,
     MemoryOff,
 )
-from recollect.core.secret import Secret
-from recollect.embedders.settings import EmbedderSettings, RemoteSettings
-from recollect.sync.keeping import CATCH_UP_CHUNKS, CATCH_UP_NOTES
-from recollect.testing import BrokenEmbedder, HashEmbedder
+from notewell.core.secret import Secret
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.sync.keeping import CATCH_UP_CHUNKS, CATCH_UP_NOTES
+from notewell.testing import BrokenEmbedder, HashEmbedder
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_large_change_is_not_waited_for_but_told(memory: Memory, workspace: Pa
     answer = memory.search("boat")
     assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
     assert answer.notice == (
-        f"{CATCH_UP_NOTES + 1} notes have changed since the last sync: run `recollect index`"
+        f"{CATCH_UP_NOTES + 1} notes have changed since the last sync: run `notewell index`"
     )
 
 
@@ -126,10 +126,10 @@ def test_catching_up_can_be_switched_off(workspace: Path, tmp_path: Path) -> Non
 
 
 def test_a_memory_that_is_switched_off_says_who_did_it(workspace: Path, tmp_path: Path) -> None:
-    (workspace / "recollect.json").write_text(
+    (workspace / "notewell.json").write_text(
         '{"agents": {"defaults": {"memorySearch": {\n"enabled": false}}}}', encoding="utf-8"
     )
-    with pytest.raises(MemoryOff, match=r"enabled is false \(.*recollect\.json:2\)"):
+    with pytest.raises(MemoryOff, match=r"enabled is false \(.*notewell\.json:2\)"):
         open_memory(workspace, environment={"HOME": str(tmp_path)})
 
 
@@ -184,7 +184,7 @@ def test_a_provider_that_refuses_for_good_gives_way_to_the_fallback_and_stays_so
         assert memory.search("which colour is the boat?").mode == "hybrid"
         decision = memory.status().decision
         assert decision is not None
-        assert "`recollect index` tries openai again" in decision.why
+        assert "`notewell index` tries openai again" in decision.why
 
 
 def test_without_a_fallback_text_is_published_and_nobody_else_is_asked(
@@ -274,8 +274,8 @@ def test_the_index_and_the_cache_are_kept_as_the_settings_say(
 def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) -> None:
     from datetime import UTC, datetime
 
-    from recollect.capture.history import writes
-    from recollect.capture.undo import undo
+    from notewell.capture.history import writes
+    from notewell.capture.undo import undo
 
     before = (workspace / "MEMORY.md").read_bytes()
     memory.append("The sail is white.", section="Facts")
@@ -286,8 +286,8 @@ def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) ->
 
 
 def test_what_agents_are_shown_is_counted_by_days_for_the_review(memory: Memory) -> None:
-    from recollect.capture.recall_log import recall_days
-    from recollect.tools import SearchInput, memory_search
+    from notewell.capture.recall_log import recall_days
+    from notewell.tools import SearchInput, memory_search
 
     memory_search(memory, SearchInput("which colour is the boat?"))
     days = recall_days(memory.place().folder)

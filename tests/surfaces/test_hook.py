@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import capture_dir
-from recollect.capture.heartbeat import pulse
-from recollect.cli import hook
-from recollect.memory import open_memory
+from notewell.capture import capture_dir
+from notewell.capture.heartbeat import pulse
+from notewell.cli import hook
+from notewell.memory import open_memory
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -150,7 +150,7 @@ def test_a_session_that_was_saved_at_its_end_is_not_saved_again_by_the_next(host
 
 def test_the_settings_can_switch_it_off(host: Host) -> None:
     told = {"hooks": {"internal": {"entries": {"session-memory": {"enabled": False}}}}}
-    (host.workspace / "recollect.json").write_text(json.dumps(told), encoding="utf-8")
+    (host.workspace / "notewell.json").write_text(json.dumps(told), encoding="utf-8")
     host.say("we ship on Friday")
     host("session-end")
     assert host.notes() == []
@@ -162,7 +162,7 @@ def test_the_settings_can_switch_it_off(host: Host) -> None:
 
 def test_the_settings_say_how_many_messages(host: Host) -> None:
     told = {"hooks": {"internal": {"entries": {"session-memory": {"messages": 2}}}}}
-    (host.workspace / "recollect.json").write_text(json.dumps(told), encoding="utf-8")
+    (host.workspace / "notewell.json").write_text(json.dumps(told), encoding="utf-8")
     host.say("one", "two", "three")
     host("session-end")
     text = host.notes()[0].read_text("utf-8")
@@ -202,7 +202,7 @@ def test_a_failure_is_told_by_the_heartbeat(host: Host) -> None:
 
 def test_an_agent_without_a_memory_is_left_in_peace(host: Host) -> None:
     told = {"agents": {"defaults": {"memorySearch": {"enabled": False}}}}
-    (host.workspace / "recollect.json").write_text(json.dumps(told), encoding="utf-8")
+    (host.workspace / "notewell.json").write_text(json.dumps(told), encoding="utf-8")
     host.say("we ship on Friday")
     for event in ("session-start", "pre-compact", "session-end"):
         host(event)

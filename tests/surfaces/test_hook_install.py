@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import hook
-from recollect.cli.hook_install import HOSTS, install, with_hooks
-from recollect.server.clients import Machine
-from recollect.server.install import FileNotWritten
-from recollect.server.merge import CannotMerge
+from notewell.cli import hook
+from notewell.cli.hook_install import HOSTS, install, with_hooks
+from notewell.server.clients import Machine
+from notewell.server.install import FileNotWritten
+from notewell.server.merge import CannotMerge
 
-ITEMS = {event: HOSTS["claude"].item("recollect hook x") for event in HOSTS["claude"].events}
+ITEMS = {event: HOSTS["claude"].item("notewell hook x") for event in HOSTS["claude"].events}
 OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}
 
 FILES = [
@@ -141,7 +141,7 @@ def test_installing_says_what_was_done_and_what_is_left_to_do(
 
 
 def test_what_is_installed_can_be_parsed_again(tmp_path: Path) -> None:
-    from recollect.cli.hook_install import hook_command
+    from notewell.cli.hook_install import hook_command
 
     command = shlex.split(hook_command(parse("claude", "-w", str(tmp_path)), "session-start"))
     parser = argparse.ArgumentParser()

@@ -17,13 +17,13 @@ import apsw
 import numpy as np
 import pytest
 
-from recollect import Memory, Progress, Settings, open_memory
-from recollect.core.ports import ModelFacts
-from recollect.index.cache import SqliteVectorCache, count_entries
-from recollect.index.connect import select
-from recollect.index.segments import SegmentDriver
-from recollect.sync import fill
-from recollect.testing import HashEmbedder
+from notewell import Memory, Progress, Settings, open_memory
+from notewell.core.ports import ModelFacts
+from notewell.index.cache import SqliteVectorCache, count_entries
+from notewell.index.connect import select
+from notewell.index.segments import SegmentDriver
+from notewell.sync import fill
+from notewell.testing import HashEmbedder
 
 LATER_NS = 4_000_000_000 * 10**9
 """Long after every note was written: one of a moment ago is read once more."""

@@ -15,16 +15,16 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from recollect import Memory, open_memory
-from recollect.core.ports import Kind
-from recollect.server.keeper import Keeper
-from recollect.server.mcp import create_server
-from recollect.server.resources import address_of, path_of
-from recollect.testing import HashEmbedder
-from recollect.tools import TOOLS, AppendInput, Talk, memory_append
+from notewell import Memory, open_memory
+from notewell.core.ports import Kind
+from notewell.server.keeper import Keeper
+from notewell.server.mcp import create_server
+from notewell.server.resources import address_of, path_of
+from notewell.testing import HashEmbedder
+from notewell.tools import TOOLS, AppendInput, Talk, memory_append
 
 if TYPE_CHECKING:
-    from recollect.core.ports import Vectors
+    from notewell.core.ports import Vectors
 
 HANDSHAKE, MODERN = "legacy", "2026-07-28"
 ERAS = pytest.mark.parametrize("era", [HANDSHAKE, MODERN])

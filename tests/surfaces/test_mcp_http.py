@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 PROGRAM = (
-    "import argparse, sys; from recollect.cli import mcp; parser = argparse.ArgumentParser(); "
+    "import argparse, sys; from notewell.cli import mcp; parser = argparse.ArgumentParser(); "
     "mcp.add_options(parser); sys.exit(mcp.run(parser.parse_args()))"
 )
 HELLO = json.dumps(

@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli import mcp
-from recollect.core.errors import BadRequest, BadSetting, WorkspaceMissing
-from recollect.server.clients import CLIENTS, Machine
-from recollect.server.http import http_app, is_loopback, listen
-from recollect.server.install import FileNotWritten, entry_text, install
-from recollect.server.merge import CannotMerge, merged
+from notewell.cli import mcp
+from notewell.core.errors import BadRequest, BadSetting, WorkspaceMissing
+from notewell.server.clients import CLIENTS, Machine
+from notewell.server.http import http_app, is_loopback, listen
+from notewell.server.install import FileNotWritten, entry_text, install
+from notewell.server.merge import CannotMerge, merged
 
-ENTRY: dict[str, Any] = {"type": "stdio", "command": "/bin/recollect", "args": ["mcp", "serve"]}
-CODEX_ENTRY: dict[str, Any] = {"command": "/bin/recollect", "args": ["mcp", "-w", 'C:\\"ü"\x7f']}
+ENTRY: dict[str, Any] = {"type": "stdio", "command": "/bin/notewell", "args": ["mcp", "serve"]}
+CODEX_ENTRY: dict[str, Any] = {"command": "/bin/notewell", "args": ["mcp", "-w", 'C:\\"ü"\x7f']}
 CLAUDE, CODEX, CURSOR, VSCODE = (CLIENTS[name] for name in ("claude", "codex", "cursor", "vscode"))
 
 
@@ -105,15 +105,15 @@ def without_comments(text: str) -> Any:
 @pytest.mark.parametrize("client", [CLAUDE, VSCODE])
 def test_an_entry_is_added_and_nothing_else_changes(text: str, client: Any) -> None:
     text = text.replace("mcpServers", client.key)
-    after = merged(text, client, "recollect", ENTRY)
+    after = merged(text, client, "notewell", ENTRY)
     assert after is not None
     before = without_comments(text)
-    before.setdefault(client.key, {})["recollect"] = ENTRY
+    before.setdefault(client.key, {})["notewell"] = ENTRY
     assert without_comments(after) == before
     rest = iter(after)
     assert all(character in rest for character in text.rstrip())  # in order, none missing
     assert ("\r\n" in after) is ("\r\n" in text)
-    assert merged(after, client, "recollect", ENTRY) is None
+    assert merged(after, client, "notewell", ENTRY) is None
 
 
 def test_the_file_keeps_its_indentation() -> None:
@@ -142,12 +142,12 @@ def test_the_file_keeps_its_indentation() -> None:
 def test_any_json_file_is_kept_or_refused(told: dict[str, Any], indent: int | str | None) -> None:
     text = json.dumps(told, indent=indent)
     try:
-        after = merged(text, CURSOR, "recollect", ENTRY)
+        after = merged(text, CURSOR, "notewell", ENTRY)
     except CannotMerge:
         assert not isinstance(told.get("mcpServers", {}), dict)
         return
     assert after is not None
-    servers = {**told.get("mcpServers", {}), "recollect": ENTRY}
+    servers = {**told.get("mcpServers", {}), "notewell": ENTRY}
     assert json.loads(after) == {**told, "mcpServers": servers}
 
 
@@ -159,7 +159,7 @@ def test_any_json_file_is_kept_or_refused(told: dict[str, Any], indent: int | st
         ("[]", "does not hold an object"),
         ("null", "does not hold an object"),
         ('{"mcpServers": []}', "is not an object"),
-        ('{"mcpServers": {"recollect": {"command": "other"}}}', "another server named"),
+        ('{"mcpServers": {"notewell": {"command": "other"}}}', "another server named"),
         ('{"mcpServers": {}, "mcpServers": 5}', "is not an object"),
         ('{"mcpServers": {"a": {}}, "mcpServers": {}} }', "not valid JSON"),
         ("[" * 100_000, "not valid JSON"),
@@ -167,7 +167,7 @@ def test_any_json_file_is_kept_or_refused(told: dict[str, Any], indent: int | st
 )
 def test_what_cannot_be_merged_is_refused(text: str, says: str) -> None:
     with pytest.raises(CannotMerge, match=says) as refused:
-        merged(text, CLAUDE, "recollect", ENTRY)
+        merged(text, CLAUDE, "notewell", ENTRY)
     assert "--print" in str(refused.value)
 
 
@@ -178,19 +178,19 @@ TOML_FILES = [
     'model = "x"  # mine\n\n[mcp_servers.other]\ncommand = "y"\n',
     '[mcp_servers]\n[mcp_servers.other]\ncommand = "y"\n[profiles.a]\nb = 1\n',
     'mcp_servers.other.command = "y"\n',
-    'a = """\n[mcp_servers.recollect]\n"""\r\n[b]\r\nc = 1\r\n',
+    'a = """\n[mcp_servers.notewell]\n"""\r\n[b]\r\nc = 1\r\n',
 ]
 
 
 @pytest.mark.parametrize("text", TOML_FILES)
 def test_a_table_is_added_to_toml_and_nothing_else_changes(text: str) -> None:
-    after = merged(text, CODEX, "recollect", CODEX_ENTRY)
+    after = merged(text, CODEX, "notewell", CODEX_ENTRY)
     assert after is not None
     assert after.startswith(text)
     before = tomllib.loads(text.replace("\r\n", "\n"))
-    before.setdefault("mcp_servers", {})["recollect"] = CODEX_ENTRY
+    before.setdefault("mcp_servers", {})["notewell"] = CODEX_ENTRY
     assert tomllib.loads(after.replace("\r\n", "\n")) == before
-    assert merged(after, CODEX, "recollect", CODEX_ENTRY) is None
+    assert merged(after, CODEX, "notewell", CODEX_ENTRY) is None
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ def test_a_table_is_added_to_toml_and_nothing_else_changes(text: str) -> None:
         ("a = ", "not valid TOML"),
         ('mcp_servers = { other = { command = "y" } }', "cannot be added below"),
         ("mcp_servers = 5", "is not an object"),
-        ('[mcp_servers.recollect]\ncommand = "other"', "another server named"),
+        ('[mcp_servers.notewell]\ncommand = "other"', "another server named"),
         ("[[mcp_servers]]", "is not an object"),
     ],
 )
 def test_toml_that_cannot_be_merged_is_refused(text: str, says: str) -> None:
     with pytest.raises(CannotMerge, match=says):
-        merged(text, CODEX, "recollect", CODEX_ENTRY)
+        merged(text, CODEX, "notewell", CODEX_ENTRY)
 
 
 # -- writing -------------------------------------------------------------------------------------
@@ -213,12 +213,12 @@ def test_toml_that_cannot_be_merged_is_refused(text: str, says: str) -> None:
 
 def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     file = tmp_path / "new" / "mcp.json"
-    done = install(CURSOR, file, "recollect", ENTRY)
+    done = install(CURSOR, file, "notewell", ENTRY)
     assert (done.changed, done.backup) == (True, None)
-    assert json.loads(file.read_text(encoding="utf-8")) == {"mcpServers": {"recollect": ENTRY}}
+    assert json.loads(file.read_text(encoding="utf-8")) == {"mcpServers": {"notewell": ENTRY}}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["mcp.json"]
-    assert install(CURSOR, file, "recollect", ENTRY).changed is False
+    assert install(CURSOR, file, "notewell", ENTRY).changed is False
 
 
 def test_the_file_as_it_was_is_kept_beside_it(tmp_path: Path) -> None:
@@ -226,13 +226,13 @@ def test_the_file_as_it_was_is_kept_beside_it(tmp_path: Path) -> None:
     before = b'\xef\xbb\xbf{"a": 1}'
     file.write_bytes(before)
     file.chmod(0o640)
-    done = install(CURSOR, file, "recollect", ENTRY)
-    assert done.backup == tmp_path / "mcp.json.recollect-backup"
+    done = install(CURSOR, file, "notewell", ENTRY)
+    assert done.backup == tmp_path / "mcp.json.notewell-backup"
     assert done.backup.read_bytes() == before
     assert file.read_bytes().startswith(b'\xef\xbb\xbf{"a": 1')
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     again = install(CURSOR, file, "second", ENTRY)
-    assert again.backup == tmp_path / "mcp.json.recollect-backup-1"
+    assert again.backup == tmp_path / "mcp.json.notewell-backup-1"
     assert done.backup.read_bytes() == before
 
 
@@ -242,9 +242,9 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     real.write_text("{}", encoding="utf-8")
     link = tmp_path / "mcp.json"
     link.symlink_to(real)
-    assert install(CURSOR, link, "recollect", ENTRY).file == real
+    assert install(CURSOR, link, "notewell", ENTRY).file == real
     assert link.is_symlink()
-    assert "recollect" in real.read_text(encoding="utf-8")
+    assert "notewell" in real.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe{}", b"{", b"[]"])
@@ -252,7 +252,7 @@ def test_a_file_that_is_refused_is_left_alone(tmp_path: Path, content: bytes) ->
     file = tmp_path / "mcp.json"
     file.write_bytes(content)
     with pytest.raises(CannotMerge, match="nothing was changed"):
-        install(CURSOR, file, "recollect", ENTRY)
+        install(CURSOR, file, "notewell", ENTRY)
     assert file.read_bytes() == content
     assert [path.name for path in tmp_path.iterdir()] == ["mcp.json"]
 
@@ -260,15 +260,15 @@ def test_a_file_that_is_refused_is_left_alone(tmp_path: Path, content: bytes) ->
 def test_pipes_and_folders_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CannotMerge, match="not a file"):
-        install(CURSOR, tmp_path / "pipe", "recollect", ENTRY)
+        install(CURSOR, tmp_path / "pipe", "notewell", ENTRY)
     with pytest.raises((CannotMerge, FileNotWritten)):
-        install(CURSOR, tmp_path, "recollect", ENTRY)
+        install(CURSOR, tmp_path, "notewell", ENTRY)
 
 
 def test_a_path_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     entry = {**ENTRY, "args": ["/w\udcff"]}
     with pytest.raises(CannotMerge, match="cannot be written as UTF-8"):
-        install(CODEX, tmp_path / "config.toml", "recollect", entry)
+        install(CODEX, tmp_path / "config.toml", "notewell", entry)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", 'a"', "x" * 65, "ä"])
@@ -297,7 +297,7 @@ def test_printing_changes_nothing(
     assert command(*words) == 0
     out, err = capsys.readouterr()
     found = tomllib.loads(out) if client == "codex" else json.loads(out)
-    entry = found[CLIENTS[client].key]["recollect"]
+    entry = found[CLIENTS[client].key]["notewell"]
     assert entry["args"][-4:] == ["mcp", "serve", "--workspace", str(tmp_path)]
     assert Path(entry["command"]).is_absolute()
     assert str(tmp_path) in err
@@ -331,7 +331,7 @@ def test_a_workspace_that_is_not_there_is_refused_before_anything_is_written(
 def test_the_command_that_is_installed_starts_from_anywhere(tmp_path: Path) -> None:
     import subprocess
 
-    (tmp_path / "recollect.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    (tmp_path / "notewell.py").write_text("raise SystemExit(3)", encoding="utf-8")
     ended = subprocess.run(
         [*mcp._program(), "--version"], cwd=tmp_path, capture_output=True, check=False
     )
@@ -345,7 +345,7 @@ def test_the_command_that_is_installed_starts_from_anywhere(tmp_path: Path) -> N
 def test_a_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("  from-the-file-1234\n", encoding="utf-8")
-    environ = {"RECOLLECT_MCP_TOKEN": "from-the-environment"}
+    environ = {"NOTEWELL_MCP_TOKEN": "from-the-environment"}
     assert mcp.find_token(str(file), environ) == "from-the-file-1234"
     assert mcp.find_token(None, environ) == "from-the-environment"
     assert mcp.find_token(None, {}) is None

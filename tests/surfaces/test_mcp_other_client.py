@@ -1,7 +1,7 @@
 """The MCP server, asked by a client with no line in common with it: the TypeScript SDK.
 
 It needs Node 20 and the package `@modelcontextprotocol/client`. Where the folder is that holds it
-is said by RECOLLECT_TEST_NODE_MODULES; without that these tests are skipped.
+is said by NOTEWELL_TEST_NODE_MODULES; without that these tests are skipped.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-MODULES = os.environ.get("RECOLLECT_TEST_NODE_MODULES", "")
+MODULES = os.environ.get("NOTEWELL_TEST_NODE_MODULES", "")
 PROGRAM = (
-    "import argparse, sys; from recollect.cli import mcp; parser = argparse.ArgumentParser(); "
+    "import argparse, sys; from notewell.cli import mcp; parser = argparse.ArgumentParser(); "
     "mcp.add_options(parser); sys.exit(mcp.run(parser.parse_args()))"
 )
 SCRIPT = """
@@ -45,7 +45,7 @@ console.log(JSON.stringify(told));
 
 pytestmark = pytest.mark.skipif(
     not (Path(MODULES, "@modelcontextprotocol").is_dir() and shutil.which("node")),
-    reason="set RECOLLECT_TEST_NODE_MODULES to a node_modules with @modelcontextprotocol/client",
+    reason="set NOTEWELL_TEST_NODE_MODULES to a node_modules with @modelcontextprotocol/client",
 )
 
 

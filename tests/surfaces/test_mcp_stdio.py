@@ -14,17 +14,17 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 PROGRAM = (
-    "import argparse, sys; from recollect.cli import mcp; parser = argparse.ArgumentParser(); "
+    "import argparse, sys; from notewell.cli import mcp; parser = argparse.ArgumentParser(); "
     "mcp.add_options(parser); sys.exit(mcp.run(parser.parse_args()))"
 )
 
 NOISY = """
 import os, subprocess, sys
-from recollect import open_memory
-from recollect.server.mcp import create_server
-from recollect.server.stdio import serve_stdio
-from recollect.testing import HashEmbedder
-from recollect.tools import Talk
+from notewell import open_memory
+from notewell.server.mcp import create_server
+from notewell.server.stdio import serve_stdio
+from notewell.testing import HashEmbedder
+from notewell.tools import Talk
 
 class Noisy(HashEmbedder):
     def embed(self, texts, kind):

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Memory, Settings, open_memory
-from recollect.core.errors import (
+import notewell
+from notewell import Memory, Settings, open_memory
+from notewell.core.errors import (
     BadRequest,
     BadSetting,
     NotANote,
     NoteUnreadable,
     WorkspaceMissing,
 )
-from recollect.core.limits import GET_CHARS
-from recollect.notes import ExtraPath
-from recollect.testing import HashEmbedder
+from notewell.core.limits import GET_CHARS
+from notewell.notes import ExtraPath
+from notewell.testing import HashEmbedder
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def test_the_front_door_has_these_names() -> None:
-    assert recollect.__all__ == sorted(recollect.__all__, key=lambda name: (name.islower(), name))
-    assert all(hasattr(recollect, name) for name in recollect.__all__)
+    assert notewell.__all__ == sorted(notewell.__all__, key=lambda name: (name.islower(), name))
+    assert all(hasattr(notewell, name) for name in notewell.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        recollect.nonsense  # noqa: B018
+        notewell.nonsense  # noqa: B018
 
 
 def test_lines_are_numbered_as_sed_does(memory: Memory) -> None:
@@ -126,7 +126,7 @@ def test_status_of_a_damaged_index_tells_instead_of_raising(memory: Memory) -> N
     current.write_bytes(b"this is not a database" * 1000)
     status = memory.status()
     assert status.state == "unreadable"
-    assert "`recollect index` sets it aside" in str(status.problem)
+    assert "`notewell index` sets it aside" in str(status.problem)
     assert memory.sync().rebuilt
     assert memory.status().state == "ready"
 
@@ -167,7 +167,7 @@ def test_a_keyword_search_imports_no_model_and_no_parser(tmp_path: Path) -> None
     (tmp_path / "MEMORY.md").write_text("alpha", encoding="utf-8")
     program = (
         "import sys\n"
-        "from recollect import open_memory\n"
+        "from notewell import open_memory\n"
         f"memory = open_memory({str(tmp_path)!r}, state_dir={str(tmp_path / 'state')!r})\n"
         "memory.search('alpha', mode='keyword')\n"
         "heavy = {'numpy', 'onnxruntime', 'markdown_it', 'shtab', 'http', 'asyncio'}\n"

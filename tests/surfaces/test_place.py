@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli import main
+from notewell.cli import main
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user with nothing but a home; `main` reads the environment as any program does."""
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "RECOLLECT_CONFIG", "RECOLLECT_STATE_DIR"):
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "NOTEWELL_CONFIG", "NOTEWELL_STATE_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -41,8 +41,8 @@ def test_an_agent_has_the_folder_the_settings_give_it(
 ) -> None:
     noted(home / "one", "The zebra of one.\n")
     noted(home / "two", "The zebra of two.\n")
-    (home / ".config" / "recollect").mkdir(parents=True)
-    (home / ".config" / "recollect" / "config.yaml").write_text(
+    (home / ".config" / "notewell").mkdir(parents=True)
+    (home / ".config" / "notewell" / "config.yaml").write_text(
         "agents:\n  list:\n    - {id: one, workspace: ~/one}\n    - {id: two, workspace: ~/two}\n",
         encoding="utf-8",
     )
@@ -72,7 +72,7 @@ def test_an_openclaw_is_searched_as_it_is_and_stays_so(
     assert "it has: main" in capsys.readouterr().err
     assert theirs == {path: path.read_bytes() for path in theirs}
     new = {path for path in home.rglob("*") if path.is_file()} - theirs.keys()
-    assert all(".local/state/recollect" in str(path) for path in new)
+    assert all(".local/state/notewell" in str(path) for path in new)
 
 
 def test_without_a_name_the_default_agent_is_meant_unless_one_stands_in_a_workspace(
@@ -80,8 +80,8 @@ def test_without_a_name_the_default_agent_is_meant_unless_one_stands_in_a_worksp
 ) -> None:
     noted(home / "one", "The zebra of one.\n")
     noted(home / "two", "The zebra of two.\n")
-    (home / ".config" / "recollect").mkdir(parents=True)
-    (home / ".config" / "recollect" / "config.yaml").write_text(
+    (home / ".config" / "notewell").mkdir(parents=True)
+    (home / ".config" / "notewell" / "config.yaml").write_text(
         "agents:\n  list:\n"
         "    - {id: one, workspace: ~/one}\n    - {id: two, default: true, workspace: ~/two}\n",
         encoding="utf-8",
@@ -101,7 +101,7 @@ def test_without_a_name_the_default_agent_is_meant_unless_one_stands_in_a_worksp
 def test_a_pipe_that_is_not_utf8_gets_what_it_can_hold(home: Path) -> None:
     noted(home / "here", "备份 runs at three.\n")
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "HOME": str(home)}
-    command = [sys.executable, "-m", "recollect"]
+    command = [sys.executable, "-m", "notewell"]
     place = ["-w", str(home / "here"), "--state-dir", str(home / "s")]
     subprocess.run(
         [*command, "index", "--text-only", *place],
@@ -124,7 +124,7 @@ def test_an_entry_goes_to_notes_and_nowhere_else(
     (home / "empty").mkdir()
     monkeypatch.chdir(home / "empty")
     assert main(["append", "a zebra"]) == 2
-    assert "`recollect init` makes a start" in capsys.readouterr().err
+    assert "`notewell init` makes a start" in capsys.readouterr().err
     assert list((home / "empty").iterdir()) == []
     monkeypatch.chdir(noted(home / "full", "Notes.\n"))
     assert main(["append", "a zebra"]) == 0

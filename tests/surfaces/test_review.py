@@ -1,4 +1,4 @@
-"""`recollect review`, `history` and `undo`: the user decides, and can change their mind."""
+"""`notewell review`, `history` and `undo`: the user decides, and can change their mind."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from recollect.capture.undo import CannotUndo
-from recollect.core.errors import BadRequest
+from notewell.capture.undo import CannotUndo
+from notewell.core.errors import BadRequest
 
 
 class Cli:
@@ -29,7 +29,7 @@ class Cli:
         self.memory.write_text("# Mine\n\n- tea\n", encoding="utf-8")
 
     def __call__(self, command: str, *words: str) -> int:
-        module = import_module(f"recollect.cli.{command}")
+        module = import_module(f"notewell.cli.{command}")
         parser = argparse.ArgumentParser()
         parser.set_defaults(module=command, json=False)
         module.add_options(parser)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Settings, open_memory
-from recollect.core.errors import NotANote, NoteUnreadable
-from recollect.testing import HashEmbedder
+from notewell import Memory, Settings, open_memory
+from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.testing import HashEmbedder
 
 TOKEN = "ghp_" + "x7Kq2Lm9" * 4 + "Zt4R"
 

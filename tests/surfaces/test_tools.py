@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from recollect import Memory, open_memory
-from recollect.core.errors import (
+from notewell import Memory, open_memory
+from notewell.core.errors import (
     BadRequest,
     BadSetting,
     EmbedderFailed,
@@ -24,15 +24,15 @@ from recollect.core.errors import (
     MemoryOff,
     NoteNotWritable,
     NoteUnreadable,
-    RecollectError,
+    NotewellError,
     StateNotWritable,
     WorkspaceMissing,
 )
-from recollect.index import Index
-from recollect.memory import index_dir
-from recollect.sync.keeping import CATCH_UP_NOTES
-from recollect.testing import BrokenEmbedder, HashEmbedder
-from recollect.tools import (
+from notewell.index import Index
+from notewell.memory import index_dir
+from notewell.sync.keeping import CATCH_UP_NOTES
+from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.tools import (
     TOOLS,
     AppendInput,
     AppendOutput,
@@ -52,11 +52,11 @@ from recollect.tools import (
     memory_status,
     recall_section,
 )
-from recollect.tools.budget import ELLIPSIS, LEAST_CHARS, fit
-from recollect.tools.failures import failure_of, without_places
-from recollect.tools.fence import escaped, fenced
-from recollect.tools.freshness import FIRST_NOTES
-from recollect.tools.page import tools_page
+from notewell.tools.budget import ELLIPSIS, LEAST_CHARS, fit
+from notewell.tools.failures import failure_of, without_places
+from notewell.tools.fence import escaped, fenced
+from notewell.tools.freshness import FIRST_NOTES
+from notewell.tools.page import tools_page
 
 GROUP = Talk(session_key="agent:main:telegram:group:-100")
 DIRECT = Talk(session_key="agent:main:telegram:dm:alice")
@@ -135,7 +135,7 @@ def test_a_memory_too_large_for_a_first_question_says_what_to_do(tmp_path: Path)
     with open_memory(tmp_path, state_dir=tmp_path / "state", embedder=HashEmbedder()) as memory:
         answer = found(memory_search(memory, SearchInput("walrus")))
         assert memory.status().state == "missing"
-    assert "recollect index" in str(answer.reason)
+    assert "notewell index" in str(answer.reason)
 
 
 def test_a_setting_that_cannot_be_is_refused() -> None:
@@ -294,11 +294,11 @@ def test_status_of_a_damaged_index_says_so_without_its_place(
     current.write_bytes(b"this is not a database" * 1000)
     told = memory_status(memory)
     assert isinstance(told, StatusOutput)
-    assert (told.state, told.problem) == ("unreadable", "damaged: `recollect index` rebuilds it")
+    assert (told.state, told.problem) == ("unreadable", "damaged: `notewell index` rebuilds it")
     failed = memory_search(memory, SearchInput("readings"))
     assert isinstance(failed, Failure)
     assert failed.unavailable
-    assert "recollect index" in failed.action
+    assert "notewell index" in failed.action
     assert str(tmp_path) not in failed.to_text()
 
 
@@ -375,11 +375,11 @@ def test_a_wrong_call_is_told_how_to_be_right(
         (NoteNotWritable("memory/a.md", "no room", "free some"), True),
         (EmbedderFailed("openai", "no file '/secret/place/model.gguf'"), True),
         (BadRequest("too long"), False),
-        (RecollectError("strange: /secret/place, /secret/other"), True),
+        (NotewellError("strange: /secret/place, /secret/other"), True),
     ],
 )
 def test_an_error_becomes_a_failure_with_a_next_step_and_no_places(
-    error: RecollectError, unavailable: bool
+    error: NotewellError, unavailable: bool
 ) -> None:
     failed = failure_of(error)
     assert failed.unavailable is unavailable
@@ -549,7 +549,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_of_tools_is_not_stale() -> None:
-    # `python -m recollect.tools.page > docs/reference/tools.md` writes it.
+    # `python -m notewell.tools.page > docs/reference/tools.md` writes it.
     assert (DOCS / "reference" / "tools.md").read_text(encoding="utf-8") == tools_page()
 
 
@@ -564,7 +564,7 @@ def test_the_example_on_the_page_runs(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_every_option_of_the_server_is_on_its_page() -> None:
     import argparse
 
-    from recollect.cli import mcp
+    from notewell.cli import mcp
 
     parser = argparse.ArgumentParser()
     mcp.add_options(parser)

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Memory, open_memory
-from recollect.core.limits import MAX_QUERY_CHARS
-from recollect.testing import HashEmbedder
-from recollect.tools import Failure, SearchInput, SearchOutput, Talk, call, memory_search
+from notewell import Memory, open_memory
+from notewell.core.limits import MAX_QUERY_CHARS
+from notewell.testing import HashEmbedder
+from notewell.tools import Failure, SearchInput, SearchOutput, Talk, call, memory_search
 
 CANARY = "canary-7c1f"
 AGENTS = ("main", "office", "home")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect import open_memory
+from notewell import open_memory
 
 
 def test_a_note_becomes_a_search_hit(tmp_path: Path) -> None:

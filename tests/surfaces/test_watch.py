@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Settings, open_memory
-from recollect.notes import ExtraPath
-from recollect.sync.hear import FileEar, NoEar
-from recollect.sync.watch import Failed, Listening, Scanning, Synced, Told, Watcher
-from recollect.sync.when import Timing
+from notewell import Memory, Settings, open_memory
+from notewell.notes import ExtraPath
+from notewell.sync.hear import FileEar, NoEar
+from notewell.sync.watch import Failed, Listening, Scanning, Synced, Told, Watcher
+from notewell.sync.when import Timing
 
 BOUND_S = 60.0  # Far above what it takes; a test that waits so long has failed.
 QUICK = Timing(debounce_s=0.05, safety_s=1000.0)

@@ -1,4 +1,4 @@
-"""`recollect watch`: calm for people, lines for programs, and an end when it is asked to."""
+"""`notewell watch`: calm for people, lines for programs, and an end when it is asked to."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Settings, open_memory
-from recollect.cli import watch
-from recollect.cli.watching import JsonView, LiveView
-from recollect.core.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
-from recollect.sync import Progress, SyncReport
-from recollect.sync.apply import NOTES_AT_ONCE
-from recollect.sync.hear import NoEar
-from recollect.sync.watch import Failed, Heard, Listening, Scanning, Synced
+from notewell import Settings, open_memory
+from notewell.cli import watch
+from notewell.cli.watching import JsonView, LiveView
+from notewell.core.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
+from notewell.sync import Progress, SyncReport
+from notewell.sync.apply import NOTES_AT_ONCE
+from notewell.sync.hear import NoEar
+from notewell.sync.watch import Failed, Heard, Listening, Scanning, Synced
 
 WORKSPACE = Path("/somewhere/notes")
 NOTE = str(WORKSPACE / "memory" / "a.md")
@@ -220,8 +220,8 @@ def test_a_thread_of_its_own_leaves_the_signals_alone() -> None:
 
 PROGRAM = """
 import argparse, sys
-from recollect import Settings, open_memory
-from recollect.cli import watch
+from notewell import Settings, open_memory
+from notewell.cli import watch
 parser = argparse.ArgumentParser()
 watch.add_options(parser)
 sys.exit(watch.run(parser.parse_args()))
@@ -242,7 +242,7 @@ def running(tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        env={**os.environ, "RECOLLECT_CONFIG": str(config)},
+        env={**os.environ, "NOTEWELL_CONFIG": str(config)},
     ) as process:
         try:
             yield process

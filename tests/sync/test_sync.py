@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Progress, Settings, open_memory
-from recollect.core.errors import EmbedderFailed, NoteUnreadable
-from recollect.core.types import Note
-from recollect.memory import index_dir
-from recollect.notes import Workspace
-from recollect.testing import BrokenEmbedder, HashEmbedder
+from notewell import Memory, Progress, Settings, open_memory
+from notewell.core.errors import EmbedderFailed, NoteUnreadable
+from notewell.core.types import Note
+from notewell.memory import index_dir
+from notewell.notes import Workspace
+from notewell.testing import BrokenEmbedder, HashEmbedder
 
 LATER_NS = 4_000_000_000_000_000_000
 """A clock for which every note is settled."""
@@ -126,7 +126,7 @@ def test_text_is_searchable_before_vectors_are_there(memory: Memory) -> None:
     answer = memory.search("n0007")
     assert answer.hits[0].path == "memory/note-7.md"
     assert (answer.mode, answer.degraded) == ("keyword", True)
-    assert answer.notice == "none of 30 chunks has a vector yet: run `recollect index`"
+    assert answer.notice == "none of 30 chunks has a vector yet: run `notewell index`"
 
 
 def test_a_failing_embedder_leaves_the_text_and_is_told(workspace: Path, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_the_index_can_be_deleted_at_any_time(memory: Memory, workspace: Path) -
     folder = memory._keeping.index.folder.path
     for file in folder.iterdir():
         file.unlink()
-    assert memory.search("n0007").reason == "nothing is indexed yet: run `recollect index`"
+    assert memory.search("n0007").reason == "nothing is indexed yet: run `notewell index`"
     memory.sync()
     assert memory.search("n0007") == asked
 
@@ -190,7 +190,7 @@ def test_another_model_builds_a_new_index(workspace: Path, tmp_path: Path) -> No
         assert memory.status().rebuild_needed == "model changed from 'hash-64' to 'hash-32'"
         answer = memory.search("n0007")
         assert answer.mode == "keyword"
-        assert answer.notice == "the index holds vectors of hash-64: run `recollect index`"
+        assert answer.notice == "the index holds vectors of hash-64: run `notewell index`"
         report = memory.sync()
         assert report.rebuilt == "model changed from 'hash-64' to 'hash-32'"
         assert memory.search("n0007").mode == "hybrid"

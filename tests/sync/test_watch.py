@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import EmbedderUnreachable, WorkspaceMissing
-from recollect.sync import SyncReport
-from recollect.sync.hear import Deaf, NoEar
-from recollect.sync.watch import (
+from notewell.core.errors import EmbedderUnreachable, WorkspaceMissing
+from notewell.sync import SyncReport
+from notewell.sync.hear import Deaf, NoEar
+from notewell.sync.watch import (
     Failed,
     Heard,
     Listening,
@@ -25,7 +25,7 @@ from recollect.sync.watch import (
     Told,
     Watcher,
 )
-from recollect.sync.when import MAX_SAFETY_S, Timing
+from notewell.sync.when import MAX_SAFETY_S, Timing
 
 HERE = Path("/nowhere/workspace/memory")
 NOTE = str(HERE / "a.md")

@@ -20,8 +20,8 @@ from tests.attacks.queries import QUERIES, hostile_queries
 from tests.attacks.shapes import SHAPES
 from tests.attacks.test_patterns import DISTINCT, bound
 
-from recollect.core.chunking import PARSED_CHARS, ChunkLimits, chunk
-from recollect.sessions import TranscriptFolder, Transcripts
+from notewell.core.chunking import PARSED_CHARS, ChunkLimits, chunk
+from notewell.sessions import TranscriptFolder, Transcripts
 
 RACE_S = 3.0
 SEEDS = (20261115, 1, 2)

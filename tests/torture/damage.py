@@ -22,7 +22,7 @@ from tests.damage import damages
 from tests.damage.damages import Damage, copied_page, cut, flipped, zeroed_page
 from tests.damage.patient import Outcome, Patient, tally
 
-from recollect.index.connect import PAGE_BYTES
+from notewell.index.connect import PAGE_BYTES
 
 KNOWN_GAPS = ("page moved",)
 SHOWN = 5
@@ -74,7 +74,7 @@ def _pointer(at: int, byte: int) -> Damage:
 
 
 def run(every: int, seed: int, only: str) -> int:
-    root = Path(tempfile.mkdtemp(prefix="recollect-torture-", dir=_quick())).resolve()
+    root = Path(tempfile.mkdtemp(prefix="notewell-torture-", dir=_quick())).resolve()
     worst = 0
     try:
         patient = Patient(root).healthy()

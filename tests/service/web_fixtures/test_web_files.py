@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import notewell
 
-WEB = Path(recollect.__file__).parent / "service" / "web"
+WEB = Path(notewell.__file__).parent / "service" / "web"
 SCRIPTS = sorted(WEB.glob("*.js"))
 STYLES = sorted(WEB.glob("*.css"))
 KINDS = {".html", ".css", ".js", ".svg"}

@@ -1,0 +1,165 @@
+"""Claude's memory tool (`memory_20250818`) for the Anthropic SDK, over a folder of the workspace.
+
+    client.beta.messages.run_tools(model=…, messages=…, tools=[memory_tool(memory)])
+
+What the model writes below /memories are notes of this memory: `notewell search` finds them, and
+so do the other tools. See `memories` for the commands and `notes.edit` for what keeps files safe.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from notewell.adapters.memories import Memories
+from notewell.adapters.packages import needing
+from notewell.adapters.wording import Refused
+from notewell.core.errors import BadSetting, EditRefused, NotewellError
+from notewell.notes.edit import EditableFolder
+from notewell.tools.calls import HERE
+from notewell.tools.failures import DISABLED, UNEXPECTED, failure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+
+    from notewell.memory import Memory
+    from notewell.tools import Talk
+
+FOLDER = "memory/claude"
+
+_log = logging.getLogger(__name__)
+_ARGUMENTS = {
+    "view": ("path", "view_range"),
+    "create": ("path", "file_text"),
+    "str_replace": ("path", "old_str", "new_str"),
+    "insert": ("path", "insert_line", "insert_text"),
+    "delete": ("path",),
+    "rename": ("old_path", "new_path"),
+}
+_OPTIONAL = ("view_range", "new_str")
+
+
+class _Commands:
+    """A command as the model wrote it: the SDK hands it on without looking at its types."""
+
+    def __init__(self, memory: Memory, talk: Talk, folder: str) -> None:
+        self._memory = memory
+        self._talk = talk
+        try:
+            self._memories = Memories(EditableFolder(memory.workspace, folder))
+        except EditRefused as refused:
+            raise BadSetting("folder", f"{folder!r}: {refused.why}; {refused.action}") from None
+
+    def run(self, command: object) -> str:
+        """What the model is told; raises `Refused` with the same."""
+        return self._answered(partial(self._run, command))
+
+    def clear(self) -> str:
+        """For the host alone: no command of the model leads here."""
+        return self._answered(self._memories.clear)
+
+    def _answered(self, work: Callable[[], str]) -> str:
+        if not self._talk.enabled:
+            raise Refused(DISABLED.to_text())
+        try:
+            return work()
+        except Refused:
+            raise
+        except NotewellError as error:
+            raise Refused(failure_of(error).to_text()) from error
+        except Exception as error:
+            # The edge of the house: the model goes on without, and the log has the details.
+            _log.exception("a command ran into something unforeseen")
+            raise Refused(UNEXPECTED.to_text()) from error
+        finally:
+            # Also after a failure: some of a folder may have gone into the trash before it.
+            self._memory.look_again()
+
+    def _run(self, command: object) -> str:
+        told = _told(command)
+        name = told.get("command")
+        if not isinstance(name, str) or name not in _ARGUMENTS:
+            raise Refused(f"Unknown command: {str(name)[:40]}")
+        given = {key: told[key] for key in _ARGUMENTS[name] if key in told}
+        for key in _ARGUMENTS[name]:
+            if key not in given and key not in _OPTIONAL:
+                raise Refused(f"Missing parameter `{key}` of the command {name}.")
+        run: Callable[..., str] = getattr(self._memories, name)
+        return run(**given)
+
+
+def _told(command: object) -> Mapping[str, Any]:
+    """The arguments, from the JSON itself or from what the SDK has made of it."""
+    if isinstance(command, Mapping):
+        return command
+    dump = getattr(command, "model_dump", None)
+    if dump is None:
+        raise Refused("The command is not a JSON object.")
+    told: dict[str, Any] = dump(warnings=False)
+    return told
+
+
+def memory_tool(
+    memory: Memory, talk: Talk = HERE, *, folder: str = FOLDER
+) -> BetaAbstractMemoryTool:
+    """For `run_tools` of a synchronous client, or for a loop of your own: `tool.call(input)`."""
+    with needing("anthropic"):
+        from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+
+    commands = _Commands(memory, talk, folder)
+
+    class NotewellMemoryTool(BetaAbstractMemoryTool):
+        def call(self, input: object) -> str:  # noqa: A002 - as they call it
+            return self.execute(input)
+
+        def execute(self, command: object) -> str:
+            return self._surely(partial(commands.run, command))
+
+        def clear_all_memory(self) -> str:
+            return self._surely(commands.clear)
+
+        def _surely(self, work: Callable[[], str]) -> str:
+            try:
+                return work()
+            except Refused as refused:
+                raise ToolError(str(refused)) from refused
+
+        # A command says itself which one it is.
+        view = create = str_replace = insert = delete = rename = execute
+
+    return NotewellMemoryTool()
+
+
+def async_memory_tool(
+    memory: Memory, talk: Talk = HERE, *, folder: str = FOLDER
+) -> BetaAsyncAbstractMemoryTool:
+    """The same for an asynchronous client; each command runs in a worker thread."""
+    with needing("anthropic"):
+        from anthropic.lib.tools import BetaAsyncAbstractMemoryTool, ToolError
+        from anyio.to_thread import run_sync
+
+    commands = _Commands(memory, talk, folder)
+
+    class NotewellAsyncMemoryTool(BetaAsyncAbstractMemoryTool):
+        async def call(self, input: object) -> str:  # noqa: A002 - as they call it
+            return await self.execute(input)
+
+        async def execute(self, command: object) -> str:
+            return await self._surely(partial(commands.run, command))
+
+        async def clear_all_memory(self) -> str:
+            return await self._surely(commands.clear)
+
+        async def _surely(self, work: Callable[[], str]) -> str:
+            try:
+                return await run_sync(work)
+            except Refused as refused:
+                raise ToolError(str(refused)) from refused
+
+        view = create = str_replace = insert = delete = rename = execute
+
+    return NotewellAsyncMemoryTool()

@@ -1,0 +1,55 @@
+"""Tools for LangChain and LangGraph: whatever takes a `BaseTool` takes these.
+
+model.bind_tools(tools(memory));  ToolNode(tools(memory));  create_agent(model, tools(memory))
+"""
+
+from __future__ import annotations
+
+import asyncio
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from notewell.adapters.answer import answer, offered
+from notewell.adapters.packages import needing
+from notewell.tools import Failure
+from notewell.tools.calls import HERE
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from notewell.memory import Memory
+    from notewell.tools import Talk, ToolSpec
+
+
+def tools(memory: Memory, talk: Talk = HERE) -> list[BaseTool]:
+    """A tool message has the text for the model; its `artifact` is the same as JSON."""
+    return [_tool(memory, spec, talk) for spec in offered(talk)]
+
+
+def _tool(memory: Memory, spec: ToolSpec, talk: Talk) -> BaseTool:
+    with needing("langchain-core"):
+        from langchain_core.tools import BaseTool, ToolException
+
+    def run(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        output = answer(memory, spec.name, arguments, talk)
+        if isinstance(output, Failure):
+            # `handle_tool_error` makes a message of it whose status is "error".
+            raise ToolException(output.to_text())
+        return output.to_text(), output.to_json()
+
+    class NotewellTool(BaseTool):
+        """Not a StructuredTool, which keeps for itself what a model calls `config` or `self`."""
+
+        def _run(self, /, *_: Any, **arguments: Any) -> tuple[str, dict[str, Any]]:
+            return run(arguments)
+
+        async def _arun(self, /, *_: Any, **arguments: Any) -> tuple[str, dict[str, Any]]:
+            return await asyncio.to_thread(run, arguments)
+
+    return NotewellTool(
+        name=spec.name,
+        description=spec.description,
+        args_schema=deepcopy(spec.input_schema),
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+    )

@@ -1,0 +1,50 @@
+"""A toolset for Pydantic AI.
+
+agent = Agent(model, toolsets=[toolset(memory)])
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from notewell.adapters.answer import answer, offered
+from notewell.adapters.packages import needing
+from notewell.tools import Failure, recall_section
+from notewell.tools.calls import HERE
+
+if TYPE_CHECKING:
+    from pydantic_ai import FunctionToolset, Tool
+
+    from notewell.memory import Memory
+    from notewell.tools import Talk, ToolSpec
+
+ID = "notewell"
+
+
+def toolset(memory: Memory, talk: Talk = HERE, *, id: str = ID) -> FunctionToolset[Any]:  # noqa: A002 - as they call it
+    """The tools, and the words on when to use them for the model's instructions."""
+    with needing("pydantic-ai-slim"):
+        from pydantic_ai import FunctionToolset
+
+    specs = offered(talk)
+    told = recall_section([spec.name for spec in specs], talk)
+    return FunctionToolset(
+        [_tool(memory, spec, talk) for spec in specs], id=id, instructions=told or None
+    )
+
+
+def _tool(memory: Memory, spec: ToolSpec, talk: Talk) -> Tool[Any]:
+    with needing("pydantic-ai-slim"):
+        from pydantic_ai import Tool, ToolReturn
+        from pydantic_ai.exceptions import ToolFailed
+
+    def run(**arguments: object) -> ToolReturn:
+        output = answer(memory, spec.name, arguments, talk)
+        if isinstance(output, Failure):
+            # Not ModelRetry: it would use up the tool's retries, and then end the whole run.
+            raise ToolFailed(output.to_text())
+        return ToolReturn(output.to_text(), metadata=output.to_json())
+
+    # Pydantic AI runs what is not a coroutine in a thread, which is what the library wants.
+    return Tool.from_schema(run, spec.name, spec.description, deepcopy(spec.input_schema))

@@ -1,0 +1,46 @@
+"""`notewell append`: one entry more, in today's note or under a heading of MEMORY.md."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from notewell.cli.output import print_json, say
+from notewell.cli.place import memory_of
+from notewell.core.errors import BadRequest
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.memory import Memory
+
+ORIGIN = "cli"
+
+
+def _require_notes(memory: Memory) -> None:
+    """Somebody who stands in the wrong folder should not find a new `memory/` there."""
+    if not memory.paths():
+        raise BadRequest(
+            f"there are no notes in {str(memory.workspace)!r}: `notewell init` makes a start, "
+            "-w names another folder"
+        )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    text = " ".join(arguments.text)
+    if text == "-":
+        try:
+            text = sys.stdin.buffer.read().decode()
+        except UnicodeDecodeError as error:
+            raise BadRequest(f"standard input is not UTF-8 (byte {error.start + 1})") from None
+    with memory_of(arguments) as memory:
+        _require_notes(memory)
+        done = memory.append(text, section=arguments.section, origin=ORIGIN)
+    citation = f"{done.path}#{done.span}"
+    if arguments.json:
+        print_json({"path": done.path, "citation": citation, "added": done.added})
+    elif done.added:
+        say(f"wrote {citation}")
+    else:
+        say(f"it stands there already: {citation}")
+    return 0

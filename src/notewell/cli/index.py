@@ -1,0 +1,103 @@
+"""`notewell index`: text first, then vectors; says what it did and what it could not do."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from notewell.cli.output import counted, print_json, say, tell
+from notewell.cli.place import memory_of
+from notewell.cli.progress import ProgressBar
+from notewell.core.errors import IndexBusy
+from notewell.index.writer import FIRST
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.core.types import Ignored
+    from notewell.memory import Memory
+    from notewell.sync import SyncReport
+
+DEGRADED = 5
+SHOWN = 20  # A list longer than this is for --json.
+
+
+def run(arguments: argparse.Namespace) -> int:
+    bar = ProgressBar()
+    started = time.monotonic()
+    with memory_of(arguments) as memory:
+        try:
+            report = memory.sync(
+                force=arguments.force, vectors=not arguments.text_only, progress=bar.update
+            )
+        finally:
+            bar.done()
+        if arguments.json:
+            print_json(as_json(report))
+        else:
+            _show(report, time.monotonic() - started, memory)
+    if isinstance(report.trouble, IndexBusy):
+        return report.trouble.exit_code
+    return DEGRADED if report.is_degraded else 0
+
+
+def as_json(report: SyncReport) -> dict[str, Any]:
+    return {
+        **figures(report),
+        "ignored": _listed(report.ignored),
+        "unreadable": _listed(report.unreadable),
+        "repaired": _listed(report.repaired),
+    }
+
+
+def figures(report: SyncReport) -> dict[str, Any]:
+    """What a sync did; `notewell watch` tells the same."""
+    return {
+        "rebuilt": report.rebuilt,
+        "notes": report.notes,
+        "written": report.written,
+        "forgotten": report.forgotten,
+        "chunks": report.chunks,
+        "vectorsAdded": report.vectors_added,
+        "vectorsWaiting": report.vectors_waiting,
+        "trouble": str(report.trouble) if report.trouble else None,
+    }
+
+
+def _listed(things: tuple[Ignored, ...] | list[Ignored]) -> list[dict[str, str]]:
+    return [{"path": thing.path, "why": thing.why} for thing in things]
+
+
+def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
+    if report.rebuilt and report.rebuilt != FIRST:
+        tell(f"built a new index: {report.rebuilt}")
+    say(
+        f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}: "
+        f"{report.written} written, {report.forgotten} forgotten, {report.unchanged} unchanged, "
+        f"{counted(report.vectors_added, 'vector')} added ({took_s:.1f} s)"
+    )
+    _show_list("left out", report.ignored)
+    _show_list("could not be read", report.unreadable)
+    _show_list("read with a repair, the file stays as it is", report.repaired)
+    if report.vectors_waiting:
+        tell(f"{counted(report.vectors_waiting, 'chunk')} without a vector, found by keyword only")
+    if isinstance(report.trouble, IndexBusy):
+        tell(f"vectors are being computed by another process ({report.trouble.holder})")
+    elif report.trouble:
+        tell(str(report.trouble))
+    if not report.notes:
+        tell(_advice(memory))
+
+
+def _show_list(title: str, things: tuple[Ignored, ...] | list[Ignored]) -> None:
+    for thing in things[:SHOWN]:
+        tell(f"{title}: {thing.path}: {thing.why}")
+    if len(things) > SHOWN:
+        tell(f"{title}: {len(things) - SHOWN} more (--json lists them)")
+
+
+def _advice(memory: Memory) -> str:
+    return (
+        f"no notes in {memory.workspace}: Notewell reads MEMORY.md and memory/**/*.md there. "
+        "`notewell init` makes a start, or takes in the Markdown that is already in the folder"
+    )

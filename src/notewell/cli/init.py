@@ -1,0 +1,69 @@
+"""`notewell init`: the first step in a folder. It never changes a file that is there."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from notewell.cli.output import counted, print_json, say
+from notewell.cli.place import memory_of, workspace_of
+from notewell.config import WORKSPACE_FILE, write_workspace_file
+from notewell.core.errors import BadRequest
+from notewell.notes import ExtraPath, Workspace
+
+if TYPE_CHECKING:
+    import argparse
+
+STARTER = """# Memory
+
+What should be remembered for good: decisions, preferences, facts about people and projects.
+Day-to-day notes go to memory/YYYY-MM-DD.md.
+"""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    place = workspace_of(arguments)
+    root = Workspace.open(Path(place)).root
+    try:
+        done = _settle(root, arguments.extra)
+    except OSError as error:
+        raise BadRequest(f"cannot write in {str(root)!r}: {error.strerror}") from error
+    with memory_of(arguments) as memory:
+        status = memory.status()
+    if arguments.json:
+        told = {"workspace": status.workspace, "indexPath": status.index_path}
+        print_json({**told, "did": done, "notes": status.eligible})
+        return 0
+    for line in done:
+        say(line)
+    say(f"{counted(status.eligible, 'note')} in {status.workspace}")
+    say(f"next: notewell index -w {shlex.quote(place)}")
+    return 0
+
+
+def _settle(root: Path, extra: list[str]) -> list[str]:
+    """Decide what the folder needs: nothing, extra paths, or a first note."""
+    if extra:
+        return _take_in(root, extra)
+    if (root / WORKSPACE_FILE).exists() or Workspace.open(root).scan().notes:
+        return []
+    if Workspace.open(root, [ExtraPath(".")]).scan().notes:
+        return _take_in(root, ["."])
+    (root / "memory").mkdir(exist_ok=True)
+    with (root / "MEMORY.md").open("x", encoding="utf-8") as file:
+        file.write(STARTER)
+    return ["wrote MEMORY.md and made memory/ for daily notes"]
+
+
+def _take_in(root: Path, extra: list[str]) -> list[str]:
+    for path in extra:
+        if not (root / Path(path).expanduser()).exists():
+            raise BadRequest(f"there is no {path!r} to take in")
+    try:
+        write_workspace_file(root, extra)
+    except FileExistsError:
+        raise BadRequest(
+            f"{root / WORKSPACE_FILE} is already there: add {extra!r} to its extraPaths by hand"
+        ) from None
+    return [f"wrote {WORKSPACE_FILE}: the Markdown below {path} belongs to it" for path in extra]

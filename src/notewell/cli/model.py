@@ -1,0 +1,65 @@
+"""`notewell model`: which models are here, and fetching one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from notewell.cli.output import print_json, say, tell
+from notewell.cli.progress import ProgressBar
+from notewell.config import default_state_dir
+from notewell.core.errors import EmbedderMissing
+from notewell.embedders.models import listed, pull
+from notewell.sync import Progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.embedders.models import ModelState
+
+
+def run(arguments: argparse.Namespace) -> int:
+    state = Path(arguments.state_dir) if arguments.state_dir else default_state_dir()
+    if arguments.action == "list":
+        return _list(state / "models", as_json=arguments.json)
+    return _pull(state / "models", getattr(arguments, "name", None), as_json=arguments.json)
+
+
+def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
+    bar = ProgressBar()
+    try:
+        done = pull(
+            models_dir,
+            name,
+            progress=lambda have, size: bar.update(Progress(have >> 20, size >> 20, "MiB")),
+        )
+    except EmbedderMissing as error:
+        bar.done()
+        tell(f"notewell: {error}")
+        return 1
+    bar.done()
+    if as_json:
+        print_json({"did": done})
+    else:
+        say(done)
+    return 0
+
+
+def _list(models_dir: Path, *, as_json: bool) -> int:
+    states = listed(models_dir)
+    if as_json:
+        print_json({"models": [_as_json(state) for state in states]})
+        return 0
+    for state in states:
+        say(f"{state.name}  {state.bytes / 1e6:.0f} MB  {state.about}")
+        say(f"    {state.path or f'not here: notewell model pull {state.name}'}")
+    return 0
+
+
+def _as_json(state: ModelState) -> dict[str, object]:
+    return {
+        "name": state.name,
+        "about": state.about,
+        "path": str(state.path) if state.path else None,
+        "bytes": state.bytes,
+    }

@@ -1,0 +1,199 @@
+"""What can be typed. Kept apart from what is done, so that it loads in a blink."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from notewell import __version__
+from notewell.cli.place import add_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EPILOG = """\
+exit codes: 0 done, 1 error, 2 wrong usage, 3 nothing found, 5 degraded, 75 busy: try again
+"""
+
+
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The whole parser, or with `only`, if that is a command, as much as that command needs."""
+    parser = argparse.ArgumentParser(
+        prog="notewell",
+        description="A memory for AI agents: search the Markdown notes of a workspace.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"notewell {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, (summary, add_options) in _COMMANDS.items():
+        if only == name or only not in _COMMANDS:
+            command = commands.add_parser(name, help=summary, description=summary)
+            command.set_defaults(module=name, json=False)
+            add_options(command)
+    return parser
+
+
+def _init(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument(
+        "--extra",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="take in the Markdown below this path too (may be given again)",
+    )
+
+
+def _index(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument("--force", action="store_true", help="build a new index")
+    parser.add_argument(
+        "--text-only", action="store_true", help="do not compute vectors now; keywords find it"
+    )
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=10.0,
+        metavar="S",
+        help="how long to wait for another process that writes (default: 10 seconds)",
+    )
+
+
+def _search(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument("question", nargs="+", help="what to look for")
+    parser.add_argument(
+        "-n", "--max-results", type=int, metavar="N", help="at most this many hits (default: 6)"
+    )
+    parser.add_argument(
+        "--min-score",
+        type=float,
+        metavar="X",
+        help="hide hits below this score (default: about 0.35)",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("hybrid", "keyword"),
+        default="hybrid",
+        help="words and meaning, or words alone (faster to start)",
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="show what each part of a score is worth"
+    )
+    parser.add_argument(
+        "--why", metavar="PATH", help="instead of hits, say why this note is not among them"
+    )
+
+
+def _status(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument("--deep", action="store_true", help="ask the embedder for a vector too")
+    parser.add_argument("--index", action="store_true", help="bring the index up to date first")
+
+
+def _append(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument("text", nargs="+", help="what to remember; `-` reads standard input")
+    parser.add_argument(
+        "--section",
+        metavar="HEADING",
+        help="under this heading of MEMORY.md (default: the note of today)",
+    )
+
+
+def _get(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument("path", help="as search shows it; `path#L5-L9` picks these lines")
+    parser.add_argument("--from", dest="from_line", type=int, metavar="LINE", help="first line")
+    parser.add_argument("--lines", type=int, metavar="N", help="how many (default: 120)")
+
+
+def _model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", choices=("pull", "list"), help="download and verify one · show what is here"
+    )
+    parser.add_argument(
+        "name",
+        nargs="?",
+        help="with pull: use-multilingual-v3, local, or hf:owner/repo/file.gguf "
+        "(default: the embedded model, where the install lacks it)",
+    )
+    parser.add_argument("--state-dir", metavar="DIR", help="where to put them")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _eval(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sets", nargs="*", metavar="SET", help="a folder of questions and notes")
+    parser.add_argument(
+        "--system",
+        metavar="NAMES",
+        help="what to ask, by commas: hybrid, keyword, vector, qmd, or the floor: fts5 "
+        "(default: fts5,hybrid)",
+    )
+    parser.add_argument(
+        "--backend", metavar="NAMES", help="the same by engine, by commas: builtin, qmd"
+    )
+    parser.add_argument("--k", type=int, metavar="N", help="look at the first N hits (default: 6)")
+    parser.add_argument(
+        "--by-category", action="store_true", help="a row for each kind of question too"
+    )
+    parser.add_argument("--out", metavar="FILE", help="save questions and hits here, as JSON")
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        help="ask nothing; list what NEW wins and loses against OLD, two saved runs",
+    )
+    parser.add_argument(
+        "--measure",
+        choices=("any", "all", "ndcg", "mrr"),
+        default="ndcg",
+        help="what to compare by (default: ndcg)",
+    )
+    parser.add_argument(
+        "--state-dir",
+        metavar="DIR",
+        help="keep indexes and vectors here for the next run (default: a temporary folder)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _own(command: str) -> Callable[[argparse.ArgumentParser], None]:
+    """The options that a command's own module adds."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        from importlib import import_module
+
+        import_module(f"notewell.cli.{command}").add_options(parser)
+
+    return add
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "init": ("make a folder a workspace", _init),
+    "index": ("bring the index up to date with the notes", _index),
+    "search": ("find the lines that answer a question", _search),
+    "watch": ("keep the index up to date while notes change", _own("watch")),
+    "get": ("print lines of a note", _get),
+    "append": ("add an entry to the note of today", _append),
+    "status": ("show what the memory holds and how it is", _status),
+    "doctor": ("look for what is wrong, say what to do, or do it", _own("doctor")),
+    "verify": ("prove that the index says what the notes say", add_place),
+    "entries": ("what agents stored as single statements (LanceDB)", _own("entries")),
+    "review": ("propose what of the daily notes could go to MEMORY.md", _own("review")),
+    "history": ("list what Notewell wrote to the notes", _own("history")),
+    "undo": ("take one of these writes back", _own("undo")),
+    "hook": ("what Claude Code, Codex and Cursor call, and telling them so", _own("hook")),
+    "eval": ("measure how well questions with known answers are answered", _eval),
+    "model": ("fetch a model, or list them", _model),
+    "mcp": ("serve agents over MCP, or tell a client about it", _own("mcp")),
+    "serve": ("serve agents and a page over HTTP", _own("serve")),
+    "token": ("who may use `notewell serve`, and for what", _own("token")),
+    "config": ("show and check the settings", _own("config")),
+    "completion": ("print a completion script for a shell", _completion),
+}

@@ -1,0 +1,124 @@
+"""Which memory a command is about: the options that name it, and opening it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.core.errors import BadSetting
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.config import Settings
+    from notewell.memory import Memory
+
+HERE = "."
+MAIN = "main"
+
+
+def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
+    group = parser.add_argument_group("which memory")
+    group.add_argument(
+        "-w",
+        "--workspace",
+        metavar="DIR",
+        help="the folder of notes (default: the one the settings give to --agent, else here)",
+    )
+    group.add_argument("--agent", metavar="ID", help="whose memory (default: main)")
+    group.add_argument(
+        "--openclaw",
+        action="store_true",
+        help="the agent of the OpenClaw on this machine: its settings, notes and sessions, "
+        "which are only read",
+    )
+    group.add_argument(
+        "--state-dir",
+        metavar="DIR",
+        help="where indexes are kept (default: $NOTEWELL_STATE_DIR, else the platform's place)",
+    )
+    if json:
+        group.add_argument("--json", action="store_true", help="print JSON")
+
+
+class Meant(NamedTuple):
+    """What the options come to."""
+
+    agent: str
+    workspace: str
+    settings: Settings | None = None
+    """Those of an OpenClaw; None leaves them to our own files."""
+
+
+def meant(arguments: argparse.Namespace) -> Meant:
+    """The folder that was named, that of the agent that is meant, or the one we are in."""
+    if arguments.openclaw:
+        found = _openclaw(arguments)
+        return found._replace(workspace=arguments.workspace or found.workspace)
+    if arguments.workspace is not None:
+        return Meant(arguments.agent or MAIN, str(arguments.workspace))
+    return _configured(arguments)
+
+
+def workspace_of(arguments: argparse.Namespace) -> str:
+    return meant(arguments).workspace
+
+
+def memory_of(arguments: argparse.Namespace) -> Memory:
+    """The memory that the options name."""
+    from notewell.memory import LEASE_WAIT_S, open_memory
+
+    agent, workspace, settings = meant(arguments)
+    return open_memory(
+        workspace,
+        agent=agent,
+        state_dir=arguments.state_dir,
+        settings=settings,
+        lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
+    )
+
+
+def _configured(arguments: argparse.Namespace) -> Meant:
+    """The agent that is meant, and the folder the settings give to it.
+
+    Somebody who stands in a workspace and names nobody means that one.
+    """
+    import os
+    from pathlib import Path
+
+    from notewell.config.paths import has_files
+
+    standing = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
+    if not has_files(Path(HERE), os.environ) or (arguments.agent is None and standing):
+        return Meant(arguments.agent or MAIN, HERE)
+    from notewell.config.resolve import Asked, load_configuration, read_configuration
+
+    every = read_configuration(Asked(), os.environ)
+    id_ = arguments.agent or every.default_agent
+    if arguments.agent and every.agents.keys() - {MAIN} and id_.lower() not in every.agents:
+        known = ", ".join(every.agents)
+        raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
+    told = load_configuration(agent=id_).agents.get(id_.lower())
+    folder = told.workspace if told else None  # An id that is none is refused by who opens it.
+    return Meant(id_, str(folder) if folder else HERE)
+
+
+def _openclaw(arguments: argparse.Namespace) -> Meant:
+    """The agent of an OpenClaw, where its notes are, and what its settings come to for us."""
+    from dataclasses import replace
+
+    from notewell.config.openclaw import from_openclaw
+    from notewell.config.settings import settings_of
+
+    found = from_openclaw()
+    id_ = (arguments.agent or found.configuration.default_agent).lower()
+    agent = found.agents.get(id_)
+    if agent is None:
+        known = ", ".join(found.agents)
+        raise BadSetting("agent", f"OpenClaw has no agent {id_!r}; it has: {known}")
+    if agent.settings.workspace is None:
+        raise BadSetting("workspace", f"OpenClaw gives its agent {id_!r} no folder")
+    providers = found.configuration.providers
+    keys = {name: told.api_key for name, told in providers.items() if told.api_key}
+    settings = settings_of(agent.settings, keys)
+    folders = ((agent.transcripts, "openclaw"), *settings.session_folders)
+    return Meant(id_, str(agent.settings.workspace), replace(settings, session_folders=folders))

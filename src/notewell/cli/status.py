@@ -1,0 +1,136 @@
+"""`notewell status`: what the memory holds and how it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from notewell.cli.output import counted, print_json, say
+from notewell.cli.place import memory_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.status import Answering, Probe, Status
+
+DEGRADED = 5
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with memory_of(arguments) as memory:
+        if arguments.index:
+            memory.sync()
+        status = memory.status()
+        probe = memory.probe() if arguments.deep else None
+    if arguments.json:
+        print_json(as_json(status, probe))
+    else:
+        for name, value in [*_facts(status), *probe_facts(probe)]:
+            say(f"{name:<12}{value}")
+    bad = status.problem or status.unreadable or status.embedder_missing
+    replaced = status.answering.backend != status.answering.wanted
+    return DEGRADED if bad or replaced or (probe and probe.trouble) else 0
+
+
+def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
+    if probe is None:
+        return []
+    if probe.trouble:
+        return [("probe", f"failed after {probe.ms:.0f} ms: {probe.trouble}")]
+    return [("probe", f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms")]
+
+
+def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
+    if probe is None:
+        return None
+    trouble = str(probe.trouble) if probe.trouble else None
+    return {"ok": not trouble, "dims": probe.dims, "ms": round(probe.ms), "trouble": trouble}
+
+
+def _answering_json(answering: Answering) -> dict[str, Any]:
+    other = answering.backend != answering.wanted
+    fallback = {"from": answering.wanted, "reason": answering.reason, "since": answering.since}
+    return {
+        "backend": answering.backend,
+        "fallback": fallback if other else None,
+        "engine": dict(answering.facts),
+    }
+
+
+def as_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
+    counts = status.counts
+    return {
+        "agent": status.agent,
+        **_answering_json(status.answering),
+        "workspace": status.workspace,
+        "extraPaths": list(status.extra_paths),
+        "indexPath": status.index_path,
+        "state": status.state,
+        "problem": status.problem,
+        "provider": status.provider,
+        "model": status.model,
+        "eligible": status.eligible,
+        "files": counts.files if counts else 0,
+        "chunks": counts.chunks if counts else 0,
+        "dirty": status.dirty,
+        "sourceCounts": [
+            {"source": source, "files": files, "chunks": chunks}
+            for source, (files, chunks) in (counts.by_source.items() if counts else ())
+        ],
+        "vector": {
+            "driver": status.vector_driver,
+            "dims": status.dims,
+            "embedded": counts.embedded if counts else 0,
+        },
+        "cache": {"entries": status.cache_entries},
+        "indexBytes": status.index_bytes,
+        "embedderMissing": status.embedder_missing,
+        "embedder": status.decision.to_json() if status.decision else None,
+        "probe": _probe_json(probe),
+        "rebuildNeeded": status.rebuild_needed,
+        "ignored": [{"path": one.path, "why": one.why} for one in status.ignored],
+        "unreadable": [{"path": one.path, "why": one.why} for one in status.unreadable],
+    }
+
+
+def _answering_facts(answering: Answering) -> list[tuple[str, str]]:
+    """Nothing where our own engine answers as it was asked to."""
+    if answering.wanted == "builtin":
+        return []
+    facts = [("engine", answering.backend), *(("", f"{a}: {b}") for a, b in answering.facts)]
+    if answering.reason:
+        since = f"since {answering.since}, " if answering.since else ""
+        facts.append(("", f"not {answering.wanted}: {since}{answering.reason}"))
+    return facts
+
+
+def _facts(status: Status) -> list[tuple[str, str]]:
+    facts = [
+        ("workspace", status.workspace),
+        ("agent", status.agent),
+        *_answering_facts(status.answering),
+        ("index", f"{status.state}, {status.index_bytes / 1e6:.1f} MB in {status.index_path}"),
+    ]
+    if status.counts:
+        counts = status.counts
+        facts += [
+            ("notes", f"{counts.files} indexed, {status.eligible} on disk"),
+            ("chunks", f"{counts.chunks}, {counts.embedded} with a vector"),
+        ]
+    else:
+        facts.append(("notes", f"{status.eligible} on disk, none indexed"))
+    facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
+    if status.decision:
+        facts.append(("", f"{status.decision.used}: {status.decision.why}"))
+    if status.embedder_missing:
+        facts.append(("", f"not available: {status.embedder_missing}"))
+    facts.append(("cache", counted(status.cache_entries, "vector")))
+    facts += [("extra path", path) for path in status.extra_paths]
+    if status.problem:
+        facts.append(("problem", status.problem))
+    if status.rebuild_needed:
+        facts.append(("next sync", f"builds a new index: {status.rebuild_needed}"))
+    elif status.dirty:
+        facts.append(("next sync", f"{counted(status.dirty, 'note')} to catch up with"))
+    facts += [("left out", f"{one.path}: {one.why}") for one in status.ignored]
+    facts += [("unreadable", f"{one.path}: {one.why}") for one in status.unreadable]
+    return facts

@@ -1,0 +1,186 @@
+"""What `notewell watch` shows: a line when something changed, and nothing that scrolls by unread.
+
+    13:47:04  watching 3 folders: 12 notes, 40 chunks
+    13:52:10  memory/2026-11-15.md: 1 written, 2 vectors added (0.4 s)
+
+On a terminal a last line says what goes on now. JSON lines tell the same to programs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from notewell.cli.index import figures
+from notewell.cli.output import JSON_VERSION, counted, flush, say, tell
+from notewell.notes.names import shown
+from notewell.sync.watch import Failed, Heard, Listening, Scanning, Synced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from notewell.sync import Progress, SyncReport
+    from notewell.sync.watch import Told
+
+NAMED = 2
+"""Notes named in a line; of more, their number says enough."""
+
+
+def now_here() -> datetime:
+    return datetime.now(UTC).astimezone()
+
+
+class StatusLine:
+    """One line at the bottom of a terminal, written over and over; nothing where nobody looks."""
+
+    def __init__(self) -> None:
+        self._watched = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        if self._watched:
+            sys.stderr.write(f"\r{text}\x1b[K")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        self.show("")
+
+
+class LiveView:
+    """Lines for people."""
+
+    def __init__(self, workspace: Path, clock: Callable[[], datetime] = now_here) -> None:
+        self._workspace = workspace
+        self._clock = clock
+        self._status = StatusLine()
+        self._state = ""
+        self._trouble: str | None = None
+        self._has_begun = False
+
+    def told(self, event: Told) -> None:
+        match event:
+            case Listening(folders):
+                self._hears(folders)
+            case Scanning(why, every_s):
+                self._state = f"looking every {every_s:g} s"
+                self._aside(f"not listening for changes, {self._state} instead: {why}")
+            case Heard():
+                self._status.show("a change: waiting until the writing stops")
+            case Synced():
+                self._synced(event)
+            case Failed(_, error, retry_s):
+                self._trouble = str(error)
+                self._aside(f"{error}; trying again in {retry_s:g} s")
+
+    def progress(self, progress: Progress) -> None:
+        self._status.show(f"{progress.label} {progress.completed}/{progress.total}")
+
+    def done(self) -> None:
+        self._status.clear()
+
+    def _hears(self, folders: int) -> None:
+        self._state = f"watching {counted(folders, 'folder')}"
+        if self._has_begun:
+            self._aside("listening for changes again")
+
+    def _synced(self, done: Synced) -> None:
+        report = done.report
+        if not self._has_begun:
+            self._line(f"{self._state}: {_held(report)} ({done.took_s:.1f} s)")
+        elif what := what_changed(report):
+            names = _names(done.paths, self._workspace)
+            self._line(f"{names}{what} ({done.took_s:.1f} s)")
+        self._has_begun = True
+        self._tell_trouble(str(report.trouble) if report.trouble else None)
+        self._status.show(f"{self._state}, {_held(report)}, looked at {self._clock():%H:%M:%S}")
+
+    def _tell_trouble(self, trouble: str | None) -> None:
+        """Once while it lasts, and once when it is over."""
+        if trouble and trouble != self._trouble:
+            self._aside(trouble)
+        elif self._trouble and not trouble:
+            self._aside("all is well again")
+        self._trouble = trouble
+
+    def _line(self, text: str) -> None:
+        self._status.clear()
+        say(f"{self._clock():%H:%M:%S}  {text}")
+        flush()
+
+    def _aside(self, text: str) -> None:
+        self._status.clear()
+        tell(f"{self._clock():%H:%M:%S}  {text}")
+
+
+class JsonView:
+    """One object a line."""
+
+    def __init__(self, workspace: Path, clock: Callable[[], datetime] = now_here) -> None:
+        self._workspace = workspace
+        self._clock = clock
+        self._has_begun = False
+
+    def told(self, event: Told) -> None:
+        match event:
+            case Listening(folders):
+                self._line("listening", {"folders": folders})
+            case Scanning(why, every_s):
+                self._line("scanning", {"why": why, "everySeconds": every_s})
+            case Heard():
+                pass
+            case Synced(why, report, took_s, paths):
+                if what_changed(report) or report.trouble or not self._has_begun:
+                    named = [_short(path, self._workspace) for path in paths]
+                    self._line("synced", _synced_json(why, report, took_s, named))
+                self._has_begun = True
+            case Failed(_, error, retry_s):
+                told = {"kind": type(error).__name__, "message": str(error)}
+                self._line("failed", {"error": told, "retrySeconds": retry_s})
+
+    def progress(self, progress: Progress) -> None:
+        return None
+
+    def done(self) -> None:
+        return None
+
+    def _line(self, event: str, facts: dict[str, Any]) -> None:
+        time = self._clock().isoformat(timespec="seconds")
+        told = {"version": JSON_VERSION, "event": event, "time": time, **facts}
+        say(json.dumps(told, ensure_ascii=False))
+        flush()
+
+
+def what_changed(report: SyncReport) -> str:
+    """Empty where nothing did."""
+    parts = [f"built a new index: {report.rebuilt}"] if report.rebuilt else []
+    parts += [f"{report.written} written"] if report.written else []
+    parts += [f"{report.forgotten} forgotten"] if report.forgotten else []
+    if report.vectors_added:
+        parts.append(f"{counted(report.vectors_added, 'vector')} added")
+    return ", ".join(parts)
+
+
+def _held(report: SyncReport) -> str:
+    return f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}"
+
+
+def _names(paths: tuple[str, ...], workspace: Path) -> str:
+    if not 0 < len(paths) <= NAMED:
+        return ""
+    return ", ".join(_short(path, workspace) for path in paths) + ": "
+
+
+def _short(path: str, workspace: Path) -> str:
+    inside = Path(path).is_relative_to(workspace)
+    return shown(str(Path(path).relative_to(workspace)) if inside else path)
+
+
+def _synced_json(why: str, report: SyncReport, took_s: float, paths: list[str]) -> dict[str, Any]:
+    return {
+        "why": why,
+        "paths": paths,
+        **figures(report),
+        "seconds": round(took_s, 3),
+    }

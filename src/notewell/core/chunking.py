@@ -1,0 +1,324 @@
+"""A note's text becomes chunks: consecutive lines, none lost, none too long.
+
+A Markdown parser says where headings, paragraphs, list entries and fences begin and end.
+Those units are packed in order into chunks:
+
+    unit    unit   unit │ unit        unit │ unit
+    # Title para   list │ para        fence│ # Next
+    └──── chunk 1 ──────┘└─── chunk 2 ─────┘└─ chunk 3
+                     └overlap┘
+
+* A heading starts a new chunk unless the current one is still small, so an edit in one section
+  leaves the chunks of the others, and their vectors, alone.
+* A unit that does not fit goes to the next chunk whole; only a unit that is larger than a whole
+  chunk is broken, at lines; only a line that is larger than a chunk is cut, between graphemes.
+* Overlap repeats the last lines of the chunk before, never across a heading,
+  and gives way when there is no room: no chunk is ever heavier than the limit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from notewell.core.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from notewell.core.marks import without_marks
+from notewell.core.types import Chunk, Span
+from notewell.core.weight import fitting_chars, weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+HEADING_SEPARATOR = " › "
+HEADING_CHARS = 200  # A heading is a title; more than this is a paragraph behind a `#`.
+FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front matter.
+PARSED_CHARS = 1_000_000
+"""A longer note is cut at lines: the parser would take a gigabyte for two megabytes of list."""
+SMALL = 4  # A chunk below a quarter of the limit is small: a heading does not close it.
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLimits:
+    """How long a chunk may be, and how much of it the next one repeats, in estimated tokens."""
+
+    tokens: int = CHUNK_TOKENS
+    overlap: int = CHUNK_OVERLAP_TOKENS
+
+    @property
+    def max_weight(self) -> int:
+        return max(32, self.tokens * CHARS_PER_TOKEN)
+
+    @property
+    def overlap_weight(self) -> int:
+        # Half a chunk of overlap is the most that still makes progress.
+        return max(0, min(self.overlap * CHARS_PER_TOKEN, self.max_weight // 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines `start` up to, not including, `end`, counted from 0, that belong together."""
+
+    start: int
+    end: int
+    heading: str = ""
+    """`## Title` if this unit is a heading."""
+    level: int = 0
+
+
+def chunk(text: str, limits: ChunkLimits, *, plain: bool = False) -> list[Chunk]:
+    """Cut a clean text into chunks, in order; `plain` text is lines and no Markdown."""
+    lines = text.split("\n")
+    units = _line_units(lines) if plain else find_units(lines)
+    paths = _heading_paths(units, len(lines))
+    chunks: dict[tuple[Span, str], Chunk] = {}
+    for start, end, piece in _pack(lines, units, limits):
+        body = piece if piece is not None else "\n".join(lines[start:end])
+        made = _make_chunk(Span(start + 1, end), body, paths[start], piece=piece is not None)
+        # Equal pieces of one long line are the same chunk: they say nothing new.
+        chunks.setdefault((made.span, made.text), made)
+    return list(chunks.values())
+
+
+def embedding_text(heading: str, text: str) -> str:
+    """What the embedder reads: the lines alone often do not say what they are about."""
+    text = without_marks(text)
+    return f"{heading}\n\n{text}" if heading else text
+
+
+def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
+    read = embedding_text(heading, text).encode()
+    return Chunk(span, text, heading, hashlib.sha256(read).hexdigest(), piece)
+
+
+# -- where things begin and end ------------------------------------------------------------------
+
+
+def _line_units(lines: Sequence[str]) -> list[Unit]:
+    return [Unit(number, number + 1) for number in range(len(lines))]
+
+
+def find_units(lines: Sequence[str]) -> list[Unit]:
+    """The units of a note, in order, covering every line once."""
+    chars = sum(map(len, lines)) + len(lines)
+    if chars > PARSED_CHARS or _table_cells(lines) > chars:
+        return _line_units(lines)
+    front = _front_matter_end(lines)
+    body = "\n".join([""] * front + list(lines[front:]))
+    # The parser would take a lone carriage return for a line break, and its lines must be ours.
+    body = body.replace("\r", " ")
+    found = [Unit(0, front)] if front else []
+    found += _token_units(_parser().parse(body))
+    return list(_without_gaps(found, len(lines)))
+
+
+_BELOW_HEADER = frozenset(" \t|-:>+*.)0123456789")
+
+
+def _table_cells(lines: Sequence[str]) -> int:
+    """How many cells the parser would make: it fills up every row to the width of its header.
+
+    A cell that somebody wrote takes two characters. A note with more cells than characters is
+    there to fill the memory: 1800 characters can ask for 65 000 cells, the next 1800 for as many.
+    """
+    cells = columns = 0
+    for line in lines:
+        if not line or line.isspace():
+            columns = 0
+        elif "|" in line and "-" in line and _BELOW_HEADER.issuperset(line):
+            columns = line.count("|") + 1
+        cells += columns
+    return cells
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    # Only the line maps are wanted; parsing what stands inside a line would be wasted work.
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _front_matter_end(lines: Sequence[str]) -> int:
+    """The line after the YAML block at the top: CommonMark would take it for a heading."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    for number in range(1, min(len(lines), FRONT_MATTER_LINES)):
+        if lines[number].rstrip() in ("---", "..."):
+            return number + 1
+    return 0
+
+
+# A list is taken apart into its entries; everything else at the top is a unit as it is.
+_UNIT_LEVEL = {"bullet_list_open": -1, "ordered_list_open": -1, "list_item_open": 1}
+
+
+def _token_units(tokens: Sequence[Token]) -> Iterator[Unit]:
+    for position, token in enumerate(tokens):
+        if token.map is None or token.nesting < 0:
+            continue
+        start, end = token.map
+        if token.type == "heading_open" and token.level == 0:
+            level = int(token.tag[1:])
+            title = " ".join(tokens[position + 1].content.split())[:HEADING_CHARS]
+            yield Unit(start, end, f"{'#' * level} {title}", level)
+        elif token.level == _UNIT_LEVEL.get(token.type, 0):
+            yield Unit(start, end)
+
+
+def _without_gaps(units: Sequence[Unit], line_count: int) -> Iterator[Unit]:
+    """Hand lines no token speaks for (blank ones, link definitions) to the unit before them."""
+    starts = [unit.start for unit in units] + [line_count]
+    if starts[0] > 0:
+        yield Unit(0, starts[0])
+    for unit, end in zip(units, starts[1:], strict=True):
+        yield Unit(unit.start, end, unit.heading, unit.level)
+
+
+def _heading_paths(units: Sequence[Unit], line_count: int) -> list[str]:
+    paths = [""] * line_count
+    above: list[Unit] = []
+    for unit in units:
+        if unit.heading:
+            above = [*(one for one in above if one.level < unit.level), unit]
+        path = HEADING_SEPARATOR.join(one.heading for one in above)
+        paths[unit.start : unit.end] = [path] * (unit.end - unit.start)
+    return paths
+
+
+# -- packing -------------------------------------------------------------------------------------
+
+_Range = tuple[int, int, str | None]
+"""First line, line after the last, and the text if it is a piece of one long line."""
+
+
+class _Packer:
+    """The chunk being filled: lines `begin` to `end`; those before `fresh` are overlap."""
+
+    def __init__(self, lines: Sequence[str], limits: ChunkLimits) -> None:
+        self.lines = lines
+        self.limit = limits.max_weight
+        self.overlap = limits.overlap_weight
+        # The line break counts too, except that a last line has none: hence the allowance of 1.
+        self.before = [0, *accumulate(weight(line) + 1 for line in lines)]
+        self.begin = self.fresh = self.end = 0
+        self.done: list[_Range] = []
+
+    def weight(self, start: int, end: int) -> int:
+        return self.before[end] - self.before[start] - 1
+
+    def fits(self, end: int) -> bool:
+        return self.weight(self.begin, end) <= self.limit
+
+    def is_small(self) -> bool:
+        return self.weight(self.begin, self.end) * SMALL < self.limit
+
+    def close(self, at: int, *, overlap: bool) -> None:
+        """End the chunk before line `at`; what follows starts the next one."""
+        self._emit(self.begin, at)
+        self.fresh = at
+        self.begin = at
+        while overlap and self.begin > 0 and self.weight(self.begin - 1, at) <= self.overlap:
+            self.begin -= 1
+
+    def _emit(self, begin: int, end: int) -> None:
+        if not any(line.strip() for line in self.lines[self.fresh : end]):
+            return
+        while not self.lines[begin].strip():
+            begin += 1
+        while not self.lines[end - 1].strip():
+            end -= 1
+        self.done.append((begin, end, None))
+
+    def make_room(self, end: int) -> bool:
+        """Give up overlap until the lines up to `end` fit; say whether they do."""
+        while self.begin < self.fresh and not self.fits(end):
+            self.begin += 1
+        return self.fits(end)
+
+    def cut_line(self, number: int) -> None:
+        """A line heavier than a chunk becomes pieces of its own."""
+        self.close(number, overlap=False)
+        self.done += (
+            (number, number + 1, piece) for piece in pieces(self.lines[number], self.limit)
+        )
+        self.begin = self.fresh = self.end = number + 1
+
+
+def _pack(lines: Sequence[str], units: Sequence[Unit], limits: ChunkLimits) -> list[_Range]:
+    packer = _Packer(lines, limits)
+    headings_from = 0  # The chunk so far ends in headings from this line on.
+    for unit in units:
+        if unit.heading and not packer.is_small():
+            packer.close(unit.start, overlap=False)
+            headings_from = unit.start
+        if not packer.fits(unit.end):
+            # A heading stays with what it announces.
+            packer.close(headings_from, overlap=headings_from == packer.end)
+        fits = packer.make_room(unit.end)
+        if fits:
+            packer.end = unit.end
+        else:
+            _pour(packer, unit)
+        if not (fits and unit.heading):
+            headings_from = packer.end
+    packer.close(len(lines), overlap=False)
+    return packer.done
+
+
+def _pour(packer: _Packer, unit: Unit) -> None:
+    """Fill in a unit that is larger than a chunk, line by line."""
+    for number in range(unit.start, unit.end):
+        if packer.weight(number, number + 1) > packer.limit:
+            packer.cut_line(number)
+            continue
+        if not packer.fits(number + 1):
+            packer.close(number, overlap=True)
+            packer.make_room(number + 1)
+        packer.end = number + 1
+
+
+_SPACE = re.compile(r"\s")
+
+
+def pieces(line: str, limit: int) -> Iterator[str]:
+    """Cut a long line where a word ends, or at least where a grapheme does."""
+    start = 0
+    while start < len(line):
+        end = start + fitting_chars(line, start, limit)
+        if end < len(line):
+            end = _good_cut(line, start, end)
+        piece = line[start:end].strip()
+        if piece:
+            yield piece
+        start = end
+
+
+def _good_cut(line: str, start: int, end: int) -> int:
+    window = line[start:end]
+    # A space in the last quarter is worth the shorter piece.
+    for offset in range(len(window) - 1, len(window) * 3 // 4, -1):
+        if _SPACE.match(window[offset]) and line[start + offset + 1].isalnum():
+            return start + offset + 1
+    if window.isascii() and line[end].isascii():
+        return end
+    return start + _last_grapheme_break(line[start : end + 1], len(window))
+
+
+def _last_grapheme_break(text: str, limit: int) -> int:
+    from apsw.unicode import grapheme_next_break
+
+    last = here = 0
+    while here < limit:
+        last, here = here, grapheme_next_break(text, here)
+    if here == limit:
+        return limit
+    return last or limit  # One grapheme larger than a chunk (a pile of marks) is cut all the same.

@@ -1,0 +1,82 @@
+"""The notes: which are there, which cannot be read or written, which the clock puts in doubt."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from notewell.doctor.finding import MOST_TOLD, Finding
+from notewell.doctor.place import may
+from notewell.notes.names import is_conflict_copy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from notewell.core.types import Ignored, Scan
+
+_DAY = re.compile(r"(?:^|/)(\d{4}-\d\d-\d\d)[^/]*$")
+SLACK = timedelta(days=1)
+"""Somewhere it is tomorrow already."""
+
+
+def notes(scan: Scan, root: Path) -> Iterator[Finding]:
+    number = len(scan.notes)
+    todo = None if number else "`notewell init` makes a start"
+    yield Finding("notes", f"{number} note{'' if number == 1 else 's'} in {root}", todo)
+    closed = [path for path in scan.notes if not may(root / path, os.R_OK)]
+    yield from _each("notes", closed, "permission denied", "let Notewell read it")
+    for one in scan.unreadable[:MOST_TOLD]:
+        yield Finding("notes", f"{one.path}: {one.why}", "let Notewell read it")
+    conflicts = [one for one in scan.ignored if is_conflict_copy(one.path.rsplit("/", 1)[-1])]
+    todo = "merge it into its original and delete it; until then nobody finds what is in it"
+    yield from _each("conflict", [one.path for one in conflicts], "a sync-conflict copy", todo)
+    yield from _left_out([one for one in scan.ignored if one not in conflicts])
+
+
+def _left_out(ignored: Sequence[Ignored]) -> Iterator[Finding]:
+    for one in ignored[:MOST_TOLD]:
+        yield Finding("notes", f"left out: {one.path}: {one.why}")
+    if ignored[MOST_TOLD:]:
+        yield Finding("notes", f"left out: {len(ignored) - MOST_TOLD} more")
+
+
+def writable(scan: Scan, root: Path) -> Iterator[Finding]:
+    """Whether agents could append; a workspace that is read-only as a whole may be meant so."""
+    if not may(root, os.W_OK):
+        told = f"{root} is read-only: notes are searched; nothing is appended or captured"
+        yield Finding("notes", told)
+        return
+    readable = (path for path in scan.notes if may(root / path, os.R_OK))
+    closed = [path for path in readable if not may(root / path, os.W_OK)]
+    yield from _each("notes", closed, "cannot be appended to", "make it writable, if agents write")
+
+
+def clock(scan: Scan, now: datetime) -> Iterator[Finding]:
+    """Notes of days to come, and files changed in the future: the clock is wrong, or was."""
+    today = now.date()
+    ahead = [path for path in scan.notes if (_day(path) or date.min) > today + SLACK]
+    todo = f"today is {today} here: set the clock, or mend the note's name"
+    yield from _each("clock", ahead, "it is of a day that has not come", todo)
+    late_ns = int((now + SLACK).timestamp() * 1e9)
+    later = [path for path, note in scan.notes.items() if note.stat.mtime_ns > late_ns]
+    todo = "set the clock, then `touch` the file; until then every sync reads it again"
+    yield from _each("clock", later, "it was changed in the future", todo)
+
+
+def _day(path: str) -> date | None:
+    found = _DAY.search(path)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def _each(what: str, paths: Sequence[str], told: str, todo: str) -> Iterator[Finding]:
+    for path in paths[:MOST_TOLD]:
+        yield Finding(what, f"{path}: {told}", todo)
+    if paths[MOST_TOLD:]:
+        yield Finding(what, f"{len(paths) - MOST_TOLD} more: {told}", todo)

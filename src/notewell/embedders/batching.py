@@ -1,0 +1,232 @@
+"""Many texts in few requests: by tokens and by items, several under way at once.
+
+    texts ──plan──▶ [batch][batch][batch]…  ◀──take── worker ── ask ──▶ rows by text number
+                       ▲                                  │
+                       └──── put back, cut smaller ◀── too large
+
+What a provider takes is known from its documentation, or learned: a batch that is too large goes
+back and halves the limit. Sixteen good requests in a row double it again, up to where it began,
+because "too large" is also what some providers call other trouble.
+A single text that is too large is embedded in two halves, and its vector is their mean.
+
+When a batch fails for good no further one is begun; what is ready goes along with the error.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.core.errors import EmbedderTrouble, TextTooLarge
+from notewell.core.limits import CHARS_PER_TOKEN
+from notewell.core.weight import weight
+from notewell.embedders.halves import embed_in_halves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from notewell.core.ports import Keep, Kind, Vectors
+    from notewell.embedders.deadline import Deadline
+    from notewell.embedders.retrying import Ask
+
+GOOD_IN_A_ROW = 16
+"""Requests that go through before a larger one is tried: one in seventeen may be in vain."""
+
+
+class Limits(NamedTuple):
+    """What one request may hold."""
+
+    items: int
+    tokens: int
+
+
+def estimated_tokens(text: str) -> int:
+    return -(-weight(text) // CHARS_PER_TOKEN)
+
+
+def plan(numbers: Sequence[int], tokens: Sequence[int], limits: Limits) -> list[tuple[int, ...]]:
+    """Consecutive texts in batches within the limits; a text that is too large goes alone."""
+    batches: list[tuple[int, ...]] = []
+    batch: list[int] = []
+    total = 0
+    for number in numbers:
+        full = len(batch) >= limits.items or total + tokens[number] > limits.tokens
+        if batch and full:
+            batches.append(tuple(batch))
+            batch, total = [], 0
+        batch.append(number)
+        total += tokens[number]
+    return [*batches, tuple(batch)] if batch else batches
+
+
+class LearnedLimits:
+    """Limits that shrink when told and recover when all goes well; shared by threads."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._most = limits
+        self._lock = threading.Lock()
+        self._good = 0
+        self.now = limits
+
+    def too_large(self, items: int, tokens: int) -> None:
+        with self._lock:
+            self._good = 0
+            self.now = Limits(
+                min(self.now.items, max(1, items // 2)), min(self.now.tokens, max(1, tokens // 2))
+            )
+
+    def restore(self) -> None:
+        """It was the text, not the size: what was learned on the way to it was wrong."""
+        with self._lock:
+            self.now = self._most
+
+    def went_through(self) -> None:
+        with self._lock:
+            self._good += 1
+            if self._good >= GOOD_IN_A_ROW:
+                self._good = 0
+                self.now = Limits(
+                    min(self._most.items, self.now.items * 2),
+                    min(self._most.tokens, self.now.tokens * 2),
+                )
+
+
+@dataclass(slots=True)
+class _Run:
+    """The work of one call, taken by its workers piece by piece."""
+
+    texts: Sequence[str]
+    kind: Kind
+    tokens: list[int]
+    waiting: deque[tuple[int, ...]]
+    rows: dict[int, Vectors] = field(default_factory=dict)
+    error: BaseException | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    ready: queue.SimpleQueue[dict[int, Vectors] | None] = field(default_factory=queue.SimpleQueue)
+    """Rows on their way to whoever keeps them; None when a worker has ended."""
+
+    def take(self, limits: Limits) -> tuple[int, ...]:
+        """The next batch, cut again where the limits have shrunk; empty when there is none."""
+        with self.lock:
+            if self.error or not self.waiting:
+                return ()
+            first, *rest = plan(self.waiting.popleft(), self.tokens, limits)
+            self.waiting.extendleft(reversed(rest))
+            return first
+
+    def put_back(self, batch: tuple[int, ...]) -> None:
+        with self.lock:
+            self.waiting.appendleft(batch)
+
+    def add(self, batch: tuple[int, ...], rows: Vectors) -> None:
+        fresh = dict(zip(batch, rows, strict=True))
+        with self.lock:
+            self.rows |= fresh
+        self.ready.put(fresh)
+
+    def fail(self, error: BaseException) -> None:
+        with self.lock:
+            self.error = self.error or error
+
+
+class Batching:
+    """`deadline_of_request` begins when a request does; a call that brings its own keeps it."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        limits: Limits,
+        concurrency: int,
+        deadline_of_request: Callable[[], Deadline],
+    ) -> None:
+        self._ask = ask
+        self._limits = LearnedLimits(limits)
+        self._concurrency = concurrency
+        # Over all calls together: two syncs at once must not ask twice as much.
+        self._under_way = threading.BoundedSemaphore(concurrency)
+        self._deadline_of_request = deadline_of_request
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        kind: Kind,
+        deadline: Deadline | None,
+        keep: Keep | None = None,
+    ) -> Vectors:
+        import numpy as np
+
+        tokens = [estimated_tokens(text) for text in texts]
+        batches = plan(range(len(texts)), tokens, self._limits.now)
+        run = _Run(texts, kind, tokens, deque(batches))
+        if deadline is not None or len(batches) == 1:
+            self._work(run, deadline)
+        else:
+            self._work_together(run, min(self._concurrency, len(batches)), keep)
+        if run.error is not None:
+            if isinstance(run.error, EmbedderTrouble):
+                run.error.finished = run.rows
+            raise run.error
+        return np.stack([run.rows[number] for number in range(len(texts))])
+
+    def _work_together(self, run: _Run, workers: int, keep: Keep | None) -> None:
+        # Daemons, so that Ctrl-C does not wait for answers nobody will read.
+        threads = [
+            threading.Thread(
+                target=self._work, args=(run, None), name=f"notewell-embed-{n}", daemon=True
+            )
+            for n in range(workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            while workers:
+                # Here, and not in the workers, which have the next request to send.
+                rows = run.ready.get()
+                if rows is None:
+                    workers -= 1
+                elif keep is not None:
+                    keep(rows)
+        except BaseException as error:
+            run.fail(error)
+            raise
+
+    def _work(self, run: _Run, deadline: Deadline | None) -> None:
+        try:
+            while batch := run.take(self._limits.now):
+                self._embed_batch(run, batch, deadline)
+        except BaseException as error:  # noqa: BLE001 - the root of a thread: `embed` raises it
+            run.fail(error)
+        finally:
+            run.ready.put(None)
+
+    def _embed_batch(self, run: _Run, batch: tuple[int, ...], deadline: Deadline | None) -> None:
+        texts = [run.texts[number] for number in batch]
+        try:
+            rows = self._asked(texts, run.kind, deadline)
+        except TextTooLarge as error:
+            if len(batch) > 1:
+                self._limits.too_large(len(batch), sum(run.tokens[number] for number in batch))
+                run.put_back(batch)
+                return
+            rows = self._in_halves(texts[0], run.kind, deadline, error)
+        else:
+            self._limits.went_through()
+        run.add(batch, rows)
+
+    def _in_halves(
+        self, text: str, kind: Kind, deadline: Deadline | None, refused: TextTooLarge
+    ) -> Vectors:
+        try:
+            return embed_in_halves(text, refused, lambda parts: self._asked(parts, kind, deadline))
+        except TextTooLarge:
+            self._limits.restore()
+            raise
+
+    def _asked(self, texts: Sequence[str], kind: Kind, deadline: Deadline | None) -> Vectors:
+        if deadline is not None:
+            return self._ask(texts, kind, deadline)  # A question does not queue behind documents.
+        with self._under_way:
+            return self._ask(texts, kind, self._deadline_of_request())

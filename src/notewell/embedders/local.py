@@ -1,0 +1,302 @@
+"""Any GGUF model on this machine, run by llama.cpp.
+
+    model path -> file, or `hf:owner/repo/file.gguf` below the cache folder -> head -> facts
+    text -> prompt of the model's family -> llama.cpp -> checked -> length 1
+
+A model from the hub is downloaded by `prepare`, which indexing and `notewell model pull` call,
+and by the first document that is embedded. Asking what is missing and embedding a question never
+download.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import importlib.util
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import (
+    AnswerUnusable,
+    BadSetting,
+    EmbedderFailed,
+    EmbedderMissing,
+    EmbedderTrouble,
+    TextTooLarge,
+)
+from notewell.core.ports import ModelFacts
+from notewell.embedders.gguf import GgufHead, NotGguf, read_head
+from notewell.embedders.halves import LEAST_CHARS, embed_in_halves
+from notewell.embedders.prompts import prompts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from notewell.core.ports import Kind, Vectors
+    from notewell.embedders.downloads import Progress
+    from notewell.embedders.llama import Llama
+    from notewell.embedders.prompts import Prompts
+
+PROVIDER = "local"
+PACKAGE = "xllamacpp"
+DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300M-GGUF/embeddinggemma-300M-Q8_0.gguf"
+HUB = "https://huggingface.co"
+
+UNREAD = GgufHead("gemma-embedding", "embeddinggemma-300M", 768, 2048, pooled=True)
+"""What the default model will say of itself once it is here."""
+
+MAX_CONTEXT = 2048
+"""Pieces a run may have. Chunks are far shorter, and memory grows with the square of it."""
+
+TEXTS_AT_ONCE = 8
+"""A second or two of a model of 300 million weights: all that a kill may cost."""
+
+QUERY_TIMEOUT_S = 30.0
+DOCUMENT_TIMEOUT_S = 600.0
+"""For one text with loading, for one call with many texts. The original gives five minutes to a
+question; nobody who asks waits that long for better hits."""
+
+END_BYTES = 1 << 20
+"""Of both ends of the file; enough to tell two models of the same name apart."""
+
+_URI = re.compile(
+    r"hf:(?P<owner>[\w.-]+)/(?P<repo>[\w.-]+)/(?P<file>(?:[\w. -]+/)*[\w. -]+\.gguf)"
+    r"(?:#(?P<revision>[\w./-]+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """One file of a repository on the hub."""
+
+    owner: str
+    repo: str
+    file: str
+    revision: str = "main"
+
+    @classmethod
+    def parse(cls, uri: str) -> HubFile:
+        found = _URI.fullmatch(uri)
+        if found is None or ".." in uri:
+            raise BadSetting(
+                "local.modelPath", f"{uri!r} is not of the form hf:owner/repo/file.gguf[#revision]"
+            )
+        return cls(found["owner"], found["repo"], found["file"], found["revision"] or "main")
+
+    def address(self, hub: str) -> str:
+        from urllib.parse import quote
+
+        path = quote(f"{self.owner}/{self.repo}/resolve/{self.revision}/{self.file}")
+        return f"{hub.rstrip('/')}/{path}"
+
+    def below(self, folder: Path) -> Path:
+        repo = self.repo if self.revision == "main" else f"{self.repo}@{self.revision}"
+        return folder / self.owner / repo.replace("/", "_") / self.file
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """Where a model lies, and where it comes from if it is not there."""
+
+    path: Path
+    hub_file: HubFile | None
+
+    @classmethod
+    def at(cls, model_path: str, cache_dir: Path) -> LocalModel:
+        if model_path.startswith("hf:"):
+            hub_file = HubFile.parse(model_path)
+            return cls(hub_file.below(cache_dir), hub_file)
+        return cls(Path(model_path).expanduser(), None)
+
+
+class LocalEmbedder:
+    """`cache_dir` holds what was downloaded; `hub` is the address `hf:` stands for."""
+
+    def __init__(
+        self,
+        model_path: str | None,
+        cache_dir: Path,
+        *,
+        hub: str = HUB,
+        threads: int | None = None,
+        query_timeout_s: float = QUERY_TIMEOUT_S,
+        document_timeout_s: float = DOCUMENT_TIMEOUT_S,
+    ) -> None:
+        self._uri = model_path or DEFAULT_MODEL
+        self._model = LocalModel.at(self._uri, cache_dir)
+        self._hub = hub
+        self._threads = threads
+        self._timeouts = {"query": query_timeout_s, "document": document_timeout_s}
+        self._using = threading.Lock()
+        self._llama: Llama | None = None
+        self._head: GgufHead | None = None
+        self._facts: ModelFacts | None = None
+
+    @property
+    def facts(self) -> ModelFacts:
+        """From the head of the file. Of a model that is not here yet we know the name only, and
+        0 dimensions, unless it is the default: call `prepare` before an index is built on it."""
+        if self._facts is None:
+            try:
+                self._head = read_head(self._model.path)
+                self._facts = _facts(self._head, _name(self._model.path))
+            except (OSError, NotGguf):
+                stem = self._model.path.stem
+                if self._uri == DEFAULT_MODEL:
+                    return _facts(UNREAD, stem)
+                return ModelFacts(provider=PROVIDER, model=stem, dims=0, chunk_tokens=MAX_CONTEXT)
+        return self._facts
+
+    @property
+    def texts_at_once(self) -> int:
+        return TEXTS_AT_ONCE
+
+    def missing(self) -> str | None:
+        """Told from the head of the file; loads and downloads nothing."""
+        try:
+            self._check()
+        except EmbedderMissing as error:
+            return f"{error.problem}; {error.action}"
+        return None
+
+    def prepare(self, progress: Progress = lambda _, __: None) -> str | None:
+        """Download the model if it comes from a hub and is not here; says what was done."""
+        model = self._model
+        if model.hub_file is None or model.path.exists():
+            return None
+        from notewell.embedders.downloads import DownloadFailed, download
+
+        address = model.hub_file.address(self._hub)
+        try:
+            download(address, model.path, progress=progress)
+        except DownloadFailed as error:
+            kept = " (what came is kept and continued)" if error.kept_bytes else ""
+            raise EmbedderMissing(
+                PROVIDER,
+                f"{self._uri} was not downloaded: {error}{kept}",
+                f"run `notewell model pull {self._uri}` with a connection, or fetch {address} "
+                f"elsewhere and set local.modelPath to the file",
+            ) from error
+        return f"put {self._uri} into {model.path}"
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        import numpy as np
+
+        if not texts:
+            return np.empty((0, self.facts.dims), dtype=np.float32)
+        if kind == "document":
+            self.prepare()
+        self._check()
+        prompts = prompts_of(self._model.path.stem)
+        rows: list[Vectors] = []
+        for text in texts:
+            try:
+                rows.append(self._ask([text], kind, prompts))
+            except TextTooLarge as refused:
+                rows.append(
+                    embed_in_halves(text, refused, lambda some: self._ask(some, kind, prompts))
+                )
+        return np.concatenate(rows)
+
+    def close(self) -> None:
+        """End llama.cpp and free its memory; the next text loads it again."""
+        with self._using:
+            self._close()
+
+    def _close(self) -> None:
+        if self._llama is not None:
+            self._llama.close()
+        self._llama = None
+
+    def _check(self) -> None:
+        if importlib.util.find_spec(PACKAGE) is None:
+            raise EmbedderMissing(
+                PROVIDER,
+                f"{PACKAGE} is not installed",
+                "install Notewell with its extra `local`: `pip install '.[local]'` in a checkout",
+            )
+        path = self._model.path
+        if not path.exists():
+            pull = "name another file in local.modelPath"
+            if self._model.hub_file is not None:
+                pull = f"run `notewell model pull {self._uri}`"
+            raise EmbedderMissing(PROVIDER, f"the model {str(path)!r} is not there", pull)
+        try:
+            self._head = self._head or read_head(path)
+        except (OSError, NotGguf) as error:
+            why = f"{str(path)!r} is no model that can be used: {error}"
+            raise EmbedderMissing(PROVIDER, why, "name another file in local.modelPath") from error
+
+    def _ask(self, texts: Sequence[str], kind: Kind, prompts: Prompts) -> Vectors:
+        from notewell.embedders.checked import unit_vectors
+        from notewell.embedders.provider import NotRows
+
+        # A lone surrogate is no text, and the way to llama.cpp is paved with UTF-8.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        with self._using:
+            try:
+                rows = self._running().rows(prompts.before(clean, kind), self._timeouts[kind])
+            except EmbedderTrouble:
+                self._close()
+                raise
+        vectors = [
+            _vector(row.vector, row.why, text) for row, text in zip(rows, clean, strict=True)
+        ]
+        try:
+            return unit_vectors(vectors, len(texts), self.facts.dims)
+        except NotRows as error:
+            raise AnswerUnusable(PROVIDER, f"llama.cpp gave {error}") from error
+
+    def _running(self) -> Llama:
+        if self._llama is None or not self._llama.usable:
+            self._close()
+            from notewell.embedders.llama import Llama
+
+            head = self._head or read_head(self._model.path)
+            self._llama = Llama(
+                self._model.path,
+                context=min(head.context_tokens, MAX_CONTEXT),
+                pooled=head.pooled,
+                threads=self._threads,
+            )
+        return self._llama
+
+
+def _facts(head: GgufHead, model: str) -> ModelFacts:
+    return ModelFacts(
+        provider=PROVIDER,
+        model=model,
+        dims=head.dims,
+        # An estimated token is four characters; a piece of a small vocabulary is a little less.
+        chunk_tokens=max(16, min(head.context_tokens, MAX_CONTEXT) * 25 // 32),
+    )
+
+
+def _name(path: Path) -> str:
+    """The name of the file and a digest of its ends: another model of this name is another one."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        digest.update(size.to_bytes(8, "little"))
+        for start in (0, max(0, size - END_BYTES)):
+            file.seek(start)
+            digest.update(file.read(END_BYTES))
+    return f"{path.stem}@{digest.hexdigest()[:8]}"
+
+
+def _vector(encoded: str | None, why: str, text: str) -> Sequence[float]:
+    if encoded is None:
+        # llama.cpp says in words only that a text is too long; a short one cannot be.
+        trouble = TextTooLarge if len(text) >= 2 * LEAST_CHARS else EmbedderFailed
+        raise trouble(PROVIDER, f"no vector for a text of {len(text)} characters: {why}")
+    import numpy as np
+
+    try:
+        numbers: list[float] = np.frombuffer(base64.b64decode(encoded), dtype="<f4").tolist()
+    except (ValueError, binascii.Error) as error:
+        raise AnswerUnusable(PROVIDER, f"a vector cannot be read ({error})") from error
+    return numbers

@@ -1,0 +1,90 @@
+"""The models one can fetch by name: which there are, which are here, and fetching one.
+
+embedded   pinned in `weights.py`; one comes with the wheel
+local      any GGUF file of the hub, by its `hf:` name, into the same folder
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import BadRequest, EmbedderMissing
+from notewell.embedders import weights
+from notewell.embedders.local import DEFAULT_MODEL, HUB, LocalEmbedder, LocalModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from notewell.embedders.downloads import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """One line of `notewell model list`."""
+
+    name: str
+    about: str
+    path: Path | None
+    """Where it is; None if it is not here."""
+    bytes: int
+    """On disk; of the default GGUF model what it will be, roughly, before it is here."""
+
+
+def listed(models_dir: Path) -> list[ModelState]:
+    """Told by names and sizes; nothing is read."""
+    states = [_embedded_state(model, models_dir) for model in weights.MODELS]
+    default = LocalModel.at(DEFAULT_MODEL, models_dir)
+    files = sorted({default.path, *models_dir.glob("*/*/**/*.gguf")})
+    return states + [_local_state(path, models_dir) for path in files]
+
+
+def pull(
+    models_dir: Path,
+    name: str | None = None,
+    *,
+    hub: str = HUB,
+    progress: Progress = lambda _, __: None,
+) -> str:
+    """Fetch a model into `models_dir` unless it is here; says what was done.
+
+    `name` is one of `weights.MODELS`, `local` for the default GGUF model, or an `hf:` name;
+    without one it is the model that a wheel should have come with.
+    """
+    if name == "local" or (name or "").startswith("hf:"):
+        uri = DEFAULT_MODEL if name in (None, "local") else name
+        done = LocalEmbedder(uri, models_dir, hub=hub).prepare(progress)
+        return done or f"{uri} is already there: {LocalModel.at(uri or '', models_dir).path}"
+    model = weights.model_called(name or weights.ARCTIC_EMBED_S.name)
+    if model is None:
+        known = ", ".join(model.name for model in weights.MODELS)
+        raise BadRequest(f"no model is called {name!r}; known: {known}, local, hf:owner/repo/file")
+    return _pull_embedded(model, models_dir)
+
+
+def _pull_embedded(model: weights.Model, models_dir: Path) -> str:
+    if there := weights.find(weights.folders(model, models_dir), model):
+        return f"{model.name} is already there and sound: {there}"
+    target = models_dir / model.name
+    try:
+        source = weights.fetch(target, model)
+    except weights.WeightsUnavailable as error:
+        raise EmbedderMissing(
+            "embedded", str(error), "try again with a connection, or go on searching by keyword"
+        ) from error
+    return f"put {model.name} into {target} (from {source})"
+
+
+def _embedded_state(model: weights.Model, models_dir: Path) -> ModelState:
+    candidates = weights.folders(model, models_dir)
+    here = next((folder for folder in candidates if weights.is_complete(folder, model)), None)
+    return ModelState(model.name, model.about, here, sum(file.size for file in model.files))
+
+
+def _local_state(path: Path, models_dir: Path) -> ModelState:
+    owner, repo, *rest = path.relative_to(models_dir).parts
+    repo, _, revision = repo.partition("@")
+    name = f"hf:{owner}/{repo}/{'/'.join(rest)}" + (f"#{revision}" if revision else "")
+    if not path.exists():
+        return ModelState(name, "the default of the provider 'local'", None, 334_000_000)
+    return ModelState(name, "for the provider 'local'", path, path.stat().st_size)

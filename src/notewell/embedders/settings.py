@@ -1,0 +1,110 @@
+"""What can be set for an embedder: plain frozen values; nothing here reads a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from notewell.core.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from notewell.core.secret import Secret
+
+QUERY_TIMEOUT_S = 1.5
+"""A search must have its keyword answer within 2 s even when the provider hangs."""
+
+DOCUMENT_TIMEOUT_S = 120.0
+"""For one request with all its tries; the original gives a batch two minutes."""
+
+CONCURRENCY = 4
+"""Requests under way at once, as in the original; more only meets the rate limit sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """The providers' own batch jobs, for large first runs; off unless asked for."""
+
+    enabled: bool = False
+    concurrency: int = 2
+    poll_interval_s: float = 2.0
+    """Before the second look at a job; later ones come less and less often."""
+    timeout_minutes: float = 60.0
+    """For one job; a time-out is granted once more, then the job is cancelled."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.concurrency <= 16:
+            raise BadSetting(
+                "remote.batch.concurrency", f"expected 1 to 16, not {self.concurrency}"
+            )
+        if self.poll_interval_s <= 0 or self.timeout_minutes <= 0:
+            raise BadSetting("remote.batch", "expected times of more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """Where requests go and what goes with them."""
+
+    base_url: str | None = None
+    """None is the provider's own address."""
+    api_key: Secret | None = None
+    """The key, or where it is: `env:NAME`, `${NAME}`, `file:/path`, `keyring:service/user`."""
+    headers: Mapping[str, Secret] = field(default_factory=lambda: MappingProxyType({}))
+    """Sent with every request; these win over our own, whatever the case of their letters."""
+    concurrency: int = CONCURRENCY
+    query_timeout_s: float = QUERY_TIMEOUT_S
+    document_timeout_s: float = DOCUMENT_TIMEOUT_S
+    batch: BatchSettings = BatchSettings()
+
+    def __post_init__(self) -> None:
+        if self.base_url is not None:
+            _check_url(self.base_url)
+        if not 1 <= self.concurrency <= 64:
+            raise BadSetting("remote.concurrency", f"expected 1 to 64, not {self.concurrency}")
+        if self.query_timeout_s <= 0 or self.document_timeout_s <= 0:
+            raise BadSetting("remote timeouts", "expected more than 0 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSettings:
+    """A model file on this machine."""
+
+    model_path: str | None = None
+    model_cache_dir: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    provider: str = "auto"
+    model: str | None = None
+    """None is the provider's default."""
+    fallback: str = "none"
+    """The provider to go to when the first one fails; `none` is obeyed."""
+    dims: int | None = None
+    """Shorter vectors, where the model has them; None is the model's own length."""
+    remote: RemoteSettings = RemoteSettings()
+    local: LocalSettings = LocalSettings()
+
+    def __post_init__(self) -> None:
+        if self.dims is not None and not 1 <= self.dims <= 65_536:
+            raise BadSetting("dims", f"expected 1 to 65536, not {self.dims}")
+
+
+def _check_url(url: str) -> None:
+    """The address is shown in `status` and in errors, so it must hold no secret."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadSetting(
+            "remote.baseUrl", "expected an address that begins with https:// or http://"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise BadSetting(
+            "remote.baseUrl", "no user, query or fragment here: put a key into remote.apiKey"
+        )
+    try:
+        _ = parts.port
+    except ValueError as error:
+        raise BadSetting("remote.baseUrl", "the port is not a number from 0 to 65535") from error

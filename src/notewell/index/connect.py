@@ -1,0 +1,221 @@
+"""Opening SQLite the one way we trust, and turning its errors into ours.
+
+Every page carries a checksum (SQLite's cksumvfs, part of the apsw wheel): of 300 random bit flips
+300 were noticed on reading, where `integrity_check` missed most. It wants 8 reserved bytes a page
+before the first table is made, and every writer must have it loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from notewell.core.errors import IndexBusy, IndexUnreadable, NotewellError, StateNotWritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+CHECKSUM_BYTES = 8
+PAGE_BYTES = 8192  # Five vectors of 384 dimensions fit, where 4096 bytes hold two and a gap.
+BUSY_MS = 5_000  # Readers never wait for long: a writer's transactions are short.
+OLDEST_SOUND_SQLITE = (3, 51, 3)  # Before it a WAL reset could lose a commit.
+_NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN)
+
+
+@cache
+def _load_checksums() -> None:
+    """Once a process: afterwards cksumvfs stands in front of the default file system."""
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < OLDEST_SOUND_SQLITE:
+        raise NotewellError(
+            f"SQLite {apsw.sqlite_lib_version()} can lose commits in WAL mode: upgrade apsw"
+        )
+    folder = os.path.join(os.path.dirname(apsw.__file__), "sqlite_extra_binaries")  # noqa: PTH118, PTH120
+    carrier = apsw.Connection(":memory:")
+    try:
+        carrier.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position only
+        carrier.load_extension(os.path.join(folder, "cksumvfs"))  # noqa: PTH118
+    finally:
+        carrier.close()
+
+
+def open_new(path: Path) -> apsw.Connection:
+    """A new, empty file with checksums, readable by its owner alone."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
+    with not_damage(path):
+        db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
+        db.reserve_bytes("main", CHECKSUM_BYTES)
+        db.pragma("page_size", PAGE_BYTES)
+        _prepare_writer(db)
+    return db
+
+
+def open_writer(path: Path) -> apsw.Connection:
+    with not_damage(path):
+        db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
+        _prepare_writer(db)
+    return db
+
+
+@contextlib.contextmanager
+def not_damage(path: Path) -> Iterator[None]:
+    """Who writes and cannot open a file or its log has met no damage, and sets nothing aside."""
+    try:
+        yield
+    except apsw.CantOpenError as error:
+        raise cannot_open(path.parent, str(error)) from error
+
+
+def cannot_open(folder: Path, why: str) -> StateNotWritable:
+    reasons = "no permission, no room for another file, or too many are open"
+    return StateNotWritable(str(folder), f"{why} ({reasons})")
+
+
+def is_damage(error: IndexUnreadable) -> bool:
+    """Not where opening failed: SQLite opens logs and shared memory late, so in the middle of
+    reading a sound file it may find no descriptor left, or no inode."""
+    return not isinstance(error.__cause__, (apsw.CantOpenError, OSError))
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    """Read-only. Where the shared memory of WAL cannot be had (a folder that cannot be written, a
+    full disk), a file that is wholly checkpointed is read without it."""
+    db = _open(str(path), apsw.SQLITE_OPEN_READONLY)
+    try:
+        db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
+        db.close()
+        if not (_lacks_shared_memory(error) and _is_checkpointed(path)):
+            raise
+        from urllib.parse import quote
+
+        uri = f"file:{quote(str(path))}?immutable=1"
+        db = _open(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return db
+
+
+def is_immutable(db: apsw.Connection) -> bool:
+    """Whether `open_reader` had to do without locks: a later change would not be noticed."""
+    return bool(db.open_flags & apsw.SQLITE_OPEN_URI)
+
+
+def _lacks_shared_memory(error: apsw.Error) -> bool:
+    result = getattr(error, "extendedresult", None)
+    return not isinstance(error, apsw.IOError) or result in _NO_SHARED_MEMORY
+
+
+def _is_checkpointed(path: Path) -> bool:
+    """A log that holds something may be half moved into the file, which is no whole without it."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size == 0
+    except FileNotFoundError:
+        return path.exists()
+
+
+def _open(name: str, flags: int) -> apsw.Connection:
+    _load_checksums()
+    db = apsw.Connection(name, flags=flags)
+    db.set_busy_timeout(BUSY_MS)
+    return db
+
+
+def _prepare_writer(db: apsw.Connection) -> None:
+    db.pragma("journal_mode", "wal")
+    # FULL: what we report as done is on disk, not on its way there.
+    db.pragma("synchronous", "full")
+    db.pragma("temp_store", "memory")
+
+
+def require_checksums(db: apsw.Connection, path: Path) -> None:
+    """Close the two gaps of cksumvfs: one flipped bit in the header turns it off, and it does not
+    look at a page that the end of the file cuts in two."""
+    if not int(db.pragma("checksum_verification")):
+        raise IndexUnreadable(str(path), "its pages carry no checksums")
+    # While there is a log, a writer may be moving it into the file, page by page.
+    if _is_checkpointed(path) and _is_cut(db, path) and _is_checkpointed(path):
+        raise IndexUnreadable(str(path), "its end is missing")
+
+
+def _is_cut(db: apsw.Connection, path: Path) -> bool:
+    return bool(path.stat().st_size % int(db.pragma("page_size")))
+
+
+@contextlib.contextmanager
+def transaction(db: apsw.Connection) -> Iterator[apsw.Connection]:
+    """All of it or none of it.
+
+    After a failed write SQLite has rolled back by itself. `with db:` would do it again, fail, and
+    so turn a full disk into an error about transactions.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield db
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def reading(db: apsw.Connection) -> Iterator[None]:
+    """One moment for several questions; inside a transaction that is already so."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def select(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    return db.execute(sql, values).fetchall()
+
+
+@contextlib.contextmanager
+def doubted(db: apsw.Connection, path: Path) -> Iterator[None]:
+    """A page that was written over another brings a right checksum along, and then anything may
+    go wrong: an error nobody expected is put down to the file, if the file is not sound."""
+    try:
+        yield
+    except (NotewellError, apsw.Error):
+        raise
+    except Exception as error:
+        told = select(db, "PRAGMA integrity_check(1)")
+        if told == [("ok",)]:
+            raise
+        raise IndexUnreadable(str(path), f"its parts do not fit together: {told[0][0]}") from error
+
+
+@contextlib.contextmanager
+def our_errors(path: Path) -> Iterator[None]:
+    """SQLite's errors about the file at `path`, in our words."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
+        raise IndexUnreadable(str(path), str(error)) from error
+    except apsw.FullError as error:
+        raise StateNotWritable(str(path.parent), "the disk is full") from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise StateNotWritable(str(path.parent), str(error)) from error
+    except apsw.BusyError as error:
+        raise IndexBusy(str(path.parent), "it kept the file locked", BUSY_MS / 1000) from error
+    except apsw.IOError as error:
+        if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_DATA:
+            raise IndexUnreadable(str(path), "a page does not match its checksum") from error
+        raise StateNotWritable(str(path.parent), f"input/output error ({error})") from error
+    except apsw.CantOpenError as error:
+        raise IndexUnreadable(str(path), str(error)) from error
+    except apsw.SQLError as error:
+        # A table or column we count on is not there: the file is not what it claims to be.
+        raise IndexUnreadable(str(path), str(error)) from error

@@ -1,0 +1,190 @@
+"""The folder of one agent's index, and how a new index takes the place of the old one.
+
+    CURRENT            names the generation that answers, e.g. `index-7.sqlite`
+    index-7.sqlite     that generation (with -wal and -shm beside it while in use)
+    index-7.sqlite-map perhaps: where a page draws its chunks (see `service/atlas.py`)
+    index-8.sqlite     perhaps: one being built; nobody reads it before CURRENT names it
+    cache.sqlite       vectors already paid for; outlives every generation
+    writer.lock        the lease on writing, held for a moment
+    embedder.lock      the lease on filling in vectors, held as long as that takes
+    cache.lock         the lease on making the cache, or on making it anew
+    SUSPECT            perhaps: a generation in which a reader met damage
+
+A generation is complete and on disk before CURRENT is moved by one atomic rename, so at every
+moment, kill -9 and power loss included, CURRENT names a whole index. Readers look at CURRENT
+before each answer. Renaming three SQLite files one by one, as the original does, cannot promise
+that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import IndexUnreadable, StateNotWritable
+from notewell.private import make_private, sync_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CURRENT = "CURRENT"
+SUSPECT = "SUSPECT"
+SUSPECTED = "a search met a damaged page"
+_GENERATION = re.compile(r"index-(\d{1,18})\.sqlite")
+_MAP = "-map"
+_SIDE_FILES = ("", "-wal", "-shm", "-journal", _MAP, f"{_MAP}.tmp")
+
+
+class IndexFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def cache(self) -> Path:
+        return self.path / "cache.sqlite"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.path / "writer.lock"
+
+    @property
+    def embedder_lock(self) -> Path:
+        return self.path / "embedder.lock"
+
+    def map_of(self, generation: Path) -> Path:
+        """The picture of a generation's vectors; made anew whenever it is not there."""
+        return generation.with_name(generation.name + _MAP)
+
+    def create(self) -> None:
+        """Make the folder; only its owner may look inside, notes are private."""
+        try:
+            make_private(self.path)
+        except OSError as error:
+            raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
+
+    def current(self) -> Path | None:
+        """The generation that answers, or None where nothing was published yet."""
+        try:
+            name = (self.path / CURRENT).read_text(encoding="ascii", errors="replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
+        # A pointer to anything but a generation beside it is no pointer of ours.
+        return self.path / name if _GENERATION.fullmatch(name) else None
+
+    def next_generation(self) -> Path:
+        """A name that no reader can have open: numbers only ever grow."""
+        taken = [_number(path.name) for path in self._generations()]
+        current = self.current()
+        if current:
+            taken.append(_number(current.name))
+        return self.path / f"index-{max(taken, default=0) + 1}.sqlite"
+
+    def publish(self, generation: Path) -> None:
+        """Let `generation`, checkpointed and closed, be the one that answers."""
+        try:
+            _sync_file(generation)
+            pointer = self.path / f"{CURRENT}.tmp"
+            _write_name(pointer, generation)
+            pointer.replace(self.path / CURRENT)
+            sync_directory(self.path)
+        except OSError as error:
+            raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
+
+    def mark_suspect(self, generation: Path) -> None:
+        """Leave word for the next writer, which would otherwise not look at the damaged page."""
+        with suppress(OSError):
+            _write_name(self.path / SUSPECT, generation)
+
+    def is_suspect(self, generation: Path) -> bool:
+        try:
+            return (self.path / SUSPECT).read_text(encoding="ascii").strip() == generation.name
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def set_aside(self, generation: Path) -> Path | None:
+        """Keep a damaged generation for those who want to look, out of everyone's way."""
+        kept = self._keep(generation)
+        if kept:
+            self.remove(generation)
+        return kept
+
+    def set_aside_pointer(self) -> str | None:
+        """Where CURRENT is no file it can be neither read nor replaced: why it was moved away."""
+        pointer = self.path / CURRENT
+        if pointer.is_file() or not os.path.lexists(pointer):
+            return None
+        kept = self._keep(pointer)
+        return f"{CURRENT} was not a file" + (f" and is kept as {kept.name}" if kept else "")
+
+    def _keep(self, damaged: Path) -> Path | None:
+        for older in self.path.glob("*.damaged"):  # One is enough to look at.
+            with suppress(FileNotFoundError, IsADirectoryError):
+                older.unlink()  # A folder was made by somebody else: it stays.
+        kept = damaged.with_name(f"{damaged.name}.damaged")
+        try:
+            damaged.replace(kept)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StateNotWritable(str(damaged), error.strerror or str(error)) from error
+        return kept
+
+    def remove(self, generation: Path) -> None:
+        for suffix in _SIDE_FILES:
+            # Windows refuses to remove what a reader has open, and a disk may be in trouble: what
+            # is left over takes room and does no harm, and the next sync tries again.
+            with suppress(OSError):
+                generation.with_name(generation.name + suffix).unlink()
+
+    def sweep(self) -> None:
+        """Remove what no longer answers: old generations and those a crash left half built."""
+        current = self.current()
+        for generation in self._generations():
+            if generation != current:
+                self.remove(generation)
+        for name in (f"{CURRENT}.tmp", SUSPECT):
+            with suppress(OSError):
+                (self.path / name).unlink()
+
+    def size(self) -> int:
+        """Bytes on disk, everything included."""
+        total = 0
+        with suppress(OSError), os.scandir(self.path) as entries:
+            for entry in entries:  # None yet, or not for us to look into.
+                with suppress(OSError):
+                    total += entry.stat().st_size
+        return total
+
+    def _generations(self) -> list[Path]:
+        try:
+            names = os.listdir(self.path)  # noqa: PTH208 - only names are wanted
+        except FileNotFoundError:
+            return []
+        stems = {name.removesuffix(suffix) for name in names for suffix in _SIDE_FILES}
+        return sorted(self.path / name for name in stems if _GENERATION.fullmatch(name))
+
+
+def _number(name: str) -> int:
+    found = _GENERATION.fullmatch(name)
+    return int(found.group(1)) if found else 0
+
+
+def _write_name(path: Path, generation: Path) -> None:
+    """On disk when this returns, and like everything here for its owner alone."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(f"{generation.name}\n")
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,116 @@
+"""Reading: always the generation that CURRENT names, never a write."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from notewell.core.errors import IndexUnreadable
+from notewell.index.connect import doubted, is_damage, is_immutable, open_reader, our_errors
+from notewell.index.schema import SCHEMA, found_schema
+from notewell.index.snapshot import Snapshot, register_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from notewell.index.folder import IndexFolder
+    from notewell.index.vectors import VectorDriver, VectorReader
+
+MOVED_TRIES = 5  # A writer may publish and sweep between our look at CURRENT and our open.
+
+
+class IndexReader:
+    """A held connection; safe to use from several threads, one at a time."""
+
+    def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
+        self._folder = folder
+        self._driver = driver
+        self._vectors: VectorReader | None = None
+        self._lock = threading.Lock()
+        self._db: apsw.Connection | None = None
+        self._opened: tuple[Path, int] | None = None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot | None]:
+        """One consistent view of the last published index; None where there is none yet."""
+        with self._lock:
+            generation = self._follow_pointer()
+            if generation is None or self._db is None:
+                yield None
+                return
+            try:
+                with our_errors(generation), doubted(self._db, generation):
+                    self._db.execute("BEGIN")
+                    try:
+                        yield Snapshot(self._db, generation, self._driver, self._vector_reader)
+                    finally:
+                        if self._db.in_transaction:  # After damage SQLite has ended it itself.
+                            self._db.execute("ROLLBACK")
+            except IndexUnreadable as error:
+                # Without locks it may have been a writer, not damage.
+                if is_damage(error) and not is_immutable(self._db):
+                    self._folder.mark_suspect(generation)
+                self._close()
+                raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = self._opened = None
+        self._vectors = None
+
+    def _vector_reader(self) -> VectorReader:
+        """Made when it is first needed: a keyword search does not pay for importing numpy."""
+        if self._vectors is None:
+            self._vectors = self._driver.reader()
+        return self._vectors
+
+    def _follow_pointer(self) -> Path | None:
+        for _ in range(MOVED_TRIES):
+            generation = self._folder.current()
+            if generation is None:
+                self._close()
+                return None
+            try:
+                # The inode too: a deleted and rebuilt index may get the same name again.
+                opened = (generation, generation.stat().st_ino)
+            except FileNotFoundError:
+                continue
+            except OSError as error:  # A link that leads to itself, say.
+                raise IndexUnreadable(str(generation), error.strerror or str(error)) from error
+            if opened == self._opened:
+                return generation
+            self._close()
+            with our_errors(generation):
+                try:
+                    self._db = _open_checked(generation)
+                except (apsw.Error, IndexUnreadable, FileNotFoundError):
+                    if generation == self._folder.current() and generation.exists():
+                        raise
+                    continue
+            # What is read without locks may change under us, so it is opened anew each time.
+            self._opened = None if is_immutable(self._db) else opened
+            return generation
+        raise IndexUnreadable(str(generation), "CURRENT names a file that is not there")
+
+
+def _open_checked(generation: Path) -> apsw.Connection:
+    db = open_reader(generation)
+    try:
+        found = found_schema(db, generation)
+    except BaseException:
+        db.close()
+        raise
+    if found < SCHEMA:
+        db.close()
+        raise IndexUnreadable(str(generation), f"it has the older schema {found}")
+    register_counts(db)
+    return db

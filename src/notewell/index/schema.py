@@ -1,0 +1,115 @@
+"""The tables of one generation. A change takes a new number, and the old index is rebuilt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import IndexTooNew, IndexUnreadable
+from notewell.index.connect import require_checksums
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import apsw
+
+APPLICATION_ID = 0x52434C54  # "RCLT"
+SCHEMA = 2
+
+META_KEY = "memory_index_meta_v1"
+
+WAITING, EMBEDDED, UNREAD = 0, 1, 2
+"""A chunk's vector is to come, is there, or is not wanted: the model cannot read its script."""
+
+# chunks_fts holds words, not text (see core.words): the ASCII tokenizer splits at the spaces
+# between them and has nothing else to decide. `source` is a word too, so that a source is filtered
+# while matching. It is contentless: the text is in `chunks`, once.
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+  path TEXT PRIMARY KEY,
+  source TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  mtime INTEGER NOT NULL,
+  ctime INTEGER NOT NULL,
+  inode TEXT NOT NULL, -- some file systems use all 64 bits, SQLite's integers are signed
+  day TEXT             -- that of a transcript; a note's is in its name
+) WITHOUT ROWID;
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  path TEXT NOT NULL,
+  source TEXT NOT NULL,
+  start_line INTEGER NOT NULL,
+  end_line INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  heading TEXT NOT NULL,
+  text TEXT NOT NULL,
+  piece INTEGER NOT NULL,
+  embedded INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX chunks_by_place ON chunks (path, start_line);
+CREATE INDEX chunks_without_vector ON chunks (id) WHERE embedded = 0;
+CREATE INDEX chunks_unread ON chunks (id) WHERE embedded = 2; -- mostly empty: for counting only
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+  source, body, heading, name,
+  content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE chunks_words USING fts5vocab (chunks_fts, row);
+"""
+
+CACHE_TABLE = """
+CREATE TABLE IF NOT EXISTS embedding_cache (
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  provider_key TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  embedding BLOB NOT NULL,
+  dims INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (provider, model, provider_key, hash)
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What an index was made with. Where it differs from what is wanted, the index is rebuilt."""
+
+    provider: str
+    model: str
+    dims: int
+    chunk_tokens: int
+    chunk_overlap: int
+    sources: tuple[str, ...]
+    words_version: int
+    vector_driver: str
+    redaction: str = ""
+    """The rules by which secrets were masked; empty where none were looked for."""
+    endpoint_key: str = field(default="", compare=False)
+    """Where the model answered. Another address is no reason to build a new index; but one that
+    is built anew for it takes no vectors from the old."""
+
+    def difference(self, wanted: Identity) -> str | None:
+        """The first thing that changed, in words; None if nothing did."""
+        for one in fields(self):
+            have, want = getattr(self, one.name), getattr(wanted, one.name)
+            if one.compare and have != want:
+                return f"{one.name.replace('_', ' ')} changed from {have!r} to {want!r}"
+        return None
+
+
+def stamp(db: apsw.Connection) -> None:
+    db.pragma("application_id", APPLICATION_ID)
+    db.pragma("user_version", SCHEMA)
+
+
+def found_schema(db: apsw.Connection, path: Path) -> int:
+    """The schema number of a file that is ours; an older one is for the caller to rebuild."""
+    if db.pragma("application_id") != APPLICATION_ID:
+        raise IndexUnreadable(str(path), "it was not written by Notewell")
+    require_checksums(db, path)
+    found = int(db.pragma("user_version"))
+    if found > SCHEMA:
+        raise IndexTooNew(str(path), found, SCHEMA)
+    return found

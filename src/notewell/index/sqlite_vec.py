@@ -1,0 +1,127 @@
+"""The other vector driver: a vec0 table of the sqlite-vec extension.
+
+It compares with every row at each query, so it stays exact and its cost grows with the index.
+The extension is loaded into each connection on first use; loading is forbidden again at once,
+so that no SQL can bring in anything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import apsw
+
+from notewell.core.errors import BadSetting
+from notewell.index.connect import reading, select
+from notewell.index.vectors import unit_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from notewell.core.ports import Vectors
+    from notewell.index.vectors import VectorReader
+
+MOST = 4_096
+"""vec0 refuses a larger k."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteVecDriver:
+    name: ClassVar[str] = "sqlite-vec"
+
+    def create(self, db: apsw.Connection, dims: int) -> None:
+        _load(db)
+        db.execute("CREATE TABLE vec_state (dims INTEGER NOT NULL)")
+        db.execute("INSERT INTO vec_state VALUES (?)", (dims,))
+        # A declaration takes no bound values; int() is what keeps this one safe. While the length
+        # is not known no vector is taken, but the table must be there and cannot be of length 0.
+        db.execute(
+            "CREATE VIRTUAL TABLE chunks_vec USING vec0 (id INTEGER PRIMARY KEY, "
+            f"source TEXT PARTITION KEY, vector float[{int(dims) or 1}] distance_metric=cosine)"
+        )
+
+    def add(self, db: apsw.Connection, source: str, ids: Sequence[int], vectors: Vectors) -> None:
+        _load(db)
+        rows = zip(ids, unit_rows(vectors, _dims(db)), strict=True)
+        db.executemany(
+            "INSERT INTO chunks_vec (id, source, vector) VALUES (?, ?, ?)",
+            ((chunk, source, row.tobytes()) for chunk, row in rows),
+        )
+
+    def remove(self, db: apsw.Connection, ids: Sequence[int]) -> None:
+        _load(db)
+        db.executemany("DELETE FROM chunks_vec WHERE id = ?", ((chunk,) for chunk in ids))
+
+    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        import numpy as np
+
+        _load(db)
+        one = "SELECT id, vector FROM chunks_vec WHERE id = ?"
+        rows = [row for chunk in sorted(set(ids)) for row in select(db, one, (chunk,))]
+        vectors = np.frombuffer(b"".join(vector for _, vector in rows), "<f4")
+        return [chunk for chunk, _ in rows], vectors.reshape(len(rows), _dims(db))
+
+    def settle(self, db: apsw.Connection) -> None:
+        """Nothing to do: vec0 keeps its own house."""
+
+    def count(self, db: apsw.Connection, sources: Sequence[str]) -> int:
+        _load(db)
+        rows = select(db, "SELECT source, count(*) FROM chunks_vec GROUP BY source")
+        return sum(count for source, count in rows if source in sources)
+
+    def reader(self) -> VectorReader:
+        return SqliteVecReader()
+
+
+class SqliteVecReader:
+    """Keeps nothing: vec0 reads its blocks through SQLite's page cache."""
+
+    @property
+    def answered_by(self) -> str:
+        return "sqlite-vec"
+
+    def nearest(
+        self, db: apsw.Connection, query: NDArray[np.float32], sources: Sequence[str], k: int
+    ) -> list[tuple[int, float]]:
+        if k < 1:
+            return []
+        _load(db)
+        nearest = (
+            "SELECT id, distance FROM chunks_vec WHERE vector MATCH ? AND k = ? AND source = ?"
+        )
+        with reading(db):
+            unit = unit_rows(query[None], _dims(db))[0].tobytes()
+            found = [
+                (1.0 - distance, chunk)
+                for source in dict.fromkeys(sources)
+                for chunk, distance in select(db, nearest, (unit, min(k, MOST), source))
+            ]
+        best = sorted(found, key=lambda row: (-row[0], row[1]))[:k]
+        return [(chunk, cosine) for cosine, chunk in best]
+
+
+def _dims(db: apsw.Connection) -> int:
+    ((dims,),) = select(db, "SELECT dims FROM vec_state")
+    return int(dims)
+
+
+def _load(db: apsw.Connection) -> None:
+    try:
+        select(db, "SELECT vec_version()")
+    except apsw.SQLError:
+        try:
+            import sqlite_vec
+        except ImportError as error:
+            raise BadSetting(
+                "store.vector.driver",
+                "needs the extra `sqlite-vec`: `pip install '.[sqlite-vec]'` in a checkout",
+            ) from error
+        db.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position only
+        try:
+            db.load_extension(sqlite_vec.loadable_path())
+        finally:
+            db.enable_load_extension(False)  # noqa: FBT003

@@ -1,0 +1,113 @@
+"""Where vectors live inside the index: the seam, and the choice behind it.
+
+Two drivers keep one vector a chunk, written in the same transaction as the chunk itself:
+
+    segments     plain tables and numpy; nothing to install; the default
+    sqlite-vec   the vec0 table of the sqlite-vec extension, for those who already use it
+
+Both refuse a vector that would poison every later answer, and both store unit vectors,
+so that a dot product is the cosine whatever the embedder promised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from notewell.core.errors import BadSetting, EmbedderFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from notewell.core.ports import Vectors
+
+DRIVERS = ("segments", "sqlite-vec")
+
+
+class VectorReader(Protocol):
+    """Answers queries; one a thread. It may keep things in memory from one query to the next."""
+
+    def nearest(
+        self, db: apsw.Connection, query: NDArray[np.float32], sources: Sequence[str], k: int
+    ) -> list[tuple[int, float]]:
+        """(chunk id, cosine) of the `k` nearest chunks, best first, ties by id."""
+        ...
+
+    @property
+    def answered_by(self) -> str:
+        """How the last answer came about: `exact`, `bits` or `sqlite-vec`."""
+        ...
+
+
+class VectorDriver(Protocol):
+    """Writes vectors; every method but `reader` runs inside the caller's transaction."""
+
+    @property
+    def name(self) -> str: ...
+
+    def create(self, db: apsw.Connection, dims: int) -> None:
+        """Lay out the tables of a new index."""
+        ...
+
+    def add(self, db: apsw.Connection, source: str, ids: Sequence[int], vectors: Vectors) -> None:
+        """Store one row an id. An id that had a vector once must never come back."""
+        ...
+
+    def remove(self, db: apsw.Connection, ids: Sequence[int]) -> None:
+        """Forget the vectors of these chunks; an id that has none is fine."""
+        ...
+
+    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        """The vectors of these chunks as they are stored, and which of the ids have one."""
+        ...
+
+    def settle(self, db: apsw.Connection) -> None:
+        """Tidy up at the end of a sync; answers are the same before and after."""
+        ...
+
+    def count(self, db: apsw.Connection, sources: Sequence[str]) -> int: ...
+
+    def reader(self) -> VectorReader: ...
+
+
+def vector_driver(name: str) -> VectorDriver:
+    """The driver of this name, imported only when it is asked for."""
+    if name == "segments":
+        from notewell.index.segments import SegmentDriver
+
+        return SegmentDriver()
+    if name == "sqlite-vec":
+        from notewell.index.sqlite_vec import SqliteVecDriver
+
+        return SqliteVecDriver()
+    known = " or ".join(repr(driver) for driver in DRIVERS)
+    raise BadSetting("store.vector.driver", f"{name!r} is unknown; choose {known}")
+
+
+def unit_rows(vectors: NDArray[np.float32], dims: int) -> Vectors:
+    """The same vectors with length 1, or the reason why they must not be stored.
+
+    This is the last gate: a NaN compares false with everything and sinks silently to the
+    top or the bottom of every answer, and a zero vector has no cosine at all.
+    """
+    import numpy as np
+
+    if vectors.ndim != 2 or vectors.shape[1] != dims:
+        got = " x ".join(str(side) for side in vectors.shape)
+        raise _refused(f"its vectors are {got}, but this index holds {dims} dimensions")
+    lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
+    bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0.0))
+    if len(bad):
+        kind = "zero" if lengths[bad[0]] == 0.0 else "not finite"
+        raise _refused(f"vector {bad[0] + 1} of {len(vectors)} is {kind}")
+    unit: Vectors = (vectors / lengths[:, None]).astype("<f4")
+    return unit
+
+
+def _refused(why: str) -> EmbedderFailed:
+    # The index does not know the provider's name; the embedder's own check, which does,
+    # comes first, so this message is seen only when that check has a gap.
+    return EmbedderFailed("configured", f"{why}; nothing was stored")

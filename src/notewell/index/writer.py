@@ -1,0 +1,316 @@
+"""Writing: by the holder of the lease alone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import IndexTooNew, IndexUnreadable
+from notewell.core.marks import without_marks
+from notewell.core.words import index_words
+from notewell.index.connect import (
+    cannot_open,
+    is_damage,
+    not_damage,
+    open_new,
+    open_writer,
+    our_errors,
+    select,
+    transaction,
+)
+from notewell.index.folder import SUSPECTED
+from notewell.index.schema import (
+    META_KEY,
+    SCHEMA,
+    TABLES,
+    UNREAD,
+    WAITING,
+    Identity,
+    found_schema,
+    stamp,
+)
+from notewell.index.snapshot import Snapshot, StoredChunk, source_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    import apsw
+
+    from notewell.core.ports import Vectors
+    from notewell.core.types import Chunk, NoteStat
+    from notewell.index.folder import IndexFolder
+    from notewell.index.vectors import VectorDriver
+
+
+FIRST = "there was none"
+LATEST_NS = (1 << 63) - 1  # 2262-04-11; SQLite's integers end there, those of file systems do not.
+
+
+class IndexWriter:
+    """One generation open for writing: the published one, or a new one until `publish`."""
+
+    def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
+        self._folder = folder
+        self._driver = driver
+        self._db: apsw.Connection | None = None
+        self._path: Path | None = None
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def open_current(self, *, force: bool = False) -> str | None:
+        """Open the published generation, or say in words why a new one must be built."""
+        odd = self._folder.set_aside_pointer()
+        if odd:
+            return odd
+        try:
+            generation = self._folder.current()
+            if generation is None or not generation.exists():
+                return FIRST
+            with our_errors(generation):
+                return self._open(generation)
+        except IndexTooNew:
+            if force:
+                return "it was written by a newer version"
+            raise
+        except IndexUnreadable as error:
+            return self.set_aside(error)
+
+    def _open(self, generation: Path) -> str | None:
+        if self._folder.is_suspect(generation):
+            raise IndexUnreadable(str(generation), SUSPECTED)
+        if not generation.is_file():
+            raise IndexUnreadable(str(generation), "it is not a file")
+        db = open_writer(generation)
+        try:
+            schema = found_schema(db, generation)
+        except (IndexUnreadable, IndexTooNew):
+            db.close()
+            raise
+        if schema < SCHEMA:
+            db.close()
+            return f"its schema was {schema}, now {SCHEMA}"
+        self._db, self._path = db, generation
+        self._folder.sweep()  # Whoever was killed while building did not get to it.
+        return None
+
+    def set_aside(self, error: IndexUnreadable) -> str:
+        """Put a damaged generation out of the way; the notes hold everything it held."""
+        self.close()
+        if not is_damage(error):
+            raise cannot_open(self._folder.path, error.why) from error
+        generation = self._folder.current()
+        kept = self._folder.set_aside(generation) if generation else None
+        return f"the old index was damaged ({error.why})" + (
+            f" and is kept as {kept.name}" if kept else ""
+        )
+
+    def start_generation(self, identity: Identity) -> None:
+        """Begin a new index beside the one that answers."""
+        self.close()
+        path = self._folder.next_generation()
+        self._folder.sweep()
+        with our_errors(path), not_damage(path):
+            db = open_new(path)
+            self._db, self._path = db, path
+            with transaction(db):
+                stamp(db)
+                db.execute(TABLES)
+                self._driver.create(db, identity.dims)
+                self._put_meta(META_KEY, asdict(identity))
+
+    def publish(self) -> None:
+        """Let readers see this generation: complete, checkpointed, on disk, then pointed to."""
+        path = self._opened_path
+        self.finish()
+        self.close()
+        self._folder.publish(path)
+        self._folder.sweep()
+        with our_errors(path):
+            self._db, self._path = open_writer(path), path
+
+    def finish(self) -> None:
+        """Move what is in the write-ahead log into the file."""
+        import apsw
+
+        with self.transaction() as db:
+            self._driver.settle(db)
+        with self._our_errors():
+            try:
+                self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                # A reader is in the middle of something; the log is durable as it is.
+                self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = self._path = None
+
+    @property
+    def _opened(self) -> apsw.Connection:
+        if self._db is None:
+            raise RuntimeError("no generation is open for writing")
+        return self._db
+
+    @property
+    def _opened_path(self) -> Path:
+        if self._path is None:
+            raise RuntimeError("no generation is open for writing")
+        return self._path
+
+    # -- reading one's own -----------------------------------------------------------------------
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self._opened, self._opened_path, self._driver, self._driver.reader)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """All of it or none of it, for readers and for a crash alike."""
+        with self._our_errors(), transaction(self._opened) as db:
+            yield db
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        """Damage met while writing leaves word as well: the next sync may not come across it."""
+        try:
+            with our_errors(self._opened_path), not_damage(self._opened_path):
+                yield
+        except IndexUnreadable as error:
+            if is_damage(error):
+                self._folder.mark_suspect(self._opened_path)
+            raise
+
+    def replace(
+        self,
+        path: str,
+        source: str,
+        digest: str,
+        stat: NoteStat,
+        chunks: Sequence[Chunk],
+        day: date | None = None,
+    ) -> None:
+        """Put a note in the place of its older self. Unchanged chunks keep their vectors."""
+        old: dict[str, list[int]] = {}
+        known = "SELECT id, hash FROM chunks WHERE path = ? ORDER BY id DESC"
+        for chunk_id, chunk_digest in select(self._opened, known, (path,)):
+            old.setdefault(chunk_digest, []).append(chunk_id)
+        name = index_words(path)  # Once a note, not once a chunk.
+        for chunk in chunks:
+            same = old.get(chunk.digest)
+            if same:
+                self._move(same.pop(), chunk)
+            else:
+                self._insert(path, source, name, chunk)
+        self._remove([chunk_id for ids in old.values() for chunk_id in ids])
+        self.note_seen(path, source, digest, stat, day)
+
+    def _move(self, chunk_id: int, chunk: Chunk) -> None:
+        self._opened.execute(
+            "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?",
+            (chunk.span.start_line, chunk.span.end_line, chunk_id),
+        )
+
+    def _insert(self, path: str, source: str, name: str, chunk: Chunk) -> None:
+        db = self._opened
+        db.execute(
+            "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text, piece) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                path,
+                source,
+                chunk.span.start_line,
+                chunk.span.end_line,
+                chunk.digest,
+                chunk.heading,
+                chunk.text,
+                int(chunk.piece),
+            ),
+        )
+        db.execute(
+            "INSERT INTO chunks_fts (rowid, source, body, heading, name) VALUES (?, ?, ?, ?, ?)",
+            (
+                db.last_insert_rowid(),
+                source_word(source),
+                index_words(without_marks(chunk.text)),
+                index_words(chunk.heading),
+                name,
+            ),
+        )
+
+    def _remove(self, ids: Sequence[int]) -> None:
+        self._driver.remove(self._opened, ids)
+        for table, key in (("chunks_fts", "rowid"), ("chunks", "id")):
+            self._opened.executemany(
+                f"DELETE FROM {table} WHERE {key} = ?",  # noqa: S608 - both names stand above
+                ((chunk_id,) for chunk_id in ids),
+            )
+
+    def note_seen(
+        self, path: str, source: str, digest: str, stat: NoteStat, day: date | None = None
+    ) -> None:
+        """Remember a note as it was read; while its stat stays, it is not read again."""
+        mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)
+        self._opened.execute(
+            "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode, day) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                path,
+                source,
+                digest,
+                stat.size,
+                mtime,
+                ctime,
+                str(stat.inode),
+                day.isoformat() if day else None,
+            ),
+        )
+
+    def mark_unread(self, path: str, digests: Sequence[str]) -> None:
+        """These chunks of a note are beyond the model: they wait for no vector."""
+        if not digests:
+            return
+        self._opened.execute(
+            "UPDATE chunks SET embedded = ? WHERE path = ? AND embedded = ? "
+            "AND hash IN (SELECT value FROM json_each(?))",
+            (UNREAD, path, WAITING, json.dumps(digests)),
+        )
+
+    def forget(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            rows = select(self._opened, "SELECT id FROM chunks WHERE path = ?", (path,))
+            self._remove([row[0] for row in rows])
+            self._opened.execute("DELETE FROM files WHERE path = ?", (path,))
+
+    def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
+        """Give chunks their vectors. One that was replaced meanwhile is passed over."""
+        waiting = dict(
+            select(
+                self._opened,
+                "SELECT id, hash FROM chunks WHERE embedded = 0 "
+                "AND id IN (SELECT value FROM json_each(?))",
+                (json.dumps([chunk.id for chunk in chunks]),),
+            )
+        )
+        rows = [
+            number for number, chunk in enumerate(chunks) if waiting.get(chunk.id) == chunk.digest
+        ]
+        for source in sorted({chunks[number].source for number in rows}):
+            mine = [number for number in rows if chunks[number].source == source]
+            ids = [chunks[number].id for number in mine]
+            self._driver.add(self._opened, source, ids, vectors[mine])
+            self._opened.executemany(
+                "UPDATE chunks SET embedded = 1 WHERE id = ?", ((chunk_id,) for chunk_id in ids)
+            )
+        return len(rows)
+
+    def _put_meta(self, key: str, value: Mapping[str, object]) -> None:
+        self._opened.execute(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, json.dumps(value))
+        )

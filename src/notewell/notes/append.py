@@ -1,0 +1,230 @@
+"""The only way a note of the user's is changed: one entry more at its end.
+
+    render ── open, lock ── still the same file? ── is it there already? ── one O_APPEND write
+                   ▲                                                              │
+                   └──── no: an editor has put a new file in its place ───── fsync, look again
+
+What this promises, and how:
+
+* Nothing that is in a note is overwritten or removed: the file is opened with O_APPEND, and nobody
+  here renames or rewrites. The one cut there is takes back what a full disk left of our own write.
+* Entries do not mix: each is one write, under a lock on the note.
+* What is returned is on disk, in the file that the path leads to, the folders on the way included.
+* An entry is there once: whoever is in doubt (a crash, an error) may append it again.
+
+A failed append may leave a note that it made, empty: a file is removed by nobody but the user.
+An editor that read the note before the append and saves after it has returned does write the note
+without the entry; it asks nobody. One that saves while the append is going on is noticed.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import NoteNotWritable
+from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.notes.below import NotPlain, in_words
+from notewell.notes.entry import Block, Entry
+from notewell.notes.lock import locked
+from notewell.notes.read import TOO_LARGE, read_all
+from notewell.notes.section import Section, headings_above
+from notewell.notes.tail import Addition, add_lines, add_to_section, is_utf16
+from notewell.notes.target import Target, target_of
+
+if TYPE_CHECKING:
+    from datetime import date
+    from pathlib import Path
+
+    from notewell.core.types import Span
+    from notewell.notes.below import Folder
+
+TRIES = 8
+"""A note that is replaced under eight appends in a row is not being edited by a person."""
+
+PLAIN = "put a plain file or folder there"
+AGAIN = "append it again then: what is there already is not doubled"
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where an entry stands now, and what it takes to take it out again."""
+
+    path: str
+    span: Span
+    """The lines of the entry itself."""
+    added: bool
+    """False when it was there already, or an editor took it over while we wrote."""
+    start_byte: int
+    end_byte: int
+    """What was added, up to but without `end_byte`: the entry and the line breaks and headings
+    it needed. Nothing when nothing was added."""
+    digest_before: str
+    digest_after: str
+    """sha256 of the bytes of the note up to `start_byte`, and up to `end_byte`."""
+
+
+def append_entry(
+    disk: Folder, root: Path, entry: Entry, to: date | Section, *, wait_s: float
+) -> Appended:
+    """Put the entry at the end of the day's note, or under a heading of MEMORY.md.
+
+    Raises `BadEntry`, `NoteBusy` or `NoteNotWritable`.
+    """
+    block = Block(entry)
+    if isinstance(to, Section):
+        to.new_headings()  # refused before anything is made
+    path = "MEMORY.md"
+    try:
+        target = target_of(disk, root, to)
+        path = target.path
+        return _Append(target, block, to).run(wait_s)
+    except NotPlain as found:
+        raise NoteNotWritable(path, found.why, PLAIN) from None
+    except OSError as error:
+        raise NoteNotWritable(path, *_told(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Append:
+    target: Target
+    block: Block
+    to: date | Section
+
+    def run(self, wait_s: float) -> Appended:
+        deadline = time.monotonic() + wait_s
+        for _ in range(TRIES):
+            fd = self.target.open()
+            left_s = max(0.0, deadline - time.monotonic())
+            with locked(fd, self.target.path, wait_s=left_s):
+                if not self.target.is_at(fd):
+                    continue  # replaced while we waited for the lock
+                done = self._once(fd)
+                if done is not None and self.target.is_at(fd):
+                    return done
+        raise NoteNotWritable(
+            self.target.path,
+            f"another program replaced it {TRIES} times meanwhile",
+            f"wait until that is done; {AGAIN}",
+        )
+
+    def _once(self, fd: int) -> Appended | None:
+        """None when the entry is not in the file as it was written."""
+        data = self._read(fd)
+        found = self._find(data)
+        if found is not None:
+            os.fsync(fd)  # whoever wrote it may have died before
+            return self._result(data, found, len(data), len(data))
+        addition = self._plan(data)
+        if not data:
+            # Before the write, so that a file with anything in it is known to be on disk.
+            self.target.sync_folders()
+        start = self._write(fd, addition.lead + addition.body)
+        os.fsync(fd)
+        return self._read_back(fd, start, addition)
+
+    def _find(self, data: bytes) -> Span | None:
+        """Coffee under Likes is another thing than coffee under Dislikes."""
+        if not isinstance(self.to, Section):
+            return self.block.find(data)
+        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        to = self.to
+        return self.block.find(data, lambda line: to.is_at_end_of(headings_above(text, line)))
+
+    def _read(self, fd: int) -> bytes:
+        size = os.fstat(fd).st_size
+        if size > MAX_NOTE_BYTES:
+            raise self._too_large()
+        data = read_all(fd, size)
+        if is_utf16(data):
+            raise NoteNotWritable(self.target.path, "it is UTF-16", "save it as UTF-8 first")
+        return data
+
+    def _plan(self, data: bytes) -> Addition:
+        lines = self.block.lines
+        if isinstance(self.to, Section):
+            addition = add_to_section(data, lines, self.to)
+        else:
+            addition = add_lines(data, lines)
+        if addition is None:
+            raise NoteNotWritable(
+                self.target.path,
+                "a code fence or comment that is open at its end would swallow the heading",
+                "close it first",
+            )
+        if len(data) + len(addition.lead) + len(addition.body) > MAX_NOTE_BYTES:
+            raise self._too_large()
+        return addition
+
+    def _write(self, fd: int, data: bytes) -> int:
+        """All of it in one write, or nothing; returns where it begins in the file."""
+        written = os.write(fd, data)
+        # Where it ended, not where we last saw the end: others may append without our lock.
+        end = os.lseek(fd, 0, os.SEEK_CUR)
+        start = end - written
+        if written == len(data):
+            return start
+        why = f"there was room for {written} of {len(data)} bytes"
+        if not _take_back(fd, start, data[:written]):
+            why += ", and they stay, because something else was written behind them"
+        raise NoteNotWritable(
+            self.target.path, why, f"make room (disk, quota, file size limit); {AGAIN}"
+        )
+
+    def _read_back(self, fd: int, start: int, addition: Addition) -> Appended | None:
+        now = read_all(fd, os.fstat(fd).st_size)
+        end = start + len(addition.lead) + len(addition.body)
+        # Found once more, because a line that others left open may have become one with ours.
+        span = self._find(now)
+        if span is None or now[start:end] != addition.lead + addition.body:
+            return None
+        return self._result(now, span, start, end)
+
+    def _result(self, data: bytes, span: Span, start: int, end: int) -> Appended:
+        before = hashlib.sha256(data[:start])
+        digest_before = before.hexdigest()
+        before.update(data[start:end])
+        return Appended(
+            self.target.path, span, start < end, start, end, digest_before, before.hexdigest()
+        )
+
+    def _too_large(self) -> NoteNotWritable:
+        return NoteNotWritable(
+            self.target.path, f"it would be {TOO_LARGE}", "move some of it to another note"
+        )
+
+
+def _take_back(fd: int, start: int, ours: bytes) -> bool:
+    """Cut off the part of an entry that still fitted, if it is the end of the file and ours."""
+    os.lseek(fd, start, os.SEEK_SET)
+    if os.read(fd, len(ours) + 1) != ours:  # one more, to see that nothing follows
+        return False
+    os.ftruncate(fd, start)
+    os.fsync(fd)
+    return True
+
+
+def _told(error: OSError) -> tuple[str, str]:
+    """Why, and the next step."""
+    match error.errno:
+        case errno.ENOSPC:
+            return "no room on its disk", f"free some; {AGAIN}"
+        case errno.EDQUOT:
+            return "the quota of its disk is used up", f"free some room; {AGAIN}"
+        case errno.EFBIG:
+            return "the system allows no larger file", f"raise the limit (ulimit -f); {AGAIN}"
+        case errno.EROFS:
+            return "its file system is read-only", "choose a workspace that can be written to"
+        case errno.EACCES | errno.EPERM:
+            return "permission denied", "allow writing to it and to its folder"
+        case errno.ENOTDIR:
+            return "a file stands where its folder should be", "move that file away"
+        case errno.EISDIR:
+            return "a folder, not a file", PLAIN
+        case errno.ENOLCK | errno.EOPNOTSUPP:
+            return "its file system has no locks", "keep the workspace on a local disk"
+    return in_words(error), f"mend that; {AGAIN}"

@@ -1,0 +1,162 @@
+"""What one append adds to a note: a list entry, and a comment that says where it came from.
+
+    - We ship on Friday. <!-- @flush -->
+    - The plan:
+
+      # Title
+      1. test
+      <!-- @mcp #7f3a -->
+
+A list entry is a box in Markdown: a heading, a fence that is never closed or an open comment ends
+where the entry ends, so no text can change what stands before or after it. It is also a unit to
+the chunker, so an entry is found and shown whole. A text that is a plain list already is left so.
+
+The mark, a comment, is not shown by Markdown and is the last thing written, so an entry without
+it is a torn one. It is neither searched nor shown with a hit (see `core.marks`), but who reads the
+note sees it, so it is as short as can be.
+
+An entry is in a note, or in a section of it, when its lines are, with the same origin, or when its
+id is in the note.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import BadEntry
+from notewell.core.marks import ID, NAME, without_marks
+from notewell.core.types import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_ENTRY_BYTES = 64 * 1024
+"""Some 16 000 tokens. What is longer is a note of its own, not an entry in one."""
+
+MAX_NAME_CHARS = 100
+"""A session's key fits; more is noise in every hit."""
+
+_END_OF_MARK = re.compile(rf"{ID} -->(?=\n|\Z)".encode())
+_BULLET = re.compile(r"- \S")
+_RULE = re.compile(r"[-\t ]*")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something to remember."""
+
+    text: str
+    """Markdown of any shape; its line breaks and indentation are kept, the blank edges not."""
+    origin: str
+    """Who wrote it, in one word: `mcp`, `flush`, a session's key."""
+    id: str | None = None
+    """Given, an entry with this id is never written a second time, whatever its text."""
+
+
+class Block:
+    """An entry as lines of Markdown, none of them with a line break. Raises `BadEntry`."""
+
+    def __init__(self, entry: Entry) -> None:
+        _require_name("origin", entry.origin)
+        if entry.id is not None:
+            _require_name("id", entry.id)
+        self._id = entry.id
+        self._body = _boxed(_checked(entry.text))
+        self._origin = f"<!-- @{entry.origin}"
+
+    @property
+    def lines(self) -> list[str]:
+        name = "" if self._id is None else f" #{self._id}"
+        return self._marked(f"{self._origin}{name} -->")
+
+    def find(self, data: bytes, is_place: Callable[[int], bool] = lambda _: True) -> Span | None:
+        """The lines on which the entry stands already, where the first is in its place."""
+        text = data.removeprefix(_BOM).replace(b"\r\n", b"\n")
+        return self._find_text(text, is_place) or self._find_id(text)
+
+    def _find_text(self, text: bytes, is_place: Callable[[int], bool]) -> Span | None:
+        needle = "\n".join(self._marked(self._origin)).encode()
+        at = text.find(needle)
+        while at >= 0:
+            whole_line = at == 0 or text[at - 1 : at] == b"\n"
+            if whole_line and _END_OF_MARK.match(text, at + len(needle)):
+                first = text.count(b"\n", 0, at) + 1
+                if is_place(first):
+                    return Span(first, first + needle.count(b"\n"))
+            at = text.find(needle, at + 1)
+        return None
+
+    def _find_id(self, text: bytes) -> Span | None:
+        """Its lines may have been edited since; its last begins where a line is not indented."""
+        if self._id is None:
+            return None
+        mark = rf"<!-- @{NAME} #{re.escape(self._id)} -->(?=\n|\Z)".encode()
+        found = re.search(mark, text)
+        if not found:
+            return None
+        lines = text[: found.end()].split(b"\n")
+        first = last = len(lines)
+        while first > 1 and lines[first - 1][:1] in (b" ", b"\t", b""):
+            first -= 1
+        return Span(first, last)
+
+    def _marked(self, mark: str) -> list[str]:
+        """On a line of its own below several: behind a closing fence it would keep it open."""
+        if len(self._body) == 1:
+            return [f"{self._body[0]} {mark}"]
+        return [*self._body, f"  {mark}"]
+
+
+def _require_name(what: str, name: str) -> None:
+    if len(name) > MAX_NAME_CHARS or "--" in name or not re.fullmatch(NAME, name):
+        raise BadEntry(
+            f"its {what} {name[:MAX_NAME_CHARS]!r} must be one word of at most {MAX_NAME_CHARS} "
+            f"letters, digits and . _ : / @ + - (not two dashes in a row)"
+        )
+
+
+def _checked(text: str) -> str:
+    """The text without its blank edges, valid, of a fair size."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        why = f"character {error.start + 1} is half of a pair, which UTF-8 cannot hold"
+        raise BadEntry(f"{why}; leave it out") from None
+    if size > MAX_ENTRY_BYTES:
+        raise BadEntry(
+            f"it has {size} bytes, an entry at most {MAX_ENTRY_BYTES}; shorten it, or save it as "
+            f"a note of its own"
+        )
+    if "\0" in text:
+        raise BadEntry("it contains a NUL character; leave it out")
+    # As the reading side takes them: CRLF is a line break, a lone CR is a space.
+    text = text.replace("\r\n", "\n").replace("\r", " ")
+    # A mark comes along when a hit is copied. It says where the copied entry came from, and left
+    # in, it could stand for an entry that was never written.
+    text = textwrap.dedent(without_marks(text)).strip()
+    if not text:
+        raise BadEntry("it is empty; give it some text")
+    return text
+
+
+def _boxed(text: str) -> list[str]:
+    lines = text.split("\n")
+    if _is_list(lines):
+        return lines
+    # `- ---` would be a rule across the page, not an entry; `* ---` is an entry.
+    bullet = "*" if _RULE.fullmatch(lines[0]) else "-"
+    return [f"{bullet} {lines[0]}", *(f"  {line}" if line else "" for line in lines[1:])]
+
+
+def _is_list(lines: list[str]) -> bool:
+    """Whether every line begins an entry or stands inside one, beyond any doubt."""
+    return bool(_BULLET.match(lines[0])) and all(
+        not line
+        or line.startswith(("  ", "\t"))
+        or (_BULLET.match(line) and not _RULE.fullmatch(line))
+        for line in lines
+    )

@@ -1,0 +1,82 @@
+"""One note from disk to clean text, and the stat that belongs to it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.core.types import Note, NoteStat
+from notewell.notes.below import NotPlain, descend, in_words
+from notewell.notes.clean import clean
+
+if TYPE_CHECKING:
+    from notewell.notes.below import Folder
+
+TOO_LARGE = f"larger than {MAX_NOTE_BYTES // 2**20} MiB, the most a note may have"
+
+READ_TRIES = 3
+"""A file that changes under three reads is being written; the next sync will see it again."""
+
+READ_BYTES = 64 * 1024
+"""What is asked for once a file has given all it promised: mostly nothing."""
+
+
+def note_stat(status: os.stat_result) -> NoteStat:
+    return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def read_note(disk: Folder, names: tuple[str, ...], path: str) -> Note:
+    """The note at `names` below the disk's root, known to the user as `path`."""
+    try:
+        data, stat = _read_bytes(disk, names)
+    except NotPlain:
+        raise NotANote(path) from None
+    except OSError as error:
+        why = TOO_LARGE if error.errno == errno.EFBIG else in_words(error)
+        raise NoteUnreadable(path, why) from error
+    text, repairs = clean(data)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Note(path, text, digest, stat, repairs)
+
+
+def _read_bytes(disk: Folder, names: tuple[str, ...]) -> tuple[bytes, NoteStat]:
+    with descend(disk, names[:-1]) as folder:
+        fd = folder.file(names[-1])
+    try:
+        return _read_steadily(fd)
+    finally:
+        os.close(fd)
+
+
+def _read_steadily(fd: int) -> tuple[bytes, NoteStat]:
+    """Bytes and the stat that belongs to them.
+
+    The stat is the one from before the read: should the file change afterwards, or go on
+    changing through every try, the next scan differs from it and the note is read again.
+    """
+    data = b""
+    before = after = note_stat(os.fstat(fd))
+    for _ in range(READ_TRIES):
+        before = after
+        data = read_all(fd, before.size)
+        after = note_stat(os.fstat(fd))
+        if (after.size, after.mtime_ns) == (before.size, before.mtime_ns):
+            break
+    return data, before
+
+
+def read_all(fd: int, size: int) -> bytes:
+    """Everything, from the start; raises EFBIG beyond what a note may have."""
+    if size > MAX_NOTE_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    os.lseek(fd, 0, os.SEEK_SET)
+    data = bytearray()
+    while piece := os.read(fd, max(size + 1 - len(data), READ_BYTES)):
+        data += piece
+        if len(data) > MAX_NOTE_BYTES:  # it grew
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return bytes(data)

@@ -1,0 +1,132 @@
+"""Tokens of model providers, messengers, payments, mail, monitoring and the rest."""
+
+from __future__ import annotations
+
+from notewell.redaction.rule import BEGINS, Rule, token
+
+_HEX_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+MODELS = (
+    token("anthropic-key", "sk-ant-", r"[a-z0-9]+-[A-Za-z0-9_-]{20,}"),
+    token("openrouter-key", "sk-or-", r"(?:v1-)?[A-Za-z0-9]{32,}"),
+    token("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"[A-Za-z0-9_-]{20,}"),
+    token("openai-key", "sk-", r"[A-Za-z0-9]{20,}"),
+    token("groq-key", "gsk_", r"[A-Za-z0-9]{40,}"),
+    token("xai-key", "xai-", r"[A-Za-z0-9]{60,}"),
+    token("perplexity-key", "pplx-", r"[A-Za-z0-9]{40,}"),
+    token("huggingface-token", "hf_ api_org_", r"[A-Za-z0-9]{30,}\b"),
+    token("replicate-token", "r8_", r"[A-Za-z0-9]{37,}"),
+    token("voyage-key", "pa-", r"[A-Za-z0-9_-]{40,}")._replace(proof="random"),
+    token("nvidia-key", "nvapi-", r"[A-Za-z0-9_-]{50,}"),
+    token("pinecone-key", "pcsk_", r"[A-Za-z0-9]{5,}_[A-Za-z0-9]{40,}"),
+    token("langsmith-key", "lsv2_pt_ lsv2_sk_", r"[a-f0-9]{32}_[a-f0-9]{10}"),
+    token("langfuse-key", "sk-lf-", _HEX_UUID),
+    token("tavily-key", "tvly-", r"(?:dev-|prod-)?[A-Za-z0-9]{24,}"),
+    token("firecrawl-key", "fc-", r"[a-f0-9]{32}\b"),
+    token("brave-key", "BSA", r"[A-Za-z0-9_-]{28}\b")._replace(proof="random"),
+    token("elevenlabs-key", "sk_", r"[a-f0-9]{48}\b"),
+    token("wandb-key", "wandb_v1_", r"[A-Za-z0-9_]{40,}"),
+    token("jina-key", "jina_", r"[A-Za-z0-9_-]{40,}"),
+)
+
+MESSAGES = (
+    token(
+        "slack-token",
+        "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxe.xoxb- xoxe.xoxp- xoxc- xoxd-",
+        r"[A-Za-z0-9%-]{10,}",
+    ),
+    token("slack-app-token", "xapp-", r"\d-[A-Za-z0-9]+-\d+-[A-Za-z0-9]+"),
+    Rule(
+        "slack-webhook",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{40,})",
+        ("hooks.slack.com/",),
+    ),
+    Rule(
+        "discord-webhook",
+        r"discord(?:app)?\.com/api/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})",
+        ("/api/webhooks/",),
+    ),
+    Rule(
+        "discord-token",
+        BEGINS + r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})",
+        (".",),
+        proof="random",
+    ),
+    Rule("telegram-token", r"(?:\b|bot|\\[nrt])(\d{8,10}:AA[A-Za-z0-9_-]{32,33})", (":AA",)),
+    Rule(
+        "teams-webhook",
+        r"webhook\.office\.com/webhookb2/([A-Za-z0-9@/-]{80,})",
+        ("webhook.office.com/",),
+    ),
+    token("sendgrid-key", "SG.", r"[A-Za-z0-9_.=-]{50,}"),
+    token("mailgun-key", "key- pubkey-", r"[0-9A-Za-z]{32}\b")._replace(proof="random"),
+    Rule("mailchimp-key", BEGINS + r"([0-9a-f]{32}-us\d{1,2})\b", ("-us",)),
+    token("sendinblue-key", "xkeysib- xsmtpsib-", r"[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    token("resend-key", "re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{24}\b"),
+    token("twilio-key", "SK", r"[0-9a-fA-F]{32}\b"),
+    Rule("fcm-key", BEGINS + r"(AAAA[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{140})", ("AAAA",)),
+    token("telnyx-key", "KEY0", r"[A-F0-9]{31}_[A-Za-z0-9]{20,}"),
+    token("intra42-secret", "s-s4t2ud- s-s4t2af-", r"[a-f0-9]{64}"),
+)
+
+MONEY = (
+    token(
+        "stripe-key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", r"[A-Za-z0-9]{10,}"
+    ),
+    token("webhook-secret", "whsec_", r"[A-Za-z0-9+/=]{24,}"),
+    token("square-token", "sq0atp- sq0csp- sq0idp-", r"[A-Za-z0-9_-]{22,}"),
+    token("square-token", "EAAA", r"[A-Za-z0-9_-]{22,}")._replace(proof="random"),
+    token("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[a-fA-F0-9]{32}"),
+    token("easypost-key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
+    token("shippo-key", "shippo_live_ shippo_test_", r"[a-fA-F0-9]{40}"),
+    token("duffel-key", "duffel_live_ duffel_test_", r"[A-Za-z0-9_=-]{40,}"),
+    token("flutterwave-key", "FLWSECK-", r"[A-Za-z0-9]{12,}"),
+    token("flutterwave-key", "FLWSECK_TEST- FLWSECK_LIVE-", r"[A-Za-z0-9]{12,}"),
+    Rule(
+        "braintree-token",
+        r"(access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32})",
+        ("access_token$",),
+    ),
+    token("lob-key", "live_ test_", r"[a-f0-9]{35}\b"),
+    token("frame-io-token", "fio-u-", r"[A-Za-z0-9_=-]{60,}"),
+)
+
+WORK = (
+    token("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{40,}"),
+    token("notion-token", "ntn_ secret_", r"[A-Za-z0-9]{40,}"),
+    token("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    token("figma-token", "figd_ figu_ figo_", r"[A-Za-z0-9_-]{40,}"),
+    token("postman-key", "PMAK-", r"[a-fA-F0-9]{24}-[a-fA-F0-9]{34}"),
+    token("typeform-token", "tfp_", r"[A-Za-z0-9_.=-]{40,}"),
+    token("contentful-token", "CFPAT-", r"[A-Za-z0-9_-]{43}"),
+    token("prefect-key", "pnu_ pnb_", r"[A-Za-z0-9]{36}"),
+    token("readme-key", "rdme_", r"[a-z0-9]{70}"),
+    token("settlemint-token", "sm_pat_ sm_aat_ sm_sat_", r"[A-Za-z0-9]{16}"),
+    token("clickup-token", "pk_", r"\d{6,10}_[A-Z0-9]{32}"),
+    token("asana-token", "1/ 2/", r"\d{13,19}(?:/\d{13,19})?:[a-f0-9]{32}"),
+    token("hubspot-token", "pat-na1- pat-na2- pat-eu1- pat-ap1-", _HEX_UUID),
+    token("adobe-secret", "p8e-", r"[A-Za-z0-9]{32}\b"),
+    Rule(
+        "facebook-token",
+        BEGINS + r"(\d{15,16}(?:\||%7C)[A-Za-z0-9_-]{27,40})",
+        ("|", "%7C"),
+        proof="random",
+    ),
+    token("facebook-token", "EAA", r"[A-Za-z0-9]{80,}"),
+    token("instagram-token", "IGQV IGAA", r"[A-Za-z0-9_-]{60,}"),
+    token("dropbox-token", "sl.", r"[A-Za-z0-9_=-]{60,}"),
+    Rule("maxmind-key", BEGINS + r"([A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)", ("_mmk",)),
+    token("endor-key", "endr+", r"[A-Za-z0-9-]{16}"),
+)
+
+WATCH = (
+    token("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/=_-]{40,}"),
+    token("grafana-token", "glsa_ glc_", r"[A-Za-z0-9+/_=-]{32,}"),
+    token("grafana-key", "eyJrIjoi", r"[A-Za-z0-9+/_=-]{60,}"),
+    token("newrelic-key", "NRAK- NRJS- NRII- NRAA- NRBR- NRSP-", r"[A-Za-z0-9_-]{19,}"),
+    token("dynatrace-token", "dt0c01. dt0s01. dt0s16.", r"[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}"),
+    token("posthog-key", "phx_ phs_", r"[A-Za-z0-9]{40,}"),
+    token("launchdarkly-key", "sdk- api- mob-", _HEX_UUID),
+    token("honeycomb-key", "hcaik_ hcamk_ hcxik_ hcxmk_", r"[a-z0-9]{32,}"),
+    token("snyk-token", "snyk_uat. snyk_sat.", r"[A-Za-z0-9._-]{40,}"),
+)

@@ -1,0 +1,150 @@
+"""Asking twice: the words and the meaning, each for the chunks it thinks best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from notewell.core import fusion, text_scores
+from notewell.core.errors import EmbedderTrouble
+from notewell.core.querying import TextQuery, text_query, worth_asking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from notewell.core.ports import Embedder, ModelFacts, Vectors
+    from notewell.core.text_scores import TextMatch
+    from notewell.core.types import Mode
+    from notewell.index import Snapshot
+    from notewell.search.settings import SearchSettings
+
+
+@dataclass(slots=True)
+class Asked:
+    """What each leg found, and why a leg found nothing."""
+
+    query: TextQuery
+    texts: dict[int, float] = field(default_factory=dict)
+    vectors: dict[int, float] = field(default_factory=dict)
+    cosines: dict[int, float] = field(default_factory=dict)
+    exact: set[int] = field(default_factory=set)
+    worth: dict[str, float] = field(default_factory=dict)
+    """What each term of the question is worth."""
+    mode: Mode = "keyword"
+    notice: str | None = None
+    """Why the mode is less than hybrid."""
+    degraded: bool = False
+    """The mode is less than what was asked for."""
+
+    @property
+    def legs(self) -> fusion.Legs:
+        return fusion.Legs(self.texts, self.vectors, self.cosines, frozenset(self.exact))
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The question as a vector, or the reason why there is none."""
+
+    vector: Vectors | None = None
+    notice: str | None = None
+    degraded: bool = False
+
+
+def meaning_of(
+    look: Callable[[], AbstractContextManager[Snapshot | None]],
+    question: str,
+    embedder: Embedder,
+    settings: SearchSettings,
+) -> Meaning:
+    """Embeds with no snapshot open: a slow provider must not hold up other readers."""
+    if settings.keyword_only:
+        return Meaning()
+    with look() as snapshot:
+        unasked = _why_unasked(snapshot, question, embedder) if snapshot else Meaning()
+    if unasked is not None:
+        return unasked
+    try:
+        return Meaning(embedder.embed([question], "query")[0])
+    except EmbedderTrouble as trouble:
+        return Meaning(notice=str(trouble), degraded=True)
+
+
+def _why_unasked(snapshot: Snapshot, question: str, embedder: Embedder) -> Meaning | None:
+    """What makes a vector of no use here; None where it is worth computing."""
+    facts = embedder.facts
+    if not facts.reads(question):
+        return Meaning(notice=f"{facts.model} reads Latin scripts only")
+    identity, waiting = snapshot.identity(), snapshot.waiting()
+    if (identity.provider, identity.model) != (facts.provider, facts.model):
+        notice = f"the index holds vectors of {identity.model}: run `notewell index`"
+        return Meaning(notice=notice, degraded=True)
+    if snapshot.has_vectors():
+        return None
+    if not waiting:
+        return Meaning(
+            notice=f"{facts.model} reads Latin scripts only, and the notes are in others"
+        )
+    missing = embedder.missing() or "run `notewell index`"
+    return Meaning(notice=f"none of {waiting} chunks has a vector yet: {missing}", degraded=True)
+
+
+def ask(
+    snapshot: Snapshot,
+    question: str,
+    meaning: Meaning,
+    facts: ModelFacts,
+    settings: SearchSettings,
+    also: Sequence[int] = (),
+) -> Asked:
+    """`also` names chunks that are to be judged even where neither leg would have found them."""
+    query = text_query(question)
+    query = worth_asking(query, snapshot.having(query.terms))
+    asked = Asked(query, notice=meaning.notice, degraded=meaning.degraded)
+    _ask_words(snapshot, settings, asked, also)
+    if meaning.vector is not None:
+        _ask_vectors(snapshot, meaning.vector, facts, settings, asked, also)
+    return asked
+
+
+def _ask_words(
+    snapshot: Snapshot, settings: SearchSettings, asked: Asked, also: Sequence[int]
+) -> None:
+    query = asked.query
+    matches, stats = snapshot.matching(query, settings.sources, settings.candidates)
+    found: dict[int, TextMatch] = {match.chunk_id: match for match in matches}
+    if also:
+        named, _ = snapshot.matching(query, settings.sources, len(also), also)
+        found |= {match.chunk_id: match for match in named}
+    if not found:
+        return
+    worth = text_scores.worth_of(query, stats)
+    asked.worth = dict(zip(query.terms, worth.terms, strict=True))
+    asked.exact = {one.chunk_id for one in found.values() if text_scores.is_exact(one, query)}
+    places = snapshot.places(found)
+    for match in text_scores.with_neighbours(found.values(), places):
+        asked.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
+
+
+def _ask_vectors(
+    snapshot: Snapshot,
+    vector: Vectors,
+    facts: ModelFacts,
+    settings: SearchSettings,
+    asked: Asked,
+    also: Sequence[int],
+) -> None:
+    identity, waiting = snapshot.identity(), snapshot.waiting()
+    if (identity.model, identity.dims) != (facts.model, len(vector)):
+        asked.degraded = True  # Another index was published while the question was embedded.
+        asked.notice = f"the index now holds vectors of {identity.model}: ask again"
+        return
+    near = snapshot.nearest(vector, settings.sources, settings.candidates)
+    asked.cosines = snapshot.cosines(vector, [*near, *asked.texts, *also])
+    asked.vectors = {
+        chunk_id: fusion.vector_score(cosine, facts) for chunk_id, cosine in asked.cosines.items()
+    }
+    asked.degraded = waiting > 0
+    asked.mode = "partial" if asked.degraded else "hybrid"
+    if asked.degraded:
+        asked.notice = f"{waiting} chunks have no vector yet"

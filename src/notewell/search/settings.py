@@ -1,0 +1,68 @@
+"""How to ask and how much to return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from notewell.core.errors import BadRequest
+from notewell.core.fusion import FUSIONS, Fusion
+from notewell.core.limits import CANDIDATES, MAX_RESULTS, SNIPPET_CHARS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+LEAST_CANDIDATES = 96
+"""At least this many chunks a leg are looked at: a hit is made of several, and FTS5's own order is
+only nearly ours."""
+
+RERANK_BUDGET_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What one search is asked with."""
+
+    today: date
+    """The day the question is asked on."""
+    max_results: int = 6
+    min_score: float | None = None
+    """None leaves it to `ranking.default_threshold`; a number is obeyed."""
+    fusion: Fusion = "weighted"
+    vector_weight: float | None = None
+    """The vector leg's share; None takes what was measured for the model."""
+    candidate_multiplier: int = 4
+    mmr_lambda: float | None = None
+    """How much relevance counts beside being unlike other hits; None leaves the order alone."""
+    half_life_days: float | None = 30.0
+    """The age at which a dated note has lost half of what age can take; None: age does nothing."""
+    rerank_budget_s: float = RERANK_BUDGET_S
+    """How long a reranker may think; after that the first order stands."""
+    snippet_chars: int = SNIPPET_CHARS
+    sources: tuple[str, ...] = ("memory",)
+    quotas: Mapping[str, int] | None = None
+    """At most so many hits of a source while others have some; None: half for sessions."""
+    keyword_only: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_results <= MAX_RESULTS:
+            raise BadRequest(f"max results must be 1 to {MAX_RESULTS}, not {self.max_results}")
+        if self.min_score is not None and not 0 <= self.min_score <= 1:
+            raise BadRequest(f"the least score must be 0 to 1, not {self.min_score}")
+        if self.fusion not in FUSIONS:
+            known = ", ".join(FUSIONS)
+            raise BadRequest(f"no fusion is called {self.fusion!r}; known: {known}")
+
+    @property
+    def chunks_shown(self) -> int:
+        return self.max_results * self.candidate_multiplier
+
+    @property
+    def candidates(self) -> int:
+        return min(CANDIDATES, max(LEAST_CANDIDATES, self.chunks_shown))
+
+    def quota(self, source: str) -> int:
+        if self.quotas is not None:
+            return self.quotas.get(source, self.max_results)
+        return (self.max_results + 1) // 2 if source == "sessions" else self.max_results

@@ -1,0 +1,189 @@
+// Notes: the tree, the days, and one note with its chunks.
+
+import { get } from "./api.js";
+import { el, fill, settled } from "./dom.js";
+import { bytes, counted, longDay } from "./format.js";
+import { heatmap } from "./heatmap.js";
+import { notePane } from "./note.js";
+import { toDay, toNote } from "./places.js";
+import { asker, byPages, empty } from "./states.js";
+import { drawTree, planted } from "./tree.js";
+
+const FILTER_MS = 120;
+const LATEST_DAYS = 10;
+
+export function open(page, where) {
+  const view = new NotesView(page, where);
+  view.start();
+  return {
+    node: view.node,
+    update: (next) => view.update(next),
+    changed: () => view.changed(),
+    close: () => view.close(),
+  };
+}
+
+class NotesView {
+  constructor(page, where) {
+    this.page = page;
+    this.where = where;
+    this.notes = [];
+    this.days = [];
+    this.list = el("div", { class: "pane-body" });
+    this.detail = el("div", { class: "detail" });
+    this.ask = asker(this.list, "Listing the notes");
+    this.askDays = asker(this.detail, "Counting the days");
+    this.note = notePane(page, () => this.reload());
+    this.filter = el("input", {
+      type: "search",
+      id: "note-filter",
+      "data-field": true,
+      placeholder: "Filter by name",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    const filterSoon = settled(FILTER_MS, () => this.drawList());
+    this.filter.addEventListener("input", filterSoon);
+    this.node = el("div", { class: "view split" }, this.side(), this.detail);
+  }
+
+  side() {
+    const label = el("label", { class: "unseen", for: "note-filter" }, "Filter by name");
+    const head = el("div", { class: "pane-head" }, el("h1", {}, "Notes"), label, this.filter);
+    return el("section", { class: "pane", "aria-label": "List of notes" }, head, this.list);
+  }
+
+  async start() {
+    if (this.where.of) this.drawDetail();
+    await this.reload();
+    // Without a list there is nothing to say of days: it is empty, or says what went wrong.
+    if (this.notes.length && !this.where.of) this.loadDays();
+  }
+
+  reload() {
+    const load = (signal) => get("/v1/page/notes", { signal });
+    return this.ask(load, ({ notes }) => this.take(notes), { quietly: this.notes.length > 0 });
+  }
+
+  /** Somebody wrote: the list, and what is open beside it, as it is read. */
+  changed() {
+    this.reload();
+    if (this.where.of) this.note.refresh();
+  }
+
+  take(notes) {
+    const isSame = JSON.stringify(notes) === JSON.stringify(this.notes);
+    this.notes = notes;
+    // The tree stays as the reader has opened it, unless there is something new in it.
+    if (!isSame || !notes.length) this.drawList();
+    if (!notes.length && !this.where.of) fill(this.detail, none());
+  }
+
+  loadDays() {
+    const load = (signal) => get("/v1/page/days", { signal });
+    this.askDays(load, ({ days }) => {
+      this.days = days;
+      this.drawDetail();
+    });
+  }
+
+  update(next) {
+    const wasNote = this.where.of;
+    this.where = next;
+    mark(this.list, next.of);
+    this.askDays.stop();
+    if (next.of || this.days.length) this.drawDetail();
+    else if (this.notes.length) this.loadDays();
+    const back = leafOf(this.list, wasNote) ?? this.filter;
+    if (!next.of && wasNote) back.focus({ preventScroll: true });
+  }
+
+  drawList() {
+    const wanted = this.filter.value.trim().toLowerCase();
+    if (!this.notes.length) return fill(this.list);
+    if (!wanted) return fill(this.list, drawTree(planted(this.notes), this.where.of));
+    const fitting = this.notes.filter((one) => one.path.toLowerCase().includes(wanted));
+    this.page.say(counted(fitting.length, "note"));
+    if (fitting.length) return fill(this.list, byPages(fitting, row));
+    const step = "The search looks into the notes: press `g` `s`.";
+    return fill(this.list, empty("No name holds this", step));
+  }
+
+  drawDetail() {
+    const { of, how } = this.where;
+    this.node.classList.toggle("has-detail", Boolean(of));
+    if (!of) return fill(this.detail, timeline(this.notes, this.days, how.get("day")));
+    fill(this.detail, this.note.node);
+    this.detail.scrollTop = 0;
+    return this.note.show(of, how.get("line"));
+  }
+
+  close() {
+    this.ask.stop();
+    this.askDays.stop();
+    this.note.close();
+  }
+}
+
+function none() {
+  const step =
+    "Write Markdown into the folder `memory/` of the workspace, or let `notewell append` do it; " +
+    "it shows here by itself.";
+  return empty("No notes yet", step);
+}
+
+/** Only the mark moves: the tree stays as the reader has opened it. */
+function mark(list, path) {
+  for (const leaf of list.querySelectorAll("a.leaf")) {
+    const isHere = path && leaf.getAttribute("href") === toNote(path);
+    if (isHere) leaf.setAttribute("aria-current", "true");
+    else leaf.removeAttribute("aria-current");
+  }
+}
+
+/** Back from a note the keyboard goes on at its row: in the field j and k would be letters. */
+function leafOf(list, path) {
+  const leaves = [...list.querySelectorAll("a[data-row]")];
+  const leaf = leaves.find((one) => one.getAttribute("href") === toNote(path));
+  return leaf?.checkVisibility() ? leaf : null;
+}
+
+function row(note) {
+  const facts = [bytes(note.bytes), counted(note.chunks, "chunk")];
+  return el(
+    "li",
+    { class: "one-line" },
+    el("a", { class: "row-link", href: toNote(note.path), "data-row": true }, note.path),
+    el(
+      "p",
+      { class: "where" },
+      facts.map((fact) => el("span", {}, fact)),
+    ),
+  );
+}
+
+function timeline(notes, days, chosen) {
+  if (!days.length) {
+    const step =
+      "Notes called `memory/2026-11-15.md` show here by their day; the others are in the list.";
+    return empty("No dated notes", step);
+  }
+  const map = heatmap(days, chosen, (day) => {
+    location.hash = toDay(day);
+  });
+  return el("div", { class: "timeline" }, map, chosen ? ofDay(chosen, notes) : latest(notes));
+}
+
+function ofDay(day, notes) {
+  const found = notes.filter((note) => note.day === day);
+  const title = el("h2", {}, longDay(day));
+  if (found.length) return el("section", {}, title, byPages(found, row));
+  return el("section", {}, title, el("p", { class: "hint" }, "No note is of this day."));
+}
+
+/** The days written last, each with its notes. */
+function latest(notes) {
+  const dated = notes.filter((note) => note.day).sort((a, b) => (a.day < b.day ? 1 : -1));
+  const days = [...new Set(dated.map((note) => note.day))].slice(0, LATEST_DAYS);
+  return days.map((day) => ofDay(day, dated));
+}

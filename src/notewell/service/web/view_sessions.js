@@ -1,0 +1,227 @@
+// Sessions: what was said, with its secrets masked and the masks to be seen as such.
+
+import { get, quoted } from "./api.js";
+import { el, fill, icon } from "./dom.js";
+import { bytes, counted, day, month } from "./format.js";
+import { marked } from "./marked.js";
+import { lines, toSession } from "./places.js";
+import { asker, empty, failed } from "./states.js";
+
+export function open(page, where) {
+  const list = el("div", { class: "pane-body" });
+  const detail = el("article", { class: "detail talk", "aria-label": "Conversation" });
+  const ask = asker(list, "Listing the sessions");
+  const askTalk = asker(detail, "Reading the conversation");
+  const state = { sessions: [], where };
+  const side = el(
+    "section",
+    { class: "pane", "aria-label": "List of sessions" },
+    el("div", { class: "pane-head" }, el("h1", {}, "Sessions")),
+    list,
+  );
+  const node = el("div", { class: "view split" }, side, detail);
+
+  function load() {
+    return ask(
+      (signal) => get("/v1/page/sessions", { signal }),
+      (told) => {
+        state.sessions = told.sessions;
+        state.notice = told.notice;
+        drawList(told.next);
+        if (!state.where.of) update(state.where);
+      },
+      { quietly: state.sessions.length > 0 },
+    );
+  }
+
+  function drawList(next) {
+    if (!state.sessions.length) return fill(list, none(state.notice));
+    const more = next && el("button", { type: "button", class: "more" }, "Show older sessions");
+    more?.addEventListener("click", () => older(next, more));
+    fill(list, byMonth(state.sessions, state.where.of), more);
+  }
+
+  async function older(cursor, button) {
+    button.disabled = true;
+    try {
+      const told = await get(`/v1/page/sessions?cursor=${encodeURIComponent(cursor)}`);
+      state.sessions = [...state.sessions, ...told.sessions];
+      state.isLong = true;
+      drawList(told.next);
+    } catch (error) {
+      button.replaceWith(failed(error, () => older(cursor, button)));
+    }
+  }
+
+  function update(next) {
+    state.where = next;
+    node.classList.toggle("has-detail", Boolean(next.of));
+    mark(list, next.of);
+    if (!next.of) return fill(detail, hint(state.sessions.length));
+    const found = state.sessions.find((one) => one.id === next.of);
+    const load = (signal) => get(`/v1/page/session/${quoted(next.of)}`, { signal });
+    askTalk(load, (talk) => drawTalk(detail, talk, found, lines(next.how.get("line"))));
+  }
+
+  load();
+  if (where.of) update(where);
+  return {
+    node,
+    update,
+    // Whoever has gone back in time is not thrown to the newest again.
+    changed: () => state.isLong || load(),
+    close: () => {
+      ask.stop();
+      askTalk.stop();
+    },
+  };
+}
+
+function none(notice) {
+  return empty(
+    "No sessions",
+    notice
+      ? `${notice}.`
+      : "Transcripts are read when you ask for it: set `sources: [memory, sessions]` and `experimental.sessionMemory: true`, as the page on sessions says.",
+  );
+}
+
+function hint(count) {
+  return count
+    ? el(
+        "div",
+        { class: "only-wide" },
+        empty(
+          "Conversations",
+          "Choose one to read it. What looked like a secret is masked before it is kept; the transcript itself is never changed.",
+        ),
+      )
+    : null;
+}
+
+function byMonth(sessions, current) {
+  const groups = Map.groupBy ? Map.groupBy(sessions, monthOf) : grouped(sessions);
+  return [...groups].map(([name, inside]) =>
+    el(
+      "section",
+      {},
+      el("h2", { class: "group" }, name),
+      el(
+        "ul",
+        { class: "rows" },
+        inside.map((one) => row(one, current)),
+      ),
+    ),
+  );
+}
+
+const monthOf = (one) => (one.day ? month(one.day) : "Without a day");
+
+function grouped(sessions) {
+  const groups = new Map();
+  for (const one of sessions) groups.set(monthOf(one), [...(groups.get(monthOf(one)) ?? []), one]);
+  return groups;
+}
+
+function row(one, current) {
+  const here = one.id === current ? { "aria-current": "true" } : {};
+  const turns =
+    one.turns === null || one.turns === undefined ? "not indexed yet" : counted(one.turns, "turn");
+  const facts = [one.day && day(one.day), turns, bytes(one.bytes), one.folder];
+  return el(
+    "li",
+    {},
+    el("a", { class: "row-link", href: toSession(one.id), "data-row": true, ...here }, name(one)),
+    el(
+      "p",
+      { class: "where" },
+      facts.filter(Boolean).map((fact) => el("span", {}, fact)),
+    ),
+  );
+}
+
+const name = (one) => one.id.replace(/^.*\//, "");
+
+function mark(list, id) {
+  for (const link of list.querySelectorAll("a.row-link")) {
+    if (id && link.getAttribute("href") === toSession(id))
+      link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+function drawTalk(node, talk, found, wanted) {
+  const masks = talk.turns.reduce((sum, turn) => sum + (turn.redactions?.length ?? 0), 0);
+  const facts = [
+    found?.day && day(found.day),
+    counted(talk.turns.length, "turn"),
+    masks > 0 && counted(masks, "secret masked", "secrets masked"),
+  ];
+  const head = el(
+    "header",
+    { class: "note-head" },
+    el("a", { class: "back", href: "#sessions", "data-back": true }, icon("back"), "Sessions"),
+    el("h1", {}, name(found ?? talk)),
+    el(
+      "p",
+      { class: "where" },
+      facts.filter(Boolean).map((fact) => el("span", {}, fact)),
+    ),
+  );
+  const list = el("ol", { class: "turns" });
+  fill(
+    node,
+    head,
+    talk.turns.length
+      ? list
+      : empty("Nothing was said", "Calls of tools and their results are left out."),
+  );
+  goOn(node, list, talk, 0, wanted);
+  node.querySelector(".is-wanted")?.scrollIntoView({ block: "center" });
+}
+
+/** The turns that came, and a button for those behind them. */
+function goOn(node, list, talk, first, wanted) {
+  list.append(...talk.turns.map((turn, place) => said(turn, first + place, wanted)));
+  if (talk.next === null || talk.next === undefined) return;
+  const more = el("button", { type: "button", class: "more" }, "Show what was said next");
+  more.addEventListener("click", async () => {
+    more.disabled = true;
+    try {
+      const next = await get(`/v1/page/session/${quoted(talk.id)}?cursor=${talk.next}`);
+      more.remove();
+      goOn(node, list, next, talk.next, wanted);
+    } catch (error) {
+      more.replaceWith(failed(error));
+    }
+  });
+  node.append(more);
+}
+
+/** Lines of a hit count turns: the readable text of a session has one line for each. */
+function said(turn, place, wanted) {
+  const isWanted = wanted && place + 1 >= wanted[0] && place + 1 <= wanted[1];
+  const who = { user: "User", assistant: "Assistant" }[turn.role] ?? turn.role;
+  return el(
+    "li",
+    {
+      class: `turn turn-${turn.role === "user" ? "user" : "other"}${isWanted ? " is-wanted" : ""}`,
+    },
+    el(
+      "p",
+      { class: "who" },
+      who,
+      el("span", { class: "number", title: "line of the transcript" }, turn.line),
+    ),
+    el("p", { class: "said", dir: "auto" }, marked(turn.text, turn.redactions, masked)),
+  );
+}
+
+function masked(text) {
+  return el(
+    "span",
+    { class: "redacted", title: "A secret was here; it is masked wherever Notewell keeps it" },
+    el("span", { class: "unseen" }, "masked: "),
+    text,
+  );
+}

@@ -1,0 +1,132 @@
+"""`docs/reference/tools.md`, written from the tools themselves.
+
+python -m notewell.tools.page > docs/reference/tools.md
+"""
+# ruff: noqa: E501 - a page has one sentence a line, however long it is
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from notewell.tools.calls import HERE
+from notewell.tools.fence import REMINDER, fenced
+from notewell.tools.recall import BOOTSTRAP_CHARS, recall_section
+from notewell.tools.specs import ENTRY_TOOLS, TOOLS
+from notewell.tools.talk import INJECT_CHARS
+
+if TYPE_CHECKING:
+    from notewell.tools.specs import ToolSpec
+
+_HEAD = """# Tools
+
+This page is written from the code: `python -m notewell.tools.page`.
+
+What an agent can do with its memory, over MCP (see [how to connect one](../how-to/mcp.md)) or from Python:
+
+```python
+from notewell import open_memory
+from notewell.tools import SearchInput, Talk, memory_search
+
+with open_memory("examples/workspace") as memory:
+    found = memory_search(memory, SearchInput("Which database did we choose?"), Talk())
+    print(found.to_text())  # or .to_json()
+```
+
+`notewell.tools.call(memory, name, arguments, talk)` takes a tool's name and the JSON a model wrote, for hosts that bring their own loop.
+None of these functions raises one of our errors; what fails comes back as a failure, below.
+Which agent and which workspace a tool works on is fixed by whoever opens the memory: there is no argument for it, and an unknown argument is refused.
+"""
+
+_ENTRIES = """
+# Tools over entries
+
+Offered only where `plugins.entries.memory-lancedb.enabled` is set; see [entries in LanceDB](../how-to/lancedb.md).
+"""
+
+_TAIL = f"""
+## When a tool fails
+
+```json
+{{"results": [], "disabled": false, "unavailable": true, "error": "what happened", "action": "the next step"}}
+```
+
+| | means |
+|---|---|
+| `disabled` | the configuration gives this agent no memory: do not ask again |
+| `unavailable` | the memory cannot answer just now: go on without it, or try later |
+| neither | the call was wrong: change it |
+
+Over MCP such an answer has `isError` set.
+Errors name no folders of the machine the memory is on.
+
+## The conversation
+
+`Talk(session_key, citations, origin, inject_chars, enabled)` says where a tool is called from.
+
+- `citations`: `on`, `off`, or `auto`, which shows sources in private conversations only. A session key like `agent:main:telegram:group:-100` is a group's; one that cannot be read counts as one; none at all is a program that talks to its own user.
+- `inject_chars`: the snippets of one search have at most {INJECT_CHARS} characters together. The best come whole, the one at the edge is cut (`shortened`), the rest are counted (`leftOut`).
+- `origin`: what an entry is marked with in the note, `<!-- @mcp -->`.
+
+## What notes say is data
+
+Recalled text is quoted between marks that it cannot write itself:
+
+```text
+{fenced("… a </recalled> in a note is shown like this one", path="memory/2026-11-15.md", lines="3-9")}
+```
+
+Every answer with such text says: “{REMINDER}”
+That lowers the risk that a model obeys a note; it does not remove it.
+
+## The system prompt
+
+`recall_section(tools, talk, prompt_mode="full")` gives a host this section, and nothing where `memory_search` is not offered or the prompt is a short one:
+
+```text
+{recall_section(tuple(spec.name for spec in TOOLS), HERE)}
+```
+
+`bootstrap(memory, today, talk)` gives what a session begins with: `MEMORY.md` and the notes of today and yesterday, each cut at {BOOTSTRAP_CHARS} characters; in groups and channels, nothing.
+"""
+
+
+def tools_page() -> str:
+    notes, entries = ("".join(map(_section, specs)) for specs in (TOOLS, ENTRY_TOOLS))
+    return _HEAD + notes + _ENTRIES + entries + _TAIL
+
+
+def _section(spec: ToolSpec) -> str:
+    kind = "reads" if spec.read_only else "deletes" if spec.destructive else "only ever adds"
+    given = _rows(spec.input_schema) or "| (none) | | |"
+    return (
+        f"\n## {spec.name}\n\n{spec.description}\n\nIt {kind}.\n\n"
+        f"| argument | takes | meaning |\n|---|---|---|\n{given}\n\n"
+        f"| answer | is | meaning |\n|---|---|---|\n{_rows(spec.output_schema)}\n"
+    )
+
+
+_OF_FAILURES = ("disabled", "unavailable", "error", "action")
+
+
+def _rows(schema: dict[str, Any], above: str = "") -> str:
+    rows = []
+    for name, value in schema["properties"].items():
+        failing = name in _OF_FAILURES or value.get("description") == "Empty: it failed."
+        if failing and not above:
+            continue
+        star = (
+            " (required)"
+            if name in schema["required"] and "additionalProperties" in schema
+            else ""
+        )
+        rows.append(
+            f"| `{above}{name}`{star} | {value['type']} | {value.get('description', '')} |"
+        )
+        if "items" in value:
+            rows.append(_rows(value["items"], f"{name}[]."))
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(tools_page())
