@@ -20,16 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell import open_memory
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import Runtime
-from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.embedders import REMOTE, EmbedderSettings, KeySources, RemoteSettings, Runtime
+from notewell.embedders.open_remote import open_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
-    from notewell.embedders.remote import RemoteEmbedder
+    from notewell.embedders import RemoteEmbedder
 
 DIMS = 64
 """Few, because the server writes them out on the machine that is measured."""

@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from notewell import Settings, open_memory
-from notewell.core.secret import Secret
-from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.core import Secret
+from notewell.embedders import EmbedderSettings, RemoteSettings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.embedders.fake_server import ANSWERS, BROKEN, FakeProvider

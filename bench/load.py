@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from notewell import Memory
-    from notewell.core.ports import Kind, Vectors
+    from notewell.ports import Kind, Vectors
     from notewell.sync import Progress
 
 Figures: TypeAlias = dict[str, float]
@@ -83,7 +83,7 @@ class Writing:
     and every section has a number that no other has."""
 
     def __init__(self, seed: int = 1) -> None:
-        from notewell.core.querying import _STOP_WORDS
+        from notewell.core.terms import _STOP_WORDS
 
         self._draw = random.Random(seed)
         draw = random.Random(0)  # Another seed writes other notes in the same language.
@@ -137,7 +137,7 @@ class PoolEmbedder:
     """The sum of two rows of a fixed pool, chosen by the text's hash: a vector in microseconds."""
 
     def __init__(self) -> None:
-        from notewell.core.ports import ModelFacts
+        from notewell.ports import ModelFacts
 
         self.facts = ModelFacts(provider="pool", model="pool-384", dims=DIMS, chunk_tokens=400)
         self.texts_at_once = TEXTS_AT_ONCE

@@ -42,7 +42,7 @@ from tests.embedders.fake_server import FakeProvider
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.service.tokens import Scope
+    from notewell.http_service import Scope
 
 Kind: TypeAlias = Literal["hybrid", "keyword", "get", "append"]
 
@@ -68,7 +68,7 @@ class Server:
     state: Path
 
     def token(self, name: str, *scopes: Scope) -> str:
-        from notewell.service.tokens import TokenBook, Wish
+        from notewell.http_service import TokenBook, Wish
 
         book = TokenBook(self.state / "tokens.json")
         return book.create(Wish(name, ("main",), scopes))[1]

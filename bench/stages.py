@@ -18,12 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell import ExtraPath, Settings, open_memory
-from notewell.core import fusion
-from notewell.core.querying import text_query, worth_asking
-from notewell.search.hits import make_hits
-from notewell.search.hybrid import _shown, in_order
-from notewell.search.legs import Asked, _ask_words
-from notewell.search.settings import SearchSettings
+from notewell.core import fusion, text_query, worth_asking
+from notewell.search import Asked, SearchSettings, in_order, make_hits
+from notewell.search.hybrid import _shown
+from notewell.search.legs import _ask_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,13 +28,12 @@ import apsw
 import numpy as np
 import sqlite_vec
 
-from notewell.index.connect import open_new, open_reader, open_writer, select
-from notewell.index.vectors import vector_driver
+from notewell.index import open_new, open_reader, open_writer, select, vector_driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
     Query = Callable[[Vectors], list[tuple[int, float]]]
 

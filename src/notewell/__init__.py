@@ -6,27 +6,26 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from notewell.config import Settings, load_settings
-    from notewell.core.errors import NotewellError
-    from notewell.core.types import Answer, Hit, Span
+    from notewell.engines import Status
+    from notewell.errors import NotewellError
     from notewell.memory import Memory, open_memory
-    from notewell.notes import ExtraPath
-    from notewell.notes.lines import Lines
-    from notewell.qmd.settings import QmdSettings
-    from notewell.status import Status
+    from notewell.notes import ExtraPath, Lines
+    from notewell.qmd import QmdSettings
     from notewell.sync import Progress, SyncReport
+    from notewell.types import Answer, Hit, Span
 
 _HOMES = {
-    "Answer": "notewell.core.types",
+    "Answer": "notewell.types",
     "ExtraPath": "notewell.notes",
-    "Hit": "notewell.core.types",
-    "Lines": "notewell.notes.lines",
+    "Hit": "notewell.types",
+    "Lines": "notewell.notes.excerpt",
     "Memory": "notewell.memory",
     "Progress": "notewell.sync",
     "QmdSettings": "notewell.qmd.settings",
-    "NotewellError": "notewell.core.errors",
+    "NotewellError": "notewell.errors",
     "Settings": "notewell.config",
-    "Span": "notewell.core.types",
-    "Status": "notewell.status",
+    "Span": "notewell.types",
+    "Status": "notewell.engines.status",
     "SyncReport": "notewell.sync",
     "load_settings": "notewell.config",
     "open_memory": "notewell.memory",

@@ -19,40 +19,32 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from notewell.backends.builtin import Builtin
-from notewell.backends.protocol import Question
-from notewell.choice import Choice
 from notewell.config import Settings, default_state_dir, load_settings
-from notewell.core.errors import (
+from notewell.engines import Builtin, Choice, Question
+from notewell.errors import (
     BadRequest,
     BadSetting,
     MemoryOff,
     NotewellError,
     NotForThisTalk,
 )
-from notewell.core.limits import GET_LINES
 from notewell.index import Index
-from notewell.notes import Workspace
-from notewell.notes.lines import Lines, lines_of
+from notewell.limits import GET_LINES
+from notewell.notes import Lines, Workspace, lines_of
 from notewell.search import check_question
-from notewell.sync.keeping import Keeping
+from notewell.sync import Keeping
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from notewell.backends.looking import Looking
-    from notewell.backends.protocol import Backend
-    from notewell.capture.place import Place
-    from notewell.core.ports import Embedder, Reranker
-    from notewell.core.types import Answer, Span
+    from notewell.capture import Place
+    from notewell.engines import Backend, Looking, Probe, Status
     from notewell.notes import Appended
-    from notewell.status import Probe, Status
-    from notewell.sync import Progress, SyncReport
-    from notewell.sync.hear import Ear
-    from notewell.sync.watch import Told
-    from notewell.sync.when import Timing
+    from notewell.ports import Embedder, Reranker
+    from notewell.sync import Ear, Progress, SyncReport, Timing, Told
+    from notewell.types import Answer, Span
 
 LEASE_WAIT_S = 10.0  # Writing text takes seconds; who waits longer wants to know why.
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -116,9 +108,8 @@ def _backend(
     """The engine that the settings name."""
     if settings.qmd is None:
         return builtin
-    from notewell.backends.fallback import WithFallback
-    from notewell.backends.qmd import open_qmd
-    from notewell.qmd.settings import ExtraFolder
+    from notewell.engines import WithFallback, open_qmd
+    from notewell.qmd import ExtraFolder
 
     extra = tuple(ExtraFolder(one.path, one.pattern) for one in settings.extra_paths)
     told = replace(settings.qmd, paths=(*settings.qmd.paths, *extra))
@@ -214,7 +205,7 @@ class Memory:
     @property
     def captures(self) -> Path:
         """The folder that remembers what was written and what was recalled."""
-        from notewell.capture.place import capture_dir
+        from notewell.capture import capture_dir
 
         return capture_dir(self._state, self._agent, self.workspace)
 
@@ -294,7 +285,7 @@ class Memory:
         """Raises `NotForThisTalk`. Asked here, so that it holds whichever engine answers."""
         if self._settings.qmd is None or session_key is None:
             return
-        from notewell.qmd.scope import why_denied
+        from notewell.qmd import why_denied
 
         denied = why_denied(session_key, self._settings.qmd.scope)
         if denied:
@@ -326,28 +317,28 @@ class Memory:
     def _remember(self, done: Appended, origin: str) -> None:
         """So that it can be undone. The entry is on disk: what goes wrong here is no reason to
         say that it is not."""
-        from notewell.capture.place import record_append
+        from notewell.capture import record_append
 
         with suppress(OSError, NotewellError):
             record_append(self.captures, self.workspace, done, origin, self.now())
 
     def place(self) -> Place:
         """Where a flush and session notes are written; see `notewell.capture`."""
-        from notewell.capture.place import Place
+        from notewell.capture import Place
         from notewell.redaction import Redactor, load_mask_key
 
         return Place(self._keeping.notes, self.captures, Redactor(load_mask_key(self._state)))
 
     def recalled(self, places: Sequence[tuple[str, Span]]) -> None:
         """These lines were shown to an agent; `notewell review` counts on how many days."""
-        from notewell.capture.recall_log import note_recall
+        from notewell.capture import note_recall
 
         with suppress(OSError, NotewellError):  # An answer is an answer, noted down or not.
             note_recall(self.captures, places, self.now().date())
 
     def answered(self, question: str, answer: Answer, *, tool: str, took_ms: float) -> None:
         """An agent asked and got this: noted down for the user, unless the settings say not to."""
-        from notewell.capture.asked_log import Asked, PlaceShown, forget_asked, note_asked
+        from notewell.capture import Asked, PlaceShown, forget_asked, note_asked
 
         with suppress(OSError, NotewellError):
             if not self._settings.recall_log:
@@ -395,8 +386,7 @@ class Memory:
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """Sync whenever notes or transcripts change, until `stop` is set; see `sync.watch`."""
-        from notewell.sync.watch import StopAskedFor, Watcher
-        from notewell.sync.when import Timing
+        from notewell.sync import StopAskedFor, Timing, Watcher
 
         def go_on(done: Progress) -> None:
             if stop.is_set():

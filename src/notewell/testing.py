@@ -10,13 +10,13 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from notewell.core.ports import ModelFacts
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.errors import EmbedderTrouble
-    from notewell.core.ports import Kind, Vectors
+    from notewell.errors import EmbedderTrouble
+    from notewell.ports import Kind, Vectors
 
 __all__ = ["BrokenEmbedder", "HashEmbedder"]
 

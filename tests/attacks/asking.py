@@ -11,9 +11,9 @@ from pathlib import Path
 
 from notewell import Memory, open_memory
 from notewell.config import Settings
-from notewell.core.errors import BadRequest
-from notewell.core.querying import text_query
+from notewell.core import text_query
 from notewell.core.words import words
+from notewell.errors import BadRequest
 from notewell.testing import HashEmbedder
 
 SLOWEST_S = 30.0

@@ -15,10 +15,9 @@ from tests.attacks.swapping import Kind, Swapping
 from notewell import Memory, open_memory
 from notewell.capture.new_note import write_new
 from notewell.config import Settings
-from notewell.core.errors import NotANote, NotewellError
+from notewell.errors import NotANote, NotewellError
 from notewell.memory import index_dir
-from notewell.notes.edit import EditableFolder
-from notewell.notes.scope import ExtraPath
+from notewell.notes import EditableFolder, ExtraPath
 from notewell.testing import HashEmbedder
 
 SECRET = "kestrel-9f31"

@@ -27,8 +27,8 @@ from mcp import Client
 
 from notewell import open_memory
 from notewell.cli import main
-from notewell.core.errors import NotewellError
-from notewell.server.mcp import create_server
+from notewell.errors import NotewellError
+from notewell.mcp_server import create_server
 from notewell.tools import TOOLS, Talk, call
 
 CANARIES = {

@@ -16,7 +16,7 @@ import pytest
 
 from notewell import open_memory
 from notewell.config import load_settings
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 from notewell.testing import HashEmbedder
 
 LONGEST_S = 60.0

@@ -14,8 +14,9 @@ from tests.attacks.shapes import PLAIN, SHAPES
 from notewell import open_memory
 from notewell.capture.statements import statements
 from notewell.config import Settings
-from notewell.core.chunking import PARSED_CHARS, ChunkLimits, chunk
-from notewell.notes.entry import Block, Entry
+from notewell.core import ChunkLimits, chunk
+from notewell.core.chunking import PARSED_CHARS
+from notewell.notes import Block, Entry
 from notewell.testing import HashEmbedder
 
 CHARS = 8_000

@@ -11,7 +11,7 @@ import pytest
 from tests.attacks.patterns import Found, patterns, why_slow
 
 from notewell.capture.statements import MAX_CHARS
-from notewell.core.marks import NAME
+from notewell.core import NAME
 
 KNOWN: dict[str, Callable[[], Any]] = {
     "core/times/english_dates.py: shape": lambda: re.compile(
@@ -24,8 +24,8 @@ KNOWN: dict[str, Callable[[], Any]] = {
 
 BOUNDS: dict[str, tuple[int, str]] = {
     "capture/review.py": (MAX_CHARS, "a statement that is longer is none"),
-    "doctor/ours.py": (255, "it reads the names of files"),
-    "lance/worth.py": (
+    "doctor/state_files.py": (255, "it reads the names of files"),
+    "entries/auto_capture.py": (
         500,
         "no more are captured, and of a longer text no more are looked at",
     ),

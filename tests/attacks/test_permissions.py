@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from notewell.embedders.batch.store import JobFolder, StoredJob
+from notewell.embedders.dims_cache import KnownDims
 from notewell.embedders.downloads import _sole_writer, _write
-from notewell.embedders.known_dims import KnownDims
 from notewell.redaction import load_mask_key
 
 SAID = '{"type":"user","sessionId":"s","message":{"content":"we ship on Friday"}}\n'

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from notewell.core.errors import NotewellError
-from notewell.sessions import TranscriptFolder, Transcripts
-from notewell.sessions.transcript import Transcript
+from notewell.errors import NotewellError
+from notewell.sessions import Transcript, TranscriptFolder, Transcripts
 
 KEY = "sessions/claude/a.jsonl"
 GOOD = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "good words"}}
@@ -110,7 +109,7 @@ def test_values_on_one_line_without_end_take_as_long_as_they_are_many(tmp_path: 
 
 
 def test_quotations_without_end_do_not_hold_up_a_capture() -> None:
-    from notewell.capture.injected import without_injected
+    from notewell.capture import without_injected
 
     began = time.thread_time()
     for unit in ("<recalled>", "<recalled ", "Text between <recalled> marks, ", "</recalled>"):
@@ -119,7 +118,7 @@ def test_quotations_without_end_do_not_hold_up_a_capture() -> None:
 
 
 def test_what_is_quoted_is_still_taken_out() -> None:
-    from notewell.capture.injected import without_injected
+    from notewell.capture import without_injected
 
     text = (
         'a <recalled path="x">one <recalled> two</recalled> b <recalled>c</recalled>d <recalled> e'

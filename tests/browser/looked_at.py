@@ -7,7 +7,7 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 from tests.browser.service import COOKIE, Service
 
-from notewell.service.tokens import Scope
+from notewell.http_service import Scope
 
 VIEWS = ("search", "notes", "sessions", "recalls", "map", "health")
 WAIT_MS = 8_000

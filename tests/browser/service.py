@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from notewell.service.links import NAME as LINKS
-from notewell.service.links import Links
-from notewell.service.tokens import NAME as TOKENS
-from notewell.service.tokens import Scope, TokenBook, Wish
+from notewell.http_service import Links, Scope, TokenBook, Wish
+from notewell.http_service.login_links import NAME as LINKS
+from notewell.http_service.tokens import NAME as TOKENS
 
 COOKIE = "notewell"
 PYTHON = sys.executable

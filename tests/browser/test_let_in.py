@@ -37,7 +37,8 @@ def test_a_stranger_is_told_how_to_get_in_and_nothing_else(visit: Visit) -> None
 
 def test_a_revoked_browser_is_out_at_once(visit: Visit, service: Service) -> None:
     page = visit.page("health")
-    from notewell.service.tokens import NAME, TokenBook
+    from notewell.http_service import TokenBook
+    from notewell.http_service.tokens import NAME
 
     book = TokenBook(service.folder / "state" / NAME)
     value = page.context.cookies()[0].get("value", "")

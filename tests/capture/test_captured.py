@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from notewell.capture import Place, Saved, Skip
-from notewell.capture.captured import TAILS_BYTES, save_new_messages
 from notewell.capture.ended import Ended
 from notewell.capture.history import writes
+from notewell.capture.incremental import TAILS_BYTES, save_new_messages
 from notewell.capture.pending import earlier, forget, remember
-from notewell.core.errors import NoteUnreadable
+from notewell.errors import NoteUnreadable
 from notewell.notes import Workspace
 from notewell.redaction import Redactor
 

@@ -13,7 +13,7 @@ from notewell.capture.recall_log import note_recall, recall_days
 from notewell.capture.review import _alike, _grouped, accept, decline, preview, propose
 from notewell.capture.statements import Statement
 from notewell.capture.undo import undo
-from notewell.core.types import Span
+from notewell.types import Span
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

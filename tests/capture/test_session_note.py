@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from notewell.capture import Conversation, Place, Saved, Skip, save_session
 from notewell.capture.injected import TAG, without_injected
 from notewell.capture.session_note import MAX_SLUG_BYTES, clean_slug
-from notewell.core.errors import NoteNotWritable
+from notewell.errors import NoteNotWritable
 from notewell.tools import fence
 
 NOW = datetime(2026, 11, 15, 22, 59, 59, 900_000, tzinfo=UTC)

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from notewell.capture import Conversation, Place, Saved, save_session
 from notewell.capture.history import record, writes
 from notewell.capture.undo import CannotUndo, _open, undo
-from notewell.core.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
-from notewell.notes import Entry, Section, Workspace
-from notewell.notes.lock import locked
+from notewell.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
+from notewell.notes import Entry, Section, Workspace, locked
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)

@@ -12,7 +12,7 @@ import pytest
 from notewell.config.paths import user_config_dir
 from notewell.config.resolve import Asked, load_configuration, read_configuration
 from notewell.config.values import Configuration
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 
 class Home:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.config.located import Document, Located
+from notewell.config.positions import Document, Located
 from notewell.config.resolve import check_file, load_configuration
-from notewell.config.walk import walk
-from notewell.core.errors import BadSetting
+from notewell.config.validate import walk
+from notewell.errors import BadSetting
 
 TEN_YAML = """\
 agents:

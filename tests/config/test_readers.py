@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.config.located import MAX_FILE_BYTES, Located, Malformed, plain
+from notewell.config.positions import MAX_FILE_BYTES, Located, Malformed, plain
 from notewell.config.read_file import read_document
 from notewell.config.read_json5 import read_json5
 from notewell.config.read_yaml import read_yaml

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from notewell import Settings
 from notewell.config import default_state_dir, load_settings, write_workspace_file
-from notewell.config.located import MAX_FILE_BYTES
-from notewell.core.errors import BadSetting
+from notewell.config.positions import MAX_FILE_BYTES
+from notewell.errors import BadSetting
 from notewell.notes import ExtraPath
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from notewell.config.key import Key
 from notewell.config.page import settings_page
+from notewell.config.registry import agent_keys, all_keys, tree
 from notewell.config.resolve import load_configuration
 from notewell.config.schema import DIALECT, json_schema
-from notewell.config.table import agent_keys, all_keys, tree
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Settings, open_memory
-from notewell.backends.protocol import Backend, Question
-from notewell.core.errors import BackendFailed, NotANote, NoteUnreadable
-from notewell.core.types import Answer
+from notewell.engines import Backend, Question
+from notewell.errors import BackendFailed, NotANote, NoteUnreadable
 from notewell.testing import HashEmbedder
+from notewell.types import Answer
 
 QMD = "NOTEWELL_TEST_QMD"
 NOTES = {
@@ -61,7 +61,7 @@ def _with_node() -> dict[str, str]:
 def _settings(name: str) -> Settings:
     if name == "builtin":
         return Settings()
-    from notewell.qmd.settings import QmdSettings
+    from notewell.qmd import QmdSettings
 
     if name == "fallback of a broken qmd":
         return Settings(qmd=QmdSettings(command="/nowhere/qmd"))

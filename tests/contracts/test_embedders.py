@@ -10,13 +10,18 @@ import pytest
 from tests.embedders.fake_server import FakeProvider
 from tests.embedders.test_cached import Shelf
 
-from notewell.core.errors import EmbedderTrouble
-from notewell.core.ports import Embedder
-from notewell.embedders import Cached, open_embedded
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import Runtime
-from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.embedders import (
+    REMOTE,
+    Cached,
+    EmbedderSettings,
+    KeySources,
+    RemoteSettings,
+    Runtime,
+    open_embedded,
+)
+from notewell.embedders.open_remote import open_remote
+from notewell.errors import EmbedderTrouble
+from notewell.ports import Embedder
 from notewell.testing import HashEmbedder
 
 TEXTS = ["a note about routers", "eine Notiz über Router", "a note about routers", "日本の"]

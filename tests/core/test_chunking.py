@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces
-from notewell.core.types import Span
-from notewell.core.weight import weight
+from notewell.core.token_estimate import weight
+from notewell.types import Span
 
 DEFAULT = ChunkLimits()
 SMALL = ChunkLimits(tokens=16, overlap=4)

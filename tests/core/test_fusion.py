@@ -17,8 +17,8 @@ from notewell.core.fusion import (
     vector_score,
     vector_share,
 )
-from notewell.core.ports import ModelFacts
 from notewell.core.ranking import above
+from notewell.ports import ModelFacts
 
 FACTS = ModelFacts("p", "m", 2, 400, vector_weight=0.3, vector_weight_sure=0.6)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from notewell.core.chunking import ChunkLimits, chunk
 from notewell.core.passages import MERGED_CHARS, WIDE_CHARS, Lines, Passage, merge, widen
-from notewell.core.types import Span
+from notewell.types import Span
 
 LINES = [f"line {number} " + "x" * 80 for number in range(1, 101)]
 NOTE = {"a.md": Lines([(Span(1, 100), "\n".join(LINES))])}

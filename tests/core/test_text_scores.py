@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.querying import TextQuery, text_query
+from notewell.core.terms import TextQuery, text_query
 from notewell.core.text_scores import (
     NEIGHBOUR_WEIGHT,
     TextMatch,
@@ -16,7 +16,7 @@ from notewell.core.text_scores import (
     with_neighbours,
     worth_of,
 )
-from notewell.core.types import Span
+from notewell.types import Span
 
 COUNTS = st.integers(0, 30)
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.core.limits import MAX_QUERY_CHARS
 from notewell.core.times import (
     MAX_SPAN_DAYS,
     TimeSpan,
@@ -19,6 +18,7 @@ from notewell.core.times import (
     decay,
     note_date,
 )
+from notewell.limits import MAX_QUERY_CHARS
 
 TODAY = date(2026, 11, 15)
 
@@ -122,7 +122,7 @@ def test_the_longest_question_is_read_and_its_time_reported(unit: str) -> None:
 
 def test_importing_reads_no_language_and_its_time_is_reported() -> None:
     program = (
-        "import notewell.core.types, datetime, sys, time; start = time.perf_counter(); "
+        "import notewell.types, datetime, sys, time; start = time.perf_counter(); "
         "from notewell.core.times import spans; "
         "import_ms = (time.perf_counter() - start) * 1e3; "
         "languages = [name for name in sys.modules if name.endswith(('english', 'chinese'))]; "

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.limits import MAX_QUERY_TERMS
-from notewell.core.querying import text_query, worth_asking
-from notewell.core.words import index_words, is_identifier, is_latin, stem, words
+from notewell.core.terms import text_query, worth_asking
+from notewell.core.words import index_words, is_identifier, stem, words
+from notewell.limits import MAX_QUERY_TERMS
+from notewell.ports import is_latin
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from tests.damage.patient import Patient
 
-from notewell.index.connect import PAGE_BYTES, open_writer
+from notewell.index import open_writer
+from notewell.index.connect import PAGE_BYTES
 
 Damage: TypeAlias = Callable[[Patient], None]
 

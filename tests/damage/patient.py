@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from notewell import Memory, open_memory
-from notewell.core.errors import IndexTooNew, NotewellError
+from notewell.errors import IndexTooNew, NotewellError
 from notewell.testing import HashEmbedder
 
 NOTES = {

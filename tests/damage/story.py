@@ -33,11 +33,11 @@ from notewell.capture import (
     ToolCall,
     capture_dir,
     flush,
+    writes,
 )
-from notewell.capture.history import writes
 from notewell.capture.undo import undo
 from notewell.cli import main
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 from notewell.testing import HashEmbedder
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

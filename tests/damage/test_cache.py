@@ -12,8 +12,9 @@ import pytest
 from tests.damage.damages import folder_called, garbage_in, index_is_gone
 from tests.damage.patient import Patient
 
-from notewell.core.errors import StateNotWritable
-from notewell.index.connect import PAGE_BYTES, open_writer, transaction
+from notewell.errors import StateNotWritable
+from notewell.index import open_writer
+from notewell.index.connect import PAGE_BYTES, transaction
 
 SEED = 20261115
 DIMS = 64

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from notewell import open_memory
-from notewell.capture import capture_dir
-from notewell.capture.history import writes
+from notewell.capture import capture_dir, writes
 from notewell.cli import main
 from notewell.testing import HashEmbedder
 

@@ -16,7 +16,7 @@ from tests.damage.damages import Damage, copied_page, cut, flipped, stamped, zer
 from tests.damage.patient import Outcome, Patient, Verdict, tally
 
 from notewell.cli import main
-from notewell.core.errors import IndexTooNew, StateNotWritable
+from notewell.errors import IndexTooNew, StateNotWritable
 from notewell.index import SCHEMA, connect
 from notewell.index.connect import PAGE_BYTES
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from notewell import errors
 from notewell.cli.parser import build_parser
-from notewell.core import errors
 from notewell.testing import HashEmbedder
 
 ROOT = Path(__file__).parents[2]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from notewell import Settings
-from notewell.core.ports import Embedder
 from notewell.doctor import Deed, Finding, Patient, Verdict, examine, mend, verify
 from notewell.index.connect import PAGE_BYTES
 from notewell.memory import Memory, index_dir, open_memory
+from notewell.ports import Embedder
 from notewell.testing import HashEmbedder
 
 

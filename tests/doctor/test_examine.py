@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.capture.heartbeat import beat
-from notewell.capture.place import capture_dir
-from notewell.core.errors import EmbedderMissing
-from notewell.doctor import Finding, Patient, examine, machine, place
+from notewell.capture import beat, capture_dir
+from notewell.doctor import Finding, Patient, examine, machine, state_dir
 from notewell.doctor.finding import Rebuild, size_told
 from notewell.doctor.leases import lease_findings, leases_in
-from notewell.index.connect import open_writer
-from notewell.index.lease import writer_lease
+from notewell.errors import EmbedderMissing
+from notewell.index import open_writer, writer_lease
 from notewell.memory import index_dir
 from notewell.testing import BrokenEmbedder
 
@@ -122,10 +120,10 @@ def test_a_network_file_system_under_the_state_is_told(tmp_path: Path, kind: str
         f"40 22 0:41 / {escaped} rw shared:1 - {kind} host:/export rw\n",
         encoding="utf-8",
     )
-    (finding,) = place.file_system(state / "not" / "there", mounts)
+    (finding,) = state_dir.file_system(state / "not" / "there", mounts)
     assert kind in finding.told
     assert finding.todo
-    (finding,) = place.file_system(tmp_path, mounts)
+    (finding,) = state_dir.file_system(tmp_path, mounts)
     assert finding == Finding("state", f"{tmp_path} is on ext4")
 
 
@@ -175,7 +173,7 @@ def test_too_little_room_for_a_rebuild_is_told(ward: Ward) -> None:
     ward.sync()
     with ward.current.open("ab") as generation:
         os.truncate(generation.fileno(), 2**43)  # A hole: it takes no room itself.
-    findings = list(place.room(ward.index, 0))
+    findings = list(state_dir.room(ward.index, 0))
     assert told(findings, "disk", "a rebuild needs about 8796.1 GB").todo
 
 
@@ -225,7 +223,7 @@ def test_a_place_where_no_state_can_be_made_is_told(
 ) -> None:
     state = shared_path / "state"
     with unprivileged():
-        findings = list(place.permissions(state, state / "memory" / "main-0123456789ab"))
+        findings = list(state_dir.permissions(state, state / "memory" / "main-0123456789ab"))
     assert told(findings, "state", "cannot be made").todo
 
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.capture.place import capture_dir
-from notewell.core.errors import EmbedderMissing
+from notewell.capture import capture_dir
 from notewell.doctor import Patient, examine, mend
 from notewell.doctor.finding import Finding, Sweep
-from notewell.index.connect import open_writer
-from notewell.index.lease import writer_lease
+from notewell.errors import EmbedderMissing
+from notewell.index import open_writer, writer_lease
 from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notewell import Progress, Settings
-from notewell.capture.place import capture_dir
-from notewell.core.errors import EmbedderMissing
+from notewell.capture import capture_dir
 from notewell.doctor import Disagreement, verify
-from notewell.doctor.proof_vectors import why_unsound
-from notewell.index.connect import open_writer
+from notewell.doctor.verify_vectors import why_unsound
+from notewell.errors import EmbedderMissing
+from notewell.index import open_writer
 from notewell.index.segments import SegmentDriver
 from notewell.testing import BrokenEmbedder, HashEmbedder
 

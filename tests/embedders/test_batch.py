@@ -14,9 +14,7 @@ import pytest
 from tests.embedders.fake_batch import FakeBatches, Line
 from tests.embedders.fake_server import vector_of
 
-from notewell.core.errors import EmbedderFailed, EmbedderRefused
-from notewell.core.ports import TellsWaiting, Waiting
-from notewell.core.secret import Secret
+from notewell.core import Secret
 from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder, with_batch
 from notewell.embedders.keys import KeySources
 from notewell.embedders.open_remote import REMOTE, open_remote
@@ -26,9 +24,11 @@ from notewell.embedders.settings import (
     EmbedderSettings,
     RemoteSettings,
 )
+from notewell.errors import EmbedderFailed, EmbedderRefused
+from notewell.ports import TellsWaiting, Waiting
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 KEY = "sk-canary-0123456789"
 PROVIDERS = tuple(BATCH_APIS)

@@ -9,13 +9,13 @@ import pytest
 from tests.embedders.fake_batch import FakeBatches
 
 from notewell import Settings
-from notewell.core.errors import EmbedderFailed
 from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
+from notewell.embedders.dims_cache import KnownDims
 from notewell.embedders.keys import KeySources
-from notewell.embedders.known_dims import KnownDims
 from notewell.embedders.open_remote import REMOTE, open_remote
 from notewell.embedders.remote import RemoteEmbedder, Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
+from notewell.errors import EmbedderFailed
 from notewell.memory import Memory, open_memory
 from notewell.sync import Progress
 

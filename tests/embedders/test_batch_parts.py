@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import BadSetting
 from notewell.embedders.batch.api import BatchFailed
+from notewell.embedders.batch.breaker import BatchSwitch
 from notewell.embedders.batch.gemini import GEMINI_BATCH
 from notewell.embedders.batch.openai import OPENAI_BATCH
 from notewell.embedders.batch.plan import JobLimits, plan_jobs
 from notewell.embedders.batch.runner import poll_pause_s
 from notewell.embedders.batch.store import MAX_JOBS, JobFolder, StoredJob, covered
-from notewell.embedders.batch.switch import BatchSwitch
 from notewell.embedders.batch.voyage import VOYAGE_BATCH
 from notewell.embedders.provider import Request, Target
 from notewell.embedders.settings import BatchSettings
+from notewell.errors import BadSetting
 
 OPENAI = Target("https://api.openai.com/v1", "text-embedding-3-small", 256, own_address=True)
 VOYAGE = Target("https://api.voyageai.com/v1", "voyage-4-large", 512, own_address=True)

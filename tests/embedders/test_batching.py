@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import EmbedderFailed, TextTooLarge
-from notewell.core.ports import Kind
 from notewell.embedders.batching import (
     GOOD_IN_A_ROW,
     Batching,
@@ -21,11 +19,13 @@ from notewell.embedders.batching import (
     plan,
 )
 from notewell.embedders.deadline import Deadline
-from notewell.embedders.halves import DEEPEST, cut
+from notewell.embedders.split_oversized import DEEPEST, cut
+from notewell.errors import EmbedderFailed, TextTooLarge
+from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 
 class Server:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import EmbedderFailed
 from notewell.embedders import Cached
+from notewell.errors import EmbedderFailed
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from notewell.core.ports import Embedder, Kind, Vectors
+    from notewell.ports import Embedder, Kind, Vectors
 
 
 class Shelf:

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from notewell.core.errors import (
+from notewell.core import Secret
+from notewell.embedders import choose_embedder
+from notewell.embedders.choose import GoOn, Surroundings, SwitchTo, after_failure, choose
+from notewell.embedders.keys import KeySources
+from notewell.embedders.settings import EmbedderSettings, LocalSettings, RemoteSettings
+from notewell.errors import (
     BadSetting,
     EmbedderFailed,
     EmbedderMissing,
     EmbedderRefused,
     QuotaExhausted,
 )
-from notewell.core.secret import Secret
-from notewell.embedders import choose_embedder
-from notewell.embedders.choose import GoOn, Surroundings, SwitchTo, after_failure, choose
-from notewell.embedders.keys import KeySources
-from notewell.embedders.settings import EmbedderSettings, LocalSettings, RemoteSettings
 from notewell.testing import HashEmbedder
 
 KEY = "sk-canary-0123456789"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from notewell.core.errors import BadSetting, EmbedderFailed, EmbedderMissing
 from notewell.embedders import embedded, open_embedded
 from notewell.embedders.embedded import EmbeddedEmbedder
+from notewell.errors import BadSetting, EmbedderFailed, EmbedderMissing
 
 if TYPE_CHECKING:
     from pathlib import Path

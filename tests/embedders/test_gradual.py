@@ -17,19 +17,19 @@ from tests.embedders.fake_batch import FakeBatches
 from tests.embedders.fake_server import vector_of
 from tests.embedders.test_cached import Shelf
 
-from notewell.core.errors import EmbedderRefused
-from notewell.core.ports import Gradual
 from notewell.embedders import Cached
 from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
 from notewell.embedders.keys import KeySources
 from notewell.embedders.open_remote import REMOTE, open_remote
 from notewell.embedders.remote import RemoteEmbedder, Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
-from notewell.index.cache import count_entries
+from notewell.errors import EmbedderRefused
+from notewell.index import count_entries
 from notewell.memory import open_memory
+from notewell.ports import Gradual
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 LONG = " ".join(["word"] * 2_500)  # two of them fill a request
 TEXTS = [f"{n} {LONG}" for n in range(6)]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from notewell.core.errors import EmbedderMissing
-from notewell.core.secret import Secret
+from notewell.core import Secret
 from notewell.embedders.keys import KeySources, read_keyring
+from notewell.errors import EmbedderMissing
 
 KEY = "sk-canary-0123456789"
 

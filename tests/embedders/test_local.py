@@ -21,16 +21,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import (
+from notewell.embedders import llama, local
+from notewell.embedders.gguf import NotGguf, read_head
+from notewell.embedders.llama import Llama
+from notewell.embedders.local import DEFAULT_MODEL, HubFile, LocalEmbedder
+from notewell.errors import (
     BadSetting,
     EmbedderFailed,
     EmbedderMissing,
     TextTooLarge,
 )
-from notewell.embedders import llama, local
-from notewell.embedders.gguf import NotGguf, read_head
-from notewell.embedders.llama import Llama
-from notewell.embedders.local import DEFAULT_MODEL, HubFile, LocalEmbedder
 
 DIMS, CONTEXT, HIDDEN, LAYERS = 32, 512, 64, 2
 LETTERS = string.ascii_lowercase + string.digits

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from notewell.cli import model as command
-from notewell.core.errors import BadRequest, EmbedderMissing
 from notewell.embedders import weights
 from notewell.embedders.local import DEFAULT_MODEL
 from notewell.embedders.models import listed, pull
+from notewell.errors import BadRequest, EmbedderMissing
 
 CONTENT = b"GGUF" + bytes(1000)
 URI = "hf:someone/tiny/tiny.gguf"

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from notewell.core.errors import EmbedderFailed, EmbedderMissing
 from notewell.embedders import multilingual, weights
 from notewell.embedders.multilingual import MODEL, MultilingualEmbedder
 from notewell.embedders.sentencepiece import SentencePiece
+from notewell.errors import EmbedderFailed, EmbedderMissing
 
 # What the makers' own program gives for these texts.
 PIECES = {

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from notewell.core.errors import EmbedderFailed, EmbedderRefused
+from notewell.embedders.connection import _Attempt, _proxy_for
+from notewell.embedders.dims_cache import KnownDims
 from notewell.embedders.keys import KeySources
-from notewell.embedders.known_dims import KnownDims
-from notewell.embedders.lines import _Attempt, _proxy_for
 from notewell.embedders.open_remote import REMOTE, open_remote
 from notewell.embedders.remote import RemoteEmbedder, Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.errors import EmbedderFailed, EmbedderRefused
 
 
 @pytest.fixture

@@ -16,7 +16,14 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import ANSWERS, BROKEN, FakeProvider, vector_of
 
-from notewell.core.errors import (
+from notewell.core import Secret
+from notewell.embedders.connection import FOREIGN
+from notewell.embedders.gemini import told
+from notewell.embedders.keys import KeySources
+from notewell.embedders.open_remote import REMOTE, open_remote
+from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.errors import (
     AnswerUnusable,
     EmbedderFailed,
     EmbedderRefused,
@@ -25,17 +32,10 @@ from notewell.core.errors import (
     QuotaExhausted,
     TextTooLarge,
 )
-from notewell.core.ports import Kind
-from notewell.core.secret import Secret
-from notewell.embedders.gemini import told
-from notewell.embedders.keys import KeySources
-from notewell.embedders.lines import FOREIGN
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import RemoteEmbedder, Runtime
-from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.ports import Kind
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 KEY = "sk-canary-0123456789"
 SLOW = ("hang", "dripping headers", "dripping body")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from notewell.core.errors import QuotaExhausted
 from notewell.embedders.keys import KeySources
 from notewell.embedders.open_remote import REMOTE, open_remote
 from notewell.embedders.remote import RemoteEmbedder, Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.errors import QuotaExhausted
 from notewell.memory import Memory, open_memory
 
 

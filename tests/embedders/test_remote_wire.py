@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from notewell.core.ports import Kind
-from notewell.core.secret import Secret
+from notewell.core import Secret
 from notewell.embedders.gemini import GEMINI
 from notewell.embedders.gemini import told as gemini_told
 from notewell.embedders.keys import KeySources
@@ -27,6 +26,7 @@ from notewell.embedders.remote import RemoteEmbedder, Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.embedders.voyage import VOYAGE
 from notewell.embedders.voyage import told as voyage_told
+from notewell.ports import Kind
 
 TEXTS = ["first", "日本 “quoted”\n\ttab"]
 

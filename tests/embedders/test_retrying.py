@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
-from notewell.core.ports import Kind
-from notewell.core.secret import Secret
-from notewell.embedders.calls import Reply
+from notewell.core import Secret
 from notewell.embedders.deadline import Deadline
-from notewell.embedders.faults import MAY_PASS, fault, retry_after_s
+from notewell.embedders.error_mapping import MAY_PASS, fault, retry_after_s
+from notewell.embedders.http_client import Reply
 from notewell.embedders.provider import Told
 from notewell.embedders.retrying import Retrying, RetryPolicy, pause_s
+from notewell.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
+from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 
 class World:

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import pytest
 
-from notewell.core.errors import BadSetting
-from notewell.core.secret import Secret
+from notewell.core import Secret
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
+from notewell.errors import BadSetting
 
 KEY = "sk-canary-0123456789"
 

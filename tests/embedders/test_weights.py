@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.core.errors import EmbedderMissing
 from notewell.embedders import weights
 from notewell.embedders.models import pull
 from notewell.embedders.weights import Model, WeightFile, WeightsUnavailable
+from notewell.errors import EmbedderMissing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from notewell.core.errors import BadRequest, NotADataset, StateNotWritable
+from notewell.errors import BadRequest, NotADataset, StateNotWritable
 from notewell.evals import load_dataset
 from notewell.evals.dataset import EVERY_LINE, Evidence, Place
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from notewell.core.errors import BadRequest, OutputFailed
+from notewell.errors import BadRequest, OutputFailed
 from notewell.evals import Run, as_json, compare, from_json, load_runs, pairs, save_runs, table
 from notewell.evals.dataset import Evidence, Place, Question
 from notewell.evals.measures import Found
 from notewell.evals.report import changes, compared, surprises, title
-from notewell.evals.run import Asked
+from notewell.evals.runner import Asked
 
 
 def made(

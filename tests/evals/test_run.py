@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from notewell import Progress, Settings
-from notewell.core.errors import BadRequest, EmbedderFailed
+from notewell.errors import BadRequest, EmbedderFailed
 from notewell.evals import Notewell, PlainFts5, Run, load_dataset, open_system, run
 from notewell.evals.baseline import CHARS, windows
 from notewell.evals.dataset import NotesFolder
 from notewell.evals.measures import Found
-from notewell.evals.run import Reply
+from notewell.evals.runner import Reply
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
 

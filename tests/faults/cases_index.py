@@ -12,13 +12,12 @@ from typing import Any, Literal
 from tests.faults.scene import CHUNK_TOKENS, Scene, Seen, told
 
 from notewell import Answer
-from notewell.core.chunking import ChunkLimits, chunk
-from notewell.core.types import NoteStat
-from notewell.core.words import VERSION
+from notewell.core import VERSION, ChunkLimits, chunk
 from notewell.embedders import Cached
 from notewell.index import Identity, Index
 from notewell.index.cache import SqliteVectorCache
 from notewell.memory import Memory, index_dir
+from notewell.types import NoteStat
 
 TOPICS = ("amber", "basalt", "cobalt", "dolomite", "emerald")
 CHANGED, GONE, ADDED = ("amber", "basalt"), "cobalt", ("jasper",)

@@ -13,6 +13,8 @@ from typing import Any
 from tests.faults.scene import Scene, Seen, told
 
 from notewell.capture import (
+    CannotUndo,
+    Ended,
     FlushFacts,
     FlushSettings,
     Message,
@@ -21,16 +23,14 @@ from notewell.capture import (
     ToolCall,
     capture_dir,
     flush,
+    read_json,
+    save_new_messages,
+    writes,
 )
-from notewell.capture.captured import save_new_messages
-from notewell.capture.ended import Ended
-from notewell.capture.history import writes
-from notewell.capture.state import read_json
-from notewell.capture.undo import CannotUndo, undo
-from notewell.core.errors import BadRequest, EditRefused
+from notewell.capture.undo import undo
+from notewell.errors import BadRequest, EditRefused
 from notewell.memory import Memory
-from notewell.notes import Workspace
-from notewell.notes.edit import EditableFolder
+from notewell.notes import EditableFolder, Workspace
 from notewell.redaction import Redactor, load_mask_key
 
 DAY = "memory/2026-11-15.md"

@@ -113,7 +113,7 @@ def _be_child(job: dict[str, Any], writing: int) -> None:
 def _report(job: dict[str, Any]) -> Report:
     from tests.faults.jobs import JOBS
 
-    from notewell.core.errors import NotewellError
+    from notewell.errors import NotewellError
 
     try:
         return {"ended": "done", "value": JOBS[job.pop("do")](**job)}

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from notewell.index.folder import IndexFolder
-from notewell.index.writer import IndexWriter
+from notewell.index import IndexFolder, IndexWriter
 from notewell.notes.append import _Append
 
 _SUFFIXES = ("", "-wal", "-shm")

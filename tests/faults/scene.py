@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from notewell.config import Settings
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 from notewell.memory import Memory, open_memory
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Kind, Vectors
+    from notewell.ports import Kind, Vectors
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 LATER_S = 3600

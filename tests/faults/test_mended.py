@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from notewell.capture.history import writes
-from notewell.capture.place import Place
-from notewell.capture.state import add_line, read_json, read_lines, write_json
+from notewell.capture import Place, add_line, read_json, write_json, writes
+from notewell.capture.state import read_lines
 from notewell.capture.undo import undo
-from notewell.core.errors import EditRefused, StateNotWritable
-from notewell.index.folder import IndexFolder
-from notewell.notes import Entry, Workspace, held
-from notewell.notes.edit import EditableFolder
+from notewell.errors import EditRefused, StateNotWritable
+from notewell.index import IndexFolder
+from notewell.notes import EditableFolder, Entry, Workspace, held
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.core.chunking import ChunkLimits, chunk, embedding_text
-from notewell.core.querying import text_query
-from notewell.core.types import NoteStat
-from notewell.core.words import VERSION
+from notewell.core import VERSION, ChunkLimits, chunk, embedding_text, text_query
 from notewell.index import Identity, Index
 from notewell.testing import HashEmbedder
+from notewell.types import NoteStat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

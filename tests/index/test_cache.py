@@ -10,10 +10,10 @@ import apsw
 import numpy as np
 import pytest
 
-from notewell.core.errors import IndexUnreadable, StateNotWritable
-from notewell.core.ports import ModelFacts
+from notewell.errors import IndexUnreadable, StateNotWritable
 from notewell.index.cache import SqliteVectorCache, count_entries
 from notewell.index.connect import open_reader, select
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 SMALL = ModelFacts(provider="hash", model="small", dims=4, chunk_tokens=400)
 OTHER = ModelFacts(provider="hash", model="other", dims=4, chunk_tokens=400)
@@ -243,7 +243,7 @@ PUT = """
 import sys
 from pathlib import Path
 import numpy as np
-from notewell.core.ports import ModelFacts
+from notewell.ports import ModelFacts
 from notewell.index.cache import SqliteVectorCache
 
 facts = ModelFacts(provider="hash", model="small", dims=4, chunk_tokens=400)

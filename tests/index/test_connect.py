@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import apsw
 import pytest
 
-from notewell.core.errors import (
+from notewell.errors import (
     IndexBusy,
     IndexTooNew,
     IndexUnreadable,
@@ -239,7 +239,7 @@ NO_ROOM_TO_WRITE = """
 import resource, sys
 from pathlib import Path
 from notewell import open_memory
-from notewell.core.errors import StateNotWritable
+from notewell.errors import StateNotWritable
 from notewell.testing import HashEmbedder
 
 work, kept, spare = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -310,7 +310,7 @@ FULL_DISK = """
 import os, subprocess, sys
 from pathlib import Path
 from notewell import open_memory
-from notewell.core.errors import StateNotWritable
+from notewell.errors import StateNotWritable
 from notewell.testing import HashEmbedder
 
 disk, work = Path(sys.argv[1]), Path(sys.argv[2])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.core.errors import IndexUnreadable, StateNotWritable
+from notewell.errors import IndexUnreadable, StateNotWritable
 from notewell.index.folder import IndexFolder
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_numbers_grow_even_after_the_pointer_was_lost(room: Room) -> None:
 FAIL_TO_PUBLISH = """
 import resource, sys
 from pathlib import Path
-from notewell.core.errors import StateNotWritable
+from notewell.errors import StateNotWritable
 from notewell.index.folder import IndexFolder
 
 folder = IndexFolder(Path(sys.argv[1]))

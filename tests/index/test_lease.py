@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.core.errors import IndexBusy, StateNotWritable
+from notewell.errors import IndexBusy, StateNotWritable
 from notewell.index.lease import writer_lease
 
 if TYPE_CHECKING:

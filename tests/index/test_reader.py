@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from notewell import open_memory
-from notewell.core.errors import EmbedderFailed, IndexUnreadable
-from notewell.core.querying import text_query
+from notewell.core import text_query
+from notewell.errors import EmbedderFailed, IndexUnreadable
 from notewell.index.connect import open_reader, select
 from notewell.testing import HashEmbedder
 

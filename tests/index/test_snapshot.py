@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from notewell.core.querying import TextQuery, text_query
-from notewell.core.words import index_words
+from notewell.core import TextQuery, index_words, text_query
 from notewell.index.connect import select
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from notewell import open_memory
-from notewell.core.chunking import ChunkLimits
-from notewell.core.errors import EmbedderFailed, IndexBusy, IndexUnreadable
-from notewell.core.types import NoteStat
+from notewell.core import ChunkLimits
+from notewell.errors import EmbedderFailed, IndexBusy, IndexUnreadable
 from notewell.index import connect
 from notewell.index.connect import open_reader, open_writer, select, transaction
 from notewell.testing import HashEmbedder
+from notewell.types import NoteStat
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from notewell.core.errors import BadEntry, NoteBusy, NoteNotWritable, WorkspaceMissing
-from notewell.core.limits import MAX_NOTE_BYTES
-from notewell.core.types import Span
+from notewell.errors import BadEntry, NoteBusy, NoteNotWritable, WorkspaceMissing
+from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes import Entry, Section, Workspace, user_day
 from notewell.notes.append import _take_back
 from notewell.notes.entry import MAX_ENTRY_BYTES
+from notewell.types import Span
 
 DAY = date(2026, 11, 15)
 KEY = "memory/2026-11-15.md"

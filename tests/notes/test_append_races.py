@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell.core.errors import NoteNotWritable
+from notewell.errors import NoteNotWritable
 from notewell.notes import Entry, Workspace
 from notewell.notes.append import TRIES
 from notewell.notes.below import Folder, HeldFolder
@@ -355,7 +355,7 @@ FULL_DISK = """
 import os, subprocess, sys
 from datetime import date
 from pathlib import Path
-from notewell.core.errors import NoteNotWritable
+from notewell.errors import NoteNotWritable
 from notewell.notes import Entry, Workspace
 
 disk, day = Path(sys.argv[1]), date(2026, 11, 15)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from notewell.core.chunking import ChunkLimits, chunk
-from notewell.core.errors import BadEntry, NoteNotWritable
+from notewell.core import ChunkLimits, chunk
+from notewell.errors import BadEntry, NoteNotWritable
 from notewell.notes import Entry, Section, Workspace
 
 ONE = Entry("new", "mcp")

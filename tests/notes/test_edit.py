@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notewell.core.errors import EditRefused, NoteBusy
+from notewell.errors import EditRefused, NoteBusy
 from notewell.notes import Workspace
 from notewell.notes.edit import (
     MAX_EDIT_BYTES,

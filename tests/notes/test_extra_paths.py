@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.core.errors import NotANote
+from notewell.errors import NotANote
 from notewell.notes import ExtraPath, Workspace
 
 if TYPE_CHECKING:

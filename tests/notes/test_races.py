@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.notes import Workspace
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import NotANote, NoteUnreadable
-from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.errors import NotANote, NoteUnreadable
+from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes import ExtraPath, Workspace
 from notewell.notes.scope import scope_of
 

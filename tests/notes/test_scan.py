@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.core.errors import WorkspaceMissing
-from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.errors import WorkspaceMissing
+from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes import ExtraPath, Workspace
 from notewell.notes.scope import MAX_FOLDERS
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from notewell.core.types import Ignored
+    from notewell.types import Ignored
 
     OpenWorkspace = Callable[..., Workspace]
     Write = Callable[..., Path]

@@ -25,12 +25,12 @@ from tests.powerloss.workplace import (
     write_notes,
 )
 
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 from notewell.index.cache import SqliteVectorCache
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 Told = Callable[[str], None]
 

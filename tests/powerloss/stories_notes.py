@@ -13,6 +13,7 @@ from tests.powerloss.stories import Told
 from tests.powerloss.workplace import NOW, memory
 
 from notewell.capture import (
+    Ended,
     FlushFacts,
     FlushSettings,
     Message,
@@ -20,12 +21,11 @@ from notewell.capture import (
     ToolCall,
     capture_dir,
     flush,
+    save_new_messages,
+    writes,
 )
-from notewell.capture.captured import save_new_messages
-from notewell.capture.ended import Ended
-from notewell.capture.history import writes
 from notewell.capture.undo import undo
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 
 DAY = "memory/2026-11-15.md"
 USER_TEXT = "# Memory\n\nThe user wrote this, without a line break at the end."

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from notewell import Memory, open_memory
 from notewell.config import Settings
-from notewell.core.errors import EmbedderFailed
-from notewell.core.ports import Embedder, Kind
+from notewell.errors import EmbedderFailed
+from notewell.ports import Embedder, Kind
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NOTHING = "nothing is indexed"

@@ -20,13 +20,13 @@ from tests.processes.events import Events, now
 
 from notewell import Memory, open_memory
 from notewell.config import Settings
-from notewell.core.errors import IndexBusy, NotewellError
-from notewell.core.ports import Kind
-from notewell.index.folder import IndexFolder
+from notewell.errors import IndexBusy, NotewellError
+from notewell.index import IndexFolder
+from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 QUESTION = "Which number does the beacon show?"
 BEACON = "memory/beacon.md"

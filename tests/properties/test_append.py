@@ -10,11 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from notewell.core.chunking import find_units
-from notewell.notes import Entry, Workspace
+from notewell.core import find_units
+from notewell.notes import Block, Entry, Workspace
+from notewell.notes.append_format import add_lines, is_utf16
 from notewell.notes.clean import clean
-from notewell.notes.entry import Block
-from notewell.notes.tail import add_lines, is_utf16
 
 DAY = date(2026, 11, 15)
 

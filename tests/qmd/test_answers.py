@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.types import Span
 from notewell.qmd import Collection, QmdFailed
-from notewell.qmd.found import from_command, from_server, rank_score
 from notewell.qmd.question import MAX_LINES, arguments, asked, body
+from notewell.qmd.results import from_command, from_server, rank_score
+from notewell.types import Span
 
 NOTES = Collection("notes-main", Path("/notes"), "**/*.md", "extra")
 MANY = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "name_x",

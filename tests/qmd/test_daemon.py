@@ -14,9 +14,9 @@ from tests.qmd.processes import await_end_of, group_of
 from tests.qmd.test_failures import failure_of, promptly, search_failure
 
 from notewell.qmd import QmdFailed, QmdHome
-from notewell.qmd.cadence import pause_after
 from notewell.qmd.daemon import Daemon
 from notewell.qmd.process import Program
+from notewell.qmd.schedule import pause_after
 
 FOUND = '[{"file": "qmd://memory-root-main/MEMORY.md", "line": 2, "snippet": "by command"}]'
 

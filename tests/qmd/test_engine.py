@@ -13,9 +13,9 @@ import pytest
 from tests.qmd.conftest import NO_MODELS, with_node
 
 from notewell import Memory, open_memory
-from notewell.backends.qmd import QmdBackend
 from notewell.config import Settings
-from notewell.core.errors import BackendFailed, NotANote, NotForThisTalk
+from notewell.engines.qmd import QmdBackend
+from notewell.errors import BackendFailed, NotANote, NotForThisTalk
 from notewell.qmd import ExtraFolder, QmdSettings, home_of
 from notewell.testing import HashEmbedder
 
@@ -308,7 +308,7 @@ def test_waiting_for_the_first_update_is_a_setting(
 
 
 def test_an_engine_is_what_the_protocol_says() -> None:
-    from notewell.backends.protocol import Backend
+    from notewell.engines import Backend
 
     engine: type[Backend] = QmdBackend
     assert engine.name == "qmd"  # type: ignore[comparison-overlap]

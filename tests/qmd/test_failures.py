@@ -15,7 +15,7 @@ import pytest
 from tests.qmd.conftest import MakeQmd
 from tests.qmd.processes import await_end_of, group_of
 
-from notewell.core.errors import BackendFailed
+from notewell.errors import BackendFailed
 from notewell.qmd import Models, Qmd, QmdFailed, QmdHome, QmdSettings, collections_of
 from notewell.qmd.failures import error_line
 from notewell.qmd.lock import updating

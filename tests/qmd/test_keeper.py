@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.qmd.conftest import MakeQmd
 
-from notewell.core.errors import IndexTrouble, NotewellError
+from notewell.errors import IndexTrouble, NotewellError
 from notewell.qmd import Keeper, QmdFailed, QmdSettings
 
 WAIT_S = 10.0

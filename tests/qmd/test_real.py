@@ -16,13 +16,13 @@ import pytest
 from tests.qmd.conftest import NO_MODELS, MakeQmd, with_node
 from tests.qmd.processes import await_end_of, group_of
 
-from notewell.core.types import Source
 from notewell.qmd import ExtraFolder, Found, Qmd, QmdFailed, QmdHome, collections_of
 from notewell.qmd.collections import shown_path
-from notewell.qmd.found import Updated
 from notewell.qmd.home import INDEX
 from notewell.qmd.preflight import documents, has_vectors
 from notewell.qmd.process import Program, run
+from notewell.qmd.results import Updated
+from notewell.types import Source
 
 CAP = "# Day\n\nFirst.\n\n\n\n\n\n\n\n## The CAP Theorem\n\nConsistency or availability.\n"
 BOTH = pytest.mark.parametrize("daemon", [False, True], ids=["command", "server"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell.core.errors import StateNotWritable
+from notewell.errors import StateNotWritable
 from notewell.redaction import load_mask_key
 
 

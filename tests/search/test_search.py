@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from notewell import Memory, Settings, Span, open_memory
-from notewell.core.errors import BadRequest, EmbedderMissing
+from notewell.errors import BadRequest, EmbedderMissing
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
 Make = Callable[..., Memory]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Settings, open_memory
-from notewell.core.errors import BadRequest, NotANote
-from notewell.core.passages import Passage, fair
-from notewell.core.ports import Reranker
+from notewell.core import Passage, fair
+from notewell.errors import BadRequest, NotANote
+from notewell.ports import Reranker
 from notewell.search import SearchSettings
 from notewell.testing import HashEmbedder
 

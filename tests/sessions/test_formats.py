@@ -17,9 +17,9 @@ from tests.sessions.made_up import (
     openclaw_message,
 )
 
-from notewell.core.types import Span
 from notewell.sessions.lines import split_lines
 from notewell.sessions.transcript import Transcript, as_text
+from notewell.types import Span
 
 HELLO: list[Said] = [("user", "When do we  ship?\n\nSoon?"), ("assistant", "On Friday.")]
 

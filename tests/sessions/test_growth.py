@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.sessions.made_up import HOSTS, Said, openclaw
 
-from notewell.core.chunking import ChunkLimits, chunk
+from notewell.core import ChunkLimits, chunk
 from notewell.redaction import Redactor
 from notewell.sessions.lines import MAX_LINE_BYTES, split_lines
 from notewell.sessions.transcript import Transcript, as_text

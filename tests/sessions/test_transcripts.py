@@ -12,13 +12,13 @@ import pytest
 from tests.redaction.made_up import private_key
 from tests.sessions.made_up import claude_code, codex, line, openclaw, openclaw_message
 
-from notewell.core.errors import NotANote, NoteUnreadable
-from notewell.core.types import NoteStat
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.index import IndexedNote
 from notewell.redaction import Redactor
 from notewell.sessions import DeltaLimits, TranscriptFolder, Transcripts, hold_back, why_take
 from notewell.sessions.folders import MAX_TRANSCRIPT_BYTES, open_checked
 from notewell.sync.plan import plan
+from notewell.types import NoteStat
 
 HELLO = [("user", "When do we ship?"), ("assistant", "On Friday.")]
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Settings, open_memory
-from notewell.core.errors import (
+from notewell.core import Secret
+from notewell.embedders import EmbedderSettings, RemoteSettings
+from notewell.errors import (
     EmbedderRefused,
     EmbedderTrouble,
     EmbedderUnreachable,
     MemoryOff,
 )
-from notewell.core.secret import Secret
-from notewell.embedders.settings import EmbedderSettings, RemoteSettings
-from notewell.sync.keeping import CATCH_UP_CHUNKS, CATCH_UP_NOTES
+from notewell.sync.indexer import CATCH_UP_CHUNKS, CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
 
@@ -274,7 +274,7 @@ def test_the_index_and_the_cache_are_kept_as_the_settings_say(
 def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) -> None:
     from datetime import UTC, datetime
 
-    from notewell.capture.history import writes
+    from notewell.capture import writes
     from notewell.capture.undo import undo
 
     before = (workspace / "MEMORY.md").read_bytes()
@@ -286,7 +286,7 @@ def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) ->
 
 
 def test_what_agents_are_shown_is_counted_by_days_for_the_review(memory: Memory) -> None:
-    from notewell.capture.recall_log import recall_days
+    from notewell.capture import recall_days
     from notewell.tools import SearchInput, memory_search
 
     memory_search(memory, SearchInput("which colour is the boat?"))

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from notewell.capture import capture_dir
-from notewell.capture.heartbeat import pulse
+from notewell.capture import capture_dir, pulse
 from notewell.cli import hook
 from notewell.memory import open_memory
 

@@ -12,9 +12,7 @@ import pytest
 
 from notewell.cli import hook
 from notewell.cli.hook_install import HOSTS, install, with_hooks
-from notewell.server.clients import Machine
-from notewell.server.install import FileNotWritten
-from notewell.server.merge import CannotMerge
+from notewell.clients import CannotMerge, FileNotWritten, Machine
 
 ITEMS = {event: HOSTS["claude"].item("notewell hook x") for event in HOSTS["claude"].events}
 OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}

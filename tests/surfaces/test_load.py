@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from notewell import Memory, Progress, Settings, open_memory
-from notewell.core.ports import ModelFacts
-from notewell.index.cache import SqliteVectorCache, count_entries
-from notewell.index.connect import select
+from notewell.index import count_entries, select
+from notewell.index.cache import SqliteVectorCache
 from notewell.index.segments import SegmentDriver
-from notewell.sync import fill
+from notewell.ports import ModelFacts
+from notewell.sync import embed_pending
 from notewell.testing import HashEmbedder
 
 LATER_NS = 4_000_000_000 * 10**9
@@ -195,7 +195,7 @@ def test_vectors_are_settled_while_they_come_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search reads all that is not settled, so it must not pile up until the end."""
-    monkeypatch.setattr(fill, "SETTLED_EVERY", 64)
+    monkeypatch.setattr(embed_pending, "SETTLED_EVERY", 64)
     write_notes(tmp_path, 20, sections=20)
     unsettled = []
     with memory_of(tmp_path) as memory:

@@ -16,15 +16,15 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from notewell import Memory, open_memory
-from notewell.core.ports import Kind
-from notewell.server.keeper import Keeper
-from notewell.server.mcp import create_server
-from notewell.server.resources import address_of, path_of
+from notewell.mcp_server import create_server
+from notewell.mcp_server.background_sync import Keeper
+from notewell.mcp_server.resources import address_of, path_of
+from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 from notewell.tools import TOOLS, AppendInput, Talk, memory_append
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 HANDSHAKE, MODERN = "legacy", "2026-07-28"
 ERAS = pytest.mark.parametrize("era", [HANDSHAKE, MODERN])

@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.cli import mcp
-from notewell.core.errors import BadRequest, BadSetting, WorkspaceMissing
-from notewell.server.clients import CLIENTS, Machine
-from notewell.server.http import http_app, is_loopback, listen
-from notewell.server.install import FileNotWritten, entry_text, install
-from notewell.server.merge import CannotMerge, merged
+from notewell.clients import CLIENTS, CannotMerge, FileNotWritten, Machine, entry_text, merged
+from notewell.clients.install import install
+from notewell.errors import BadRequest, BadSetting, WorkspaceMissing
+from notewell.mcp_server import http_app, is_loopback, listen
 
 ENTRY: dict[str, Any] = {"type": "stdio", "command": "/bin/notewell", "args": ["mcp", "serve"]}
 CODEX_ENTRY: dict[str, Any] = {"command": "/bin/notewell", "args": ["mcp", "-w", 'C:\\"ü"\x7f']}

@@ -21,8 +21,8 @@ PROGRAM = (
 NOISY = """
 import os, subprocess, sys
 from notewell import open_memory
-from notewell.server.mcp import create_server
-from notewell.server.stdio import serve_stdio
+from notewell.mcp_server.server import create_server
+from notewell.mcp_server.stdio import serve_stdio
 from notewell.testing import HashEmbedder
 from notewell.tools import Talk
 

@@ -11,14 +11,14 @@ import pytest
 
 import notewell
 from notewell import Memory, Settings, open_memory
-from notewell.core.errors import (
+from notewell.errors import (
     BadRequest,
     BadSetting,
     NotANote,
     NoteUnreadable,
     WorkspaceMissing,
 )
-from notewell.core.limits import GET_CHARS
+from notewell.limits import GET_CHARS
 from notewell.notes import ExtraPath
 from notewell.testing import HashEmbedder
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from notewell.capture.undo import CannotUndo
-from notewell.core.errors import BadRequest
+from notewell.capture import CannotUndo
+from notewell.errors import BadRequest
 
 
 class Cli:

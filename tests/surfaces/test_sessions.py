@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Settings, open_memory
-from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.testing import HashEmbedder
 
 TOKEN = "ghp_" + "x7Kq2Lm9" * 4 + "Zt4R"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from notewell import Memory, open_memory
-from notewell.core.errors import (
+from notewell.errors import (
     BadRequest,
     BadSetting,
     EmbedderFailed,
@@ -30,7 +30,7 @@ from notewell.core.errors import (
 )
 from notewell.index import Index
 from notewell.memory import index_dir
-from notewell.sync.keeping import CATCH_UP_NOTES
+from notewell.sync.indexer import CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
 from notewell.tools import (
     TOOLS,
@@ -46,16 +46,18 @@ from notewell.tools import (
     ToolSpec,
     bootstrap,
     call,
+    escaped,
+    failure_of,
+    fenced,
     memory_append,
     memory_get,
     memory_search,
     memory_status,
     recall_section,
+    without_places,
 )
 from notewell.tools.budget import ELLIPSIS, LEAST_CHARS, fit
-from notewell.tools.failures import failure_of, without_places
-from notewell.tools.fence import escaped, fenced
-from notewell.tools.freshness import FIRST_NOTES
+from notewell.tools.first_index import FIRST_NOTES
 from notewell.tools.page import tools_page
 
 GROUP = Talk(session_key="agent:main:telegram:group:-100")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from notewell import Memory, open_memory
-from notewell.core.limits import MAX_QUERY_CHARS
+from notewell.limits import MAX_QUERY_CHARS
 from notewell.testing import HashEmbedder
 from notewell.tools import Failure, SearchInput, SearchOutput, Talk, call, memory_search
 

@@ -20,9 +20,17 @@ import pytest
 
 from notewell import Memory, Settings, open_memory
 from notewell.notes import ExtraPath
-from notewell.sync.hear import FileEar, NoEar
-from notewell.sync.watch import Failed, Listening, Scanning, Synced, Told, Watcher
-from notewell.sync.when import Timing
+from notewell.sync import (
+    Failed,
+    FileEar,
+    Listening,
+    NoEar,
+    Scanning,
+    Synced,
+    Timing,
+    Told,
+    Watcher,
+)
 
 BOUND_S = 60.0  # Far above what it takes; a test that waits so long has failed.
 QUICK = Timing(debounce_s=0.05, safety_s=1000.0)

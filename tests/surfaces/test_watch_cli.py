@@ -20,11 +20,9 @@ import pytest
 from notewell import Settings, open_memory
 from notewell.cli import watch
 from notewell.cli.watching import JsonView, LiveView
-from notewell.core.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
-from notewell.sync import Progress, SyncReport
+from notewell.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
+from notewell.sync import Failed, Heard, Listening, NoEar, Progress, Scanning, Synced, SyncReport
 from notewell.sync.apply import NOTES_AT_ONCE
-from notewell.sync.hear import NoEar
-from notewell.sync.watch import Failed, Heard, Listening, Scanning, Synced
 
 WORKSPACE = Path("/somewhere/notes")
 NOTE = str(WORKSPACE / "memory" / "a.md")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.types import FoundNote, Ignored, NoteStat, Scan
 from notewell.index import Identity, IndexedNote
 from notewell.sync.plan import SETTLED_NS, behind, plan, settled_stat, why_rebuild
+from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 NOW = 1_800_000_000_000_000_000
 

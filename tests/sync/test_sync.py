@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Progress, Settings, open_memory
-from notewell.core.errors import EmbedderFailed, NoteUnreadable
-from notewell.core.types import Note
+from notewell.errors import EmbedderFailed, NoteUnreadable
 from notewell.memory import index_dir
 from notewell.notes import Workspace
 from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.types import Note
 
 LATER_NS = 4_000_000_000_000_000_000
 """A clock for which every note is settled."""

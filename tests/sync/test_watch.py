@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.errors import EmbedderUnreachable, WorkspaceMissing
+from notewell.errors import EmbedderUnreachable, WorkspaceMissing
 from notewell.sync import SyncReport
-from notewell.sync.hear import Deaf, NoEar
+from notewell.sync.notifier import Deaf, NoEar
+from notewell.sync.schedule import MAX_SAFETY_S, Timing
 from notewell.sync.watch import (
     Failed,
     Heard,
@@ -25,7 +26,6 @@ from notewell.sync.watch import (
     Told,
     Watcher,
 )
-from notewell.sync.when import MAX_SAFETY_S, Timing
 
 HERE = Path("/nowhere/workspace/memory")
 NOTE = str(HERE / "a.md")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from notewell.sync.ground import Ground
-from notewell.sync.hear import MAX_FOLDERS, Deaf, FileEar
+from notewell.sync.notifier import MAX_FOLDERS, Deaf, FileEar
+from notewell.sync.watch_paths import Ground
 
 LINUX_ONLY = pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
 BOUND_S = 5.0  # Far above what it takes; a test that waits so long has failed.
@@ -180,7 +180,7 @@ def test_what_is_never_there_when_it_is_listened_to_makes_deaf(
     def always_gone(_: object) -> None:
         raise FileNotFoundError
 
-    monkeypatch.setattr("notewell.sync.hear._notices", always_gone)
+    monkeypatch.setattr("notewell.sync.notifier._notices", always_gone)
     with pytest.raises(Deaf, match="vanish"):
         ear.open([str(workspace)])
 
@@ -250,7 +250,7 @@ def test_no_descriptor_left_means_deaf_not_dead(workspace: Path, ear: FileEar, l
 EXHAUSTED = """
 import pathlib, sys
 pathlib.Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from notewell.sync.hear import Deaf, FileEar
+from notewell.sync.notifier import Deaf, FileEar
 try:
     FileEar().open(sys.argv[1:])
 except Deaf as deaf:

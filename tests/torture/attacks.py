@@ -20,7 +20,8 @@ from tests.attacks.queries import QUERIES, hostile_queries
 from tests.attacks.shapes import SHAPES
 from tests.attacks.test_patterns import DISTINCT, bound
 
-from notewell.core.chunking import PARSED_CHARS, ChunkLimits, chunk
+from notewell.core import ChunkLimits, chunk
+from notewell.core.chunking import PARSED_CHARS
 from notewell.sessions import TranscriptFolder, Transcripts
 
 RACE_S = 3.0

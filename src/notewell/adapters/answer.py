@@ -11,13 +11,11 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from notewell.tools import TOOLS, Failure, call
-from notewell.tools.failures import UNEXPECTED
+from notewell.tools import TOOLS, UNEXPECTED, Failure, call
 
 if TYPE_CHECKING:
     from notewell.memory import Memory
-    from notewell.tools import Talk, ToolSpec
-    from notewell.tools.calls import Output
+    from notewell.tools import Output, Talk, ToolSpec
 
 _log = logging.getLogger(__name__)
 

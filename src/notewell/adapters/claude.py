@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 from notewell.adapters.memories import Memories
 from notewell.adapters.packages import needing
 from notewell.adapters.wording import Refused
-from notewell.core.errors import BadSetting, EditRefused, NotewellError
-from notewell.notes.edit import EditableFolder
-from notewell.tools.calls import HERE
-from notewell.tools.failures import DISABLED, UNEXPECTED, failure_of
+from notewell.errors import BadSetting, EditRefused, NotewellError
+from notewell.notes import EditableFolder
+from notewell.tools import DISABLED, HERE, UNEXPECTED, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

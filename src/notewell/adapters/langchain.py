@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.adapters.answer import answer, offered
 from notewell.adapters.packages import needing
-from notewell.tools import Failure
-from notewell.tools.calls import HERE
+from notewell.tools import HERE, Failure
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

@@ -32,12 +32,12 @@ from notewell.adapters.wording import (
     size_of,
     told_of,
 )
-from notewell.core.errors import EditRefused
+from notewell.errors import EditRefused
+from notewell.notes import is_note_name
 from notewell.notes.clean import clean
-from notewell.notes.names import is_note_name
 
 if TYPE_CHECKING:
-    from notewell.notes.edit import Content, EditableFolder, Kind, Listed
+    from notewell.notes import Content, EditableFolder, Kind, Listed
 
 LISTED = 500
 """Lines of a listing; an agent with more files than this looks into folders one by one."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.adapters.answer import answer_json, offered
 from notewell.adapters.packages import needing
-from notewell.tools.calls import HERE
+from notewell.tools import HERE
 
 if TYPE_CHECKING:
     from agents import FunctionTool, Tool

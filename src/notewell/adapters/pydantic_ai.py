@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.adapters.answer import answer, offered
 from notewell.adapters.packages import needing
-from notewell.tools import Failure, recall_section
-from notewell.tools.calls import HERE
+from notewell.tools import HERE, Failure, recall_section
 
 if TYPE_CHECKING:
     from pydantic_ai import FunctionToolset, Tool

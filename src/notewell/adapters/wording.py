@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.notes.names import is_note_name
+from notewell.notes import is_note_name
 
 if TYPE_CHECKING:
-    from notewell.core.errors import EditRefused
+    from notewell.errors import EditRefused
 
 ROOT = "/memories"
 VIEW_CHARS = 32_000

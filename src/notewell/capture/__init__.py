@@ -23,55 +23,61 @@ A room of writers, so the rule is: nothing that is there is changed, nothing goe
 unless the user has accepted it, and every write can be taken back.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.capture.ended import Ended
     from notewell.capture.flush_decision import FlushFacts, FlushSettings, Run, Skip, decide
     from notewell.capture.flush_turn import FlushReport, Message, Reply, ToolCall, flush
-    from notewell.capture.place import Place, capture_dir
-    from notewell.capture.session_note import Conversation, Saved, save_session
+    from notewell.capture.heartbeat import beat, pulse
+    from notewell.capture.history import Recorded, writes
+    from notewell.capture.incremental import save_new_messages
+    from notewell.capture.injected import without_injected
+    from notewell.capture.pending import earlier, forget, remember
+    from notewell.capture.recall_log import note_recall, recall_days
+    from notewell.capture.review import Proposal, accept, decline, preview, propose
+    from notewell.capture.search_log import (
+        Asked,
+        PlaceShown,
+        asked_before,
+        forget_asked,
+        moment,
+        note_asked,
+        paths_shown,
+    )
+    from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
+    from notewell.capture.state import (
+        MAX_STATE_BYTES,
+        add_line,
+        held,
+        read_json,
+        replace,
+        write_json,
+    )
+    from notewell.capture.undo import CannotUndo, Cut, Kept, decide_cut, read_bytes
+    from notewell.capture.writer import Place, capture_dir, record_append
+else:
+    from notewell.lazy import lazy_exports
 
-_HOMES = {
-    "Conversation": "session_note",
-    "FlushFacts": "flush_decision",
-    "FlushReport": "flush_turn",
-    "FlushSettings": "flush_decision",
-    "Message": "flush_turn",
-    "Place": "place",
-    "Reply": "flush_turn",
-    "Run": "flush_decision",
-    "Saved": "session_note",
-    "Skip": "flush_decision",
-    "ToolCall": "flush_turn",
-    "capture_dir": "place",
-    "decide": "flush_decision",
-    "flush": "flush_turn",
-    "save_session": "session_note",
-}
-
-__all__ = [
-    "Conversation",
-    "FlushFacts",
-    "FlushReport",
-    "FlushSettings",
-    "Message",
-    "Place",
-    "Reply",
-    "Run",
-    "Saved",
-    "Skip",
-    "ToolCall",
-    "capture_dir",
-    "decide",
-    "flush",
-    "save_session",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Each is imported when it is asked for: a hook that only leaves a mark is over in a blink."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'notewell.capture' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"notewell.capture.{_HOMES[name]}"), name)
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "ended": "Ended",
+            "flush_decision": "FlushFacts FlushSettings Run Skip decide",
+            "flush_turn": "FlushReport Message Reply ToolCall flush",
+            "heartbeat": "beat pulse",
+            "history": "Recorded writes",
+            "incremental": "save_new_messages",
+            "injected": "without_injected",
+            "pending": "earlier forget remember",
+            "recall_log": "note_recall recall_days",
+            "review": "Proposal accept decline preview propose",
+            "search_log": (
+                "Asked PlaceShown asked_before forget_asked moment note_asked paths_shown"
+            ),
+            "session_note": "Conversation MESSAGES Saved save_session",
+            "state": "MAX_STATE_BYTES add_line held read_json replace write_json",
+            "undo": "CannotUndo Cut Kept decide_cut read_bytes",
+            "writer": "Place capture_dir record_append",
+        },
+    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from notewell.capture.flush_decision import Mark, Run, Skip, decide, has_shrunk, is_same_cycle
 from notewell.capture.flush_prompts import TOOL, is_silent
 from notewell.capture.state import add_line, held, read_json, write_json
-from notewell.core.errors import BadEntry, NoteNotWritable
+from notewell.errors import BadEntry, NoteNotWritable
 from notewell.notes import Entry, user_day
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from notewell.capture.flush_decision import FlushFacts, FlushSettings
-    from notewell.capture.place import Place
+    from notewell.capture.writer import Place
     from notewell.notes import Appended
 
 STATE = "flush.json"

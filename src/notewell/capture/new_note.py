@@ -11,17 +11,15 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from notewell.capture.history import Write, record, writes
-from notewell.core.errors import NoteNotWritable
-from notewell.notes.below import LINK, NotPlain, descend, disk, in_words
-from notewell.notes.held import ChangeableFolder
-from notewell.notes.read import read_all
+from notewell.errors import NoteNotWritable
+from notewell.notes import LINK, ChangeableFolder, NotPlain, descend, disk, in_words, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
-    from notewell.capture.place import Place
+    from notewell.capture.writer import Place
 
 FOLDER = "memory"
 MAX_NUMBER = 999

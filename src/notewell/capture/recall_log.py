@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from notewell.core.types import Span
+    from notewell.types import Span
 
 NAME = "recalled.jsonl"
 MAX_PLACES = 20

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from notewell.capture.recall_log import recall_days
 from notewell.capture.state import held, read_json, write_json
 from notewell.capture.statements import Statement, statements
-from notewell.core.errors import NoteUnreadable
-from notewell.core.words import word_set
+from notewell.core import word_set
+from notewell.errors import NoteUnreadable
 from notewell.notes import Entry, Section
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from notewell.capture.place import Place
+    from notewell.capture.writer import Place
     from notewell.notes import Appended, Workspace
 
 SECTION = "Remembered"
@@ -109,8 +109,7 @@ def preview(data: bytes, proposal: Proposal, section: str = SECTION) -> str:
     """The change as a diff against MEMORY.md as it is; empty where nothing can be added."""
     from difflib import unified_diff
 
-    from notewell.notes.entry import Block
-    from notewell.notes.tail import add_to_section
+    from notewell.notes import Block, add_to_section
 
     entry, to = addition(proposal, section)
     block = Block(entry)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from notewell.capture.flush_decision import Skip
 from notewell.capture.new_note import encoded, record_made, write_new
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 from notewell.notes import user_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime, tzinfo
 
-    from notewell.capture.place import Place
+    from notewell.capture.writer import Place
 
 MESSAGES = 15
 """How many of the last messages, as upstream has it: what was being talked about at the end."""

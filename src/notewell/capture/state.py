@@ -13,10 +13,9 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from notewell.core.errors import StateNotWritable
-from notewell.notes.below import in_words
-from notewell.notes.lock import locked
-from notewell.private import make_private, sync_directory
+from notewell.errors import StateNotWritable
+from notewell.files import make_private, sync_directory
+from notewell.notes import in_words, locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

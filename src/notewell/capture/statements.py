@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.types import Span
-from notewell.core.words import word_set
+from notewell.core import word_set
+from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,10 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.capture.history import record_undo, writes
-from notewell.core.errors import BadRequest, NoteUnreadable, NotewellError
-from notewell.notes.below import NotPlain, descend, disk, identity, in_words
-from notewell.notes.lock import locked
-from notewell.notes.read import read_all
+from notewell.errors import BadRequest, NoteUnreadable, NotewellError
+from notewell.notes import NotPlain, descend, disk, identity, in_words, locked, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

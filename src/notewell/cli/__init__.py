@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import flush, print_json, tell
 from notewell.cli.parser import build_parser
-from notewell.core.errors import NotewellError, OutputFailed
+from notewell.errors import NotewellError, OutputFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,11 +12,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from notewell.config.located import Finding, Kind
-    from notewell.config.openclaw import OpenClaw
-    from notewell.config.values import AgentSettings, Configuration
-    from notewell.config.walk import Owner
-    from notewell.core.routing import Binding
+    from notewell.config import AgentSettings, Configuration, Finding, Kind, OpenClaw, Owner
+    from notewell.core import Binding
 
 WRONG = 2
 _FATAL = ("error", "refused")
@@ -54,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _schema() -> int:
     import json
 
-    from notewell.config.schema import json_schema
+    from notewell.config import json_schema
 
     say(json.dumps(json_schema(), indent=2, ensure_ascii=False))
     return 0
@@ -79,7 +76,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _findings(arguments: argparse.Namespace) -> tuple[Finding, ...]:
-    from notewell.config.resolve import Asked, check_file, read_configuration
+    from notewell.config import Asked, check_file, read_configuration
 
     if arguments.file is None:
         workspace = Path(arguments.workspace)
@@ -87,7 +84,7 @@ def _findings(arguments: argparse.Namespace) -> tuple[Finding, ...]:
     path = Path(arguments.file)
     owner: Owner = arguments.owner or _owner(path)
     if owner == "openclaw":
-        from notewell.config.openclaw import from_openclaw
+        from notewell.config import from_openclaw
 
         return from_openclaw(path).findings
     return check_file(path, owner, os.environ)
@@ -107,7 +104,7 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from notewell.config.resolve import load_configuration
+    from notewell.config import load_configuration
 
     configuration = load_configuration(Path(arguments.workspace), arguments.agent)
     if arguments.json:
@@ -147,7 +144,7 @@ def _show_routes(configuration: Configuration, *, origin: bool) -> None:
 
 def masked(value: Any) -> Any:
     """A value that may be shown. Imported late: every command's parser looks into this file."""
-    from notewell.config.secret import masked as shown
+    from notewell.config import masked as shown
 
     return shown(value)
 
@@ -193,7 +190,7 @@ def as_json(configuration: Configuration) -> dict[str, Any]:
 
 
 def _openclaw(arguments: argparse.Namespace) -> int:
-    from notewell.config.openclaw import from_openclaw
+    from notewell.config import from_openclaw
 
     found = from_openclaw(Path(arguments.file) if arguments.file else None)
     if arguments.json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from notewell.cli.output import counted, print_json, say
 from notewell.cli.place import HERE, MAIN, add_place, meant, memory_of
 from notewell.cli.progress import ProgressBar
-from notewell.core.errors import NotewellError
+from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ def _of(memory: Memory) -> Patient:
 
 def _without_memory(arguments: argparse.Namespace, error: Exception) -> Patient:
     """What cannot be opened is looked at from outside; even the settings may be what is bad."""
-    from notewell.config.paths import default_state_dir
+    from notewell.config import default_state_dir
     from notewell.doctor import Patient
 
     try:

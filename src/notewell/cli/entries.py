@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import add_place, meant
-from notewell.core.errors import BadRequest, MemoryOff
+from notewell.errors import BadRequest, MemoryOff
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from notewell.config import Settings
-    from notewell.lance import EntryStore, LanceSettings, MemoryEntry, Recalled
+    from notewell.entries import EntryStore, LanceSettings, MemoryEntry, Recalled
 
 NOTHING_FOUND = 3
 DEGRADED = 5
@@ -55,7 +55,7 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     from notewell.config import load_settings
-    from notewell.lance import LanceSettings
+    from notewell.entries import LanceSettings
 
     agent, workspace, settings = meant(arguments)
     if settings is None:
@@ -84,9 +84,9 @@ def _opened(
     """With the embedder of the settings, which is loaded by the first text."""
     import os
 
-    from notewell.choice import Choice
     from notewell.config import default_state_dir
-    from notewell.lance import EntryStore
+    from notewell.engines import Choice
+    from notewell.entries import EntryStore
     from notewell.redaction import Redactor, load_mask_key
 
     named = arguments.state_dir
@@ -107,7 +107,7 @@ def _opened(
 
 
 def _recall(entries: EntryStore, arguments: argparse.Namespace) -> int:
-    from notewell.lance.ranking import LIMIT
+    from notewell.entries import LIMIT
 
     limit = LIMIT if arguments.limit is None else arguments.limit
     answer = entries.recall(" ".join(arguments.query), limit=limit)
@@ -129,8 +129,7 @@ def _recall(entries: EntryStore, arguments: argparse.Namespace) -> int:
 
 
 def _store(entries: EntryStore, arguments: argparse.Namespace) -> int:
-    from notewell.lance.entry import IMPORTANCE
-    from notewell.lance.worth import category_of
+    from notewell.entries import IMPORTANCE, category_of
 
     text = " ".join(arguments.text)
     done = entries.store(
@@ -179,7 +178,7 @@ def _list(entries: EntryStore, arguments: argparse.Namespace) -> int:
 
 
 def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
-    from notewell.lance.markdown import to_markdown
+    from notewell.entries import to_markdown
 
     found = entries.entries()
     text = to_markdown(found, entries.owner)
@@ -200,7 +199,7 @@ def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
 
 
 def _import(entries: EntryStore, arguments: argparse.Namespace) -> int:
-    from notewell.lance.markdown import from_markdown
+    from notewell.entries import from_markdown
 
     done = entries.take_in(from_markdown(_read(arguments.file)))
     if arguments.json:
@@ -214,7 +213,7 @@ def _import(entries: EntryStore, arguments: argparse.Namespace) -> int:
 
 
 def _read(file: str) -> str:
-    from notewell.lance.markdown import MAX_FILE_BYTES
+    from notewell.entries import MAX_FILE_BYTES
 
     try:
         if file == "-":

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from notewell.cli.output import print_json, say
 from notewell.cli.progress import ProgressBar
 from notewell.config import default_state_dir
-from notewell.core.errors import BadRequest, BadSetting
 from notewell.embedders import open_embedded
+from notewell.errors import BadRequest, BadSetting
 from notewell.evals import (
     BACKENDS,
     SYSTEMS,
     Comparison,
     Run,
+    check_k,
     compare,
     load_dataset,
     load_runs,
@@ -26,14 +27,13 @@ from notewell.evals import (
     save_runs,
 )
 from notewell.evals import run as ask_all
-from notewell.evals.run import check_k
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from notewell.core.ports import Embedder
     from notewell.evals import Dataset
+    from notewell.ports import Embedder
 
 DEGRADED = 5
 FIRST_HITS = 6

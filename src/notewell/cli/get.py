@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import counted, print_json, say, tell
 from notewell.cli.place import memory_of
-from notewell.core.errors import BadRequest
+from notewell.errors import BadRequest
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from notewell.cli.place import add_place, meant
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.capture.history import Recorded
+    from notewell.capture import Recorded
 
 NOTHING_FOUND = 3
 SHOWN = 20
@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def folder_of(arguments: argparse.Namespace) -> tuple[Path, Path]:
     """The workspace, and what is remembered of its captures. Raises `WorkspaceMissing`."""
     from notewell.capture import capture_dir
-    from notewell.config.paths import default_state_dir
+    from notewell.config import default_state_dir
     from notewell.notes import Workspace
 
     agent, workspace, _ = meant(arguments)
@@ -38,7 +38,7 @@ def folder_of(arguments: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture.history import writes
+    from notewell.capture import writes
 
     root, folder = folder_of(arguments)
     newest = writes(folder)[::-1][: max(0, arguments.last)]
@@ -63,8 +63,8 @@ def _state(root: Path, one: Recorded) -> str:
     """Looked up in the note, not remembered."""
     if one.undone:
         return "undone"
-    from notewell.capture.undo import Kept, decide_cut, read_bytes
-    from notewell.core.errors import NoteUnreadable
+    from notewell.capture import Kept, decide_cut, read_bytes
+    from notewell.errors import NoteUnreadable
 
     try:
         found = decide_cut(read_bytes(root, one.write.path), one.write)

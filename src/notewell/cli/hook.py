@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import say, tell
 from notewell.cli.place import add_place, meant, workspace_of
-from notewell.core.errors import MemoryOff, NoteUnreadable
+from notewell.errors import MemoryOff, NoteUnreadable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
     from datetime import tzinfo
 
-    from notewell.capture import Place
-    from notewell.capture.ended import Ended
+    from notewell.capture import Ended, Place
     from notewell.memory import Memory
 
 GUARD = "NOTEWELL_HOOK"
@@ -104,7 +103,7 @@ def _told() -> bytes:
 
 def answer(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzinfo) -> None:
     """Do what the event asks for; a failure is left in the heartbeat."""
-    from notewell.capture.heartbeat import beat
+    from notewell.capture import beat
 
     event, host = arguments.action, arguments.host
     captured = trouble = None
@@ -178,7 +177,7 @@ class _Hook:
         return memory_of(self.arguments)
 
     def ended(self) -> Ended:
-        from notewell.capture.ended import Ended
+        from notewell.capture import Ended
 
         called = self.called
         if not called.transcript:
@@ -192,7 +191,7 @@ class _Hook:
 
 
 def _session_start(hook: _Hook) -> str | None:
-    from notewell.tools.recall import bootstrap
+    from notewell.tools import bootstrap
 
     try:
         return _save_earlier(hook)
@@ -204,7 +203,7 @@ def _session_start(hook: _Hook) -> str | None:
 
 def _save_earlier(hook: _Hook) -> str | None:
     """Of a host that told of no end, the conversations before this one."""
-    from notewell.capture.pending import earlier, forget
+    from notewell.capture import earlier, forget
 
     waiting = earlier(hook.folder, hook.called.session)
     saved, gone = None, None
@@ -234,7 +233,7 @@ def _prompt(hook: _Hook) -> str | None:
     question = hook.called.prompt[:MAX_QUESTION_CHARS].strip()
     if not getattr(hook.arguments, "recall", False) or not question:
         return None
-    from notewell.tools.fence import REMINDER, fenced
+    from notewell.tools import REMINDER, fenced
 
     with hook.memory() as memory:
         hits = memory.search(question, max_results=RECALLED, mode="keyword").hits
@@ -245,7 +244,7 @@ def _prompt(hook: _Hook) -> str | None:
 
 def _stop(hook: _Hook) -> str | None:
     if hook.called.host == "codex" and hook.called.transcript:
-        from notewell.capture.pending import remember
+        from notewell.capture import remember
 
         remember(hook.folder, hook.ended())
     return None
@@ -256,8 +255,7 @@ def _save(hook: _Hook) -> str | None:
 
 
 def _save_one(hook: _Hook, ended: Ended) -> str | None:
-    from notewell.capture import Saved
-    from notewell.capture.captured import save_new_messages
+    from notewell.capture import Saved, save_new_messages
 
     messages = _messages(hook.arguments)
     if not messages:
@@ -301,7 +299,7 @@ def _root(arguments: argparse.Namespace) -> Path:
 
 
 def _state_dir(arguments: argparse.Namespace) -> Path:
-    from notewell.config.paths import default_state_dir
+    from notewell.config import default_state_dir
 
     told = arguments.state_dir
     return Path(told).expanduser() if told else default_state_dir()
@@ -315,13 +313,13 @@ def _folder(arguments: argparse.Namespace) -> Path:
 
 def _messages(arguments: argparse.Namespace) -> int:
     """How many messages to save; 0 where the settings say not to."""
-    from notewell.config.paths import has_files
+    from notewell.config import has_files
 
     if not has_files(_root(arguments), os.environ):
-        from notewell.capture.session_note import MESSAGES
+        from notewell.capture import MESSAGES
 
         return MESSAGES
-    from notewell.config.resolve import load_configuration
+    from notewell.config import load_configuration
 
     id_ = meant(arguments).agent
     agent = load_configuration(_root(arguments), id_).agents[id_.lower()]

@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.mcp import serve_command
 from notewell.cli.output import print_json, say, tell
-from notewell.server.clients import Client, Machine
-from notewell.server.install import FileNotWritten
-from notewell.server.merge import CannotMerge, merged
+from notewell.clients import CannotMerge, Client, FileNotWritten, Machine, merged
 
 if TYPE_CHECKING:
     import argparse

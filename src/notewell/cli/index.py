@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from notewell.cli.output import counted, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.cli.progress import ProgressBar
-from notewell.core.errors import IndexBusy
-from notewell.index.writer import FIRST
+from notewell.errors import IndexBusy
+from notewell.index import FIRST
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.core.types import Ignored
     from notewell.memory import Memory
     from notewell.sync import SyncReport
+    from notewell.types import Ignored
 
 DEGRADED = 5
 SHOWN = 20  # A list longer than this is for --json.

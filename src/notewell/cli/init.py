@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from notewell.cli.output import counted, print_json, say
 from notewell.cli.place import memory_of, workspace_of
 from notewell.config import WORKSPACE_FILE, write_workspace_file
-from notewell.core.errors import BadRequest
+from notewell.errors import BadRequest
 from notewell.notes import ExtraPath, Workspace
 
 if TYPE_CHECKING:

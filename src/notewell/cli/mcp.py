@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import MAIN, add_place, meant, memory_of
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
@@ -86,7 +86,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     _require_sdk()
     _log_to_stderr()
     from notewell.cli.entries import entries_of
-    from notewell.server.mcp import create_server
+    from notewell.mcp_server import create_server
     from notewell.tools import Talk
 
     with memory_of(arguments) as memory:
@@ -97,14 +97,14 @@ def _serve(arguments: argparse.Namespace) -> int:
             if arguments.http:
                 _serve_http(server, arguments)
             else:
-                from notewell.server.stdio import serve_stdio
+                from notewell.mcp_server import serve_stdio
 
                 serve_stdio(server)
     return 0
 
 
 def _serve_http(server: Any, arguments: argparse.Namespace) -> None:
-    from notewell.server.http import PATH, http_app, listen, serve_http
+    from notewell.mcp_server import PATH, http_app, listen, serve_http
 
     token = find_token(arguments.token_file, os.environ)
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
@@ -152,8 +152,8 @@ def _log_to_stderr() -> None:
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    from notewell.server.clients import CLIENTS, Machine
-    from notewell.server.install import entry_text, install
+    from notewell.clients import CLIENTS, Machine, entry_text
+    from notewell.clients.install import install
 
     client = CLIENTS[arguments.client]
     machine = Machine(Path.home(), os.environ, sys.platform)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.progress import ProgressBar
 from notewell.config import default_state_dir
-from notewell.core.errors import EmbedderMissing
-from notewell.embedders.models import listed, pull
+from notewell.embedders import listed, pull
+from notewell.errors import EmbedderMissing
 from notewell.sync import Progress
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.embedders.models import ModelState
+    from notewell.embedders import ModelState
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from notewell.core.errors import OutputFailed
+from notewell.errors import OutputFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
@@ -85,12 +85,12 @@ def _configured(arguments: argparse.Namespace) -> Meant:
     import os
     from pathlib import Path
 
-    from notewell.config.paths import has_files
+    from notewell.config import has_files
 
     standing = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
     if not has_files(Path(HERE), os.environ) or (arguments.agent is None and standing):
         return Meant(arguments.agent or MAIN, HERE)
-    from notewell.config.resolve import Asked, load_configuration, read_configuration
+    from notewell.config import Asked, load_configuration, read_configuration
 
     every = read_configuration(Asked(), os.environ)
     id_ = arguments.agent or every.default_agent
@@ -106,8 +106,7 @@ def _openclaw(arguments: argparse.Namespace) -> Meant:
     """The agent of an OpenClaw, where its notes are, and what its settings come to for us."""
     from dataclasses import replace
 
-    from notewell.config.openclaw import from_openclaw
-    from notewell.config.settings import settings_of
+    from notewell.config import from_openclaw, settings_of
 
     found = from_openclaw()
     id_ = (arguments.agent or found.configuration.default_agent).lower()

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from notewell.cli.history import folder_of
 from notewell.cli.output import flush, print_json, say, tell
 from notewell.cli.place import add_place
-from notewell.core.errors import BadRequest
+from notewell.errors import BadRequest
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from notewell.capture import Place
-    from notewell.capture.review import Proposal
+    from notewell.capture import Place, Proposal
 
 NOTHING_FOUND = 3
 SECTION = "Remembered"
@@ -36,8 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture import Place
-    from notewell.capture.review import propose
+    from notewell.capture import Place, propose
     from notewell.notes import Workspace
 
     root, folder = folder_of(arguments)
@@ -68,7 +66,7 @@ def _chosen(proposals: Sequence[Proposal], ids: Sequence[str]) -> list[Proposal]
 
 
 def _accept(arguments: argparse.Namespace, place: Place, chosen: Sequence[Proposal]) -> int:
-    from notewell.capture.review import accept
+    from notewell.capture import accept
 
     written = [accept(place, one, arguments.section, now=datetime.now(UTC)) for one in chosen]
     if arguments.json:
@@ -82,7 +80,7 @@ def _accept(arguments: argparse.Namespace, place: Place, chosen: Sequence[Propos
 
 
 def _ask(arguments: argparse.Namespace, place: Place, proposals: Sequence[Proposal]) -> int:
-    from notewell.capture.review import decline
+    from notewell.capture import decline
 
     taken = 0
     for one in proposals:
@@ -114,9 +112,8 @@ def _show(place: Place, one: Proposal, section: str) -> None:
 
 
 def _diff(place: Place, one: Proposal, section: str) -> str:
-    from notewell.capture.review import preview
-    from notewell.capture.undo import read_bytes
-    from notewell.core.errors import NoteUnreadable
+    from notewell.capture import preview, read_bytes
+    from notewell.errors import NoteUnreadable
 
     for name in ("MEMORY.md", "memory.md"):
         try:

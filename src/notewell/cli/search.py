@@ -11,7 +11,7 @@ from notewell.cli.place import memory_of
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.core.types import Answer, Hit, ScoreParts
+    from notewell.types import Answer, Hit, ScoreParts
 
 NOTHING_FOUND = 3
 DEGRADED = 5

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import flush, print_json, say
 from notewell.cli.place import add_place, meant
-from notewell.core.errors import BadSetting, NotewellError
+from notewell.errors import BadSetting, NotewellError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from notewell.service.agents import Agents, Place
-    from notewell.service.tokens import TokenBook
+    from notewell.http_service import Agents, Place, TokenBook
 
 DEFAULT_PORT = 7374
 PACKAGES = ("fastapi", "uvicorn", "mcp", "prometheus_client")
@@ -58,13 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     _require_packages()
     import anyio
 
-    from notewell.server.http import listen
-    from notewell.service import logs, tokens
-    from notewell.service.access import Names
-    from notewell.service.agents import Agents
-    from notewell.service.app import create_app
-    from notewell.service.limits import Limits
-    from notewell.service.serving import serve
+    from notewell.http_service import Agents, Limits, Names, create_app, logs, serve, tokens
+    from notewell.mcp_server import listen
 
     state = state_dir_of(arguments)
     book = tokens.TokenBook(state / tokens.NAME)
@@ -109,8 +103,8 @@ def state_dir_of(arguments: argparse.Namespace) -> Path:
 
 def check_exposure(arguments: argparse.Namespace, book: TokenBook) -> None:
     """Before a socket is opened: other machines are let in only by somebody who meant to."""
-    from notewell.server.http import is_loopback
-    from notewell.service.tokens import OWNER
+    from notewell.http_service import OWNER
+    from notewell.mcp_server import is_loopback
 
     book.check()
     if is_loopback(arguments.host):
@@ -133,8 +127,8 @@ def check_exposure(arguments: argparse.Namespace, book: TokenBook) -> None:
 
 def places_of(arguments: argparse.Namespace) -> dict[str, Place]:
     """The one that the options name, else every agent to whom the settings give a folder."""
-    from notewell.core.routing import normal_agent_id
-    from notewell.service.agents import Place
+    from notewell.core import normal_agent_id
+    from notewell.http_service import Place
 
     named = arguments.workspace or arguments.agent or arguments.openclaw
     found = {} if named else _configured()
@@ -154,8 +148,8 @@ def _require_folder(place: Place) -> None:
 
 
 def _configured() -> dict[str, Place]:
-    from notewell.config.resolve import load_configuration
-    from notewell.service.agents import Place
+    from notewell.config import load_configuration
+    from notewell.http_service import Place
 
     every = load_configuration()
     default = every.default_agent
@@ -170,8 +164,8 @@ def _configured() -> dict[str, Place]:
 
 def first_token(book: TokenBook, state: Path, agents: Sequence[str]) -> Path | None:
     """Where the owner's token is, if there was none at all and one was made now."""
-    from notewell.capture.state import replace
-    from notewell.service.tokens import OWNER, OWNER_FILE, Wish
+    from notewell.capture import replace
+    from notewell.http_service import OWNER, OWNER_FILE, Wish
 
     if any(one.kind == "bearer" for one in book.tokens()):
         return None
@@ -191,7 +185,7 @@ def _address(arguments: argparse.Namespace, port: int) -> str:
 
 @contextmanager
 def _known_as(state: Path, address: str) -> Iterator[str]:
-    from notewell.capture.state import read_json, write_json
+    from notewell.capture import read_json, write_json
 
     told: Mapping[str, Any] = {"pid": os.getpid(), "url": address}
     if running_at(state) is None:  # Links are for any of several servers: the first is named.
@@ -206,7 +200,7 @@ def _known_as(state: Path, address: str) -> Iterator[str]:
 
 def running_at(state: Path) -> str | None:
     """The address of a server that runs on this state folder."""
-    from notewell.capture.state import read_json
+    from notewell.capture import read_json
 
     told = read_json(state / RUNNING)
     url, pid = told.get("url"), told.get("pid")
@@ -252,6 +246,7 @@ def _tell_start(
 
 
 def new_link(state: Path, address: str) -> str:
-    from notewell.service.links import NAME, Links
+    from notewell.http_service import Links
+    from notewell.http_service.login_links import NAME
 
     return f"{address}/open?code={Links(state / NAME).make()}"

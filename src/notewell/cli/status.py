@@ -10,7 +10,7 @@ from notewell.cli.place import memory_of
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.status import Answering, Probe, Status
+    from notewell.engines import Answering, Probe, Status
 
 DEGRADED = 5
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.serve import new_link, running_at, state_dir_of
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.service.tokens import Token, TokenBook
+    from notewell.http_service import Token, TokenBook
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,8 @@ def _add_create_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.service.tokens import NAME, TokenBook
+    from notewell.http_service import TokenBook
+    from notewell.http_service.tokens import NAME
 
     book = TokenBook(state_dir_of(arguments) / NAME)
     match arguments.action:
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _create(arguments: argparse.Namespace, book: TokenBook) -> None:
-    from notewell.service.tokens import Wish, days_of
+    from notewell.http_service import Wish, days_of
 
     agents = tuple(id_ for told in arguments.agent for id_ in told.split(",")) or ("main",)
     wish = Wish(

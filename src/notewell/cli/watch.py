@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import tell
 from notewell.cli.place import add_place, memory_of
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from notewell.config import Settings
-    from notewell.sync.when import Timing
+    from notewell.sync import Timing
 
 MAX_MINUTES = 10_080.0
 MAX_DEBOUNCE_S = 600.0
@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from notewell.cli.watching import JsonView, LiveView
-    from notewell.sync.hear import FileEar, NoEar
+    from notewell.sync import FileEar, NoEar
 
     stop = threading.Event()
     with memory_of(arguments) as memory, _ended_by_signals(stop):
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _timing(arguments: argparse.Namespace, settings: Settings) -> Timing:
     """What the command line says, else what the settings say."""
-    from notewell.sync.when import Timing
+    from notewell.sync import Timing
 
     debounce_s, minutes = arguments.debounce, arguments.every
     if debounce_s is not None and not 0 <= debounce_s <= MAX_DEBOUNCE_S:

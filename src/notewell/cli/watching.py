@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.index import figures
 from notewell.cli.output import JSON_VERSION, counted, flush, say, tell
-from notewell.notes.names import shown
-from notewell.sync.watch import Failed, Heard, Listening, Scanning, Synced
+from notewell.notes import shown
+from notewell.sync import Failed, Heard, Listening, Scanning, Synced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from notewell.sync import Progress, SyncReport
-    from notewell.sync.watch import Told
+    from notewell.sync import Progress, SyncReport, Told
 
 NAMED = 2
 """Notes named in a line; of more, their number says enough."""

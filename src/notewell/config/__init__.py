@@ -8,18 +8,38 @@ A file becomes a tree with lines (`read_file`) and is held against the table of 
 `walk`); the layers are resolved into one `Configuration` (`resolve`).
 """
 
-from notewell.config.paths import default_state_dir
-from notewell.config.settings import (
-    WORKSPACE_FILE,
-    Settings,
-    load_settings,
-    write_workspace_file,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "WORKSPACE_FILE",
-    "Settings",
-    "default_state_dir",
-    "load_settings",
-    "write_workspace_file",
-]
+if TYPE_CHECKING:
+    from notewell.config.openclaw import OpenClaw, from_openclaw
+    from notewell.config.paths import default_state_dir, has_files
+    from notewell.config.positions import Finding, Kind
+    from notewell.config.resolve import Asked, check_file, load_configuration, read_configuration
+    from notewell.config.schema import json_schema
+    from notewell.config.secret import masked
+    from notewell.config.settings import (
+        WORKSPACE_FILE,
+        Settings,
+        load_settings,
+        settings_of,
+        write_workspace_file,
+    )
+    from notewell.config.validate import Owner
+    from notewell.config.values import AgentSettings, Configuration
+else:
+    from notewell.lazy import lazy_exports
+
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "openclaw": "OpenClaw from_openclaw",
+            "paths": "default_state_dir has_files",
+            "positions": "Finding Kind",
+            "resolve": "Asked check_file load_configuration read_configuration",
+            "schema": "json_schema",
+            "secret": "masked",
+            "settings": "Settings WORKSPACE_FILE load_settings settings_of write_workspace_file",
+            "validate": "Owner",
+            "values": "AgentSettings Configuration",
+        },
+    )

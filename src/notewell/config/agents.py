@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.config.located import Finding
-from notewell.config.table import agent_keys, global_keys
+from notewell.config.positions import Finding
+from notewell.config.registry import agent_keys, global_keys
+from notewell.config.validate import dotted
 from notewell.config.values import Provider
-from notewell.config.walk import dotted
-from notewell.core.routing import Binding, Peer, chat_type_of, normal_agent_id
+from notewell.core import Binding, Peer, chat_type_of, normal_agent_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from notewell.config.walk import Setting, Walked
+    from notewell.config.validate import Setting, Walked
 
 DEFAULT = "default"
 MAX_AGENTS = 256

@@ -11,7 +11,7 @@ import math
 import re
 from typing import Any, NamedTuple, Protocol
 
-from notewell.config.located import shown
+from notewell.config.positions import shown
 
 JsonSchema = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from notewell.config.checks import Choice, Flag, Number, Paths, Sources, Text, Url
 from notewell.config.key import Key, off, on
 from notewell.config.secret import Headers, SecretText
-from notewell.core.fusion import FUSIONS
-from notewell.core.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, MAX_RESULTS
+from notewell.core import FUSIONS
+from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, MAX_RESULTS
 
 PROVIDERS = (
     "auto",

@@ -15,7 +15,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.config.located import Document, Finding, Located
 from notewell.config.paths import (
     CONFIG_VARIABLE,
     SUFFIXES,
@@ -24,13 +23,14 @@ from notewell.config.paths import (
     home,
     user_config_dir,
 )
+from notewell.config.positions import Document, Finding, Located
 from notewell.config.read_file import read_document
-from notewell.config.walk import Walked, walk
+from notewell.config.validate import Walked, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.config.walk import Owner
+    from notewell.config.validate import Owner
 
 
 def expanded(text: str, environment: Mapping[str, str], base: Path) -> Path:

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 
 from notewell.config.checks import Unused
 from notewell.config.layers import expanded
-from notewell.config.located import Document, Finding, Located, plain, shown
 from notewell.config.paths import home
+from notewell.config.positions import Document, Finding, Located, plain, shown
 from notewell.config.read_file import read_document
 from notewell.config.resolve import Asked, read_configuration
 from notewell.config.secret import masked
-from notewell.config.walk import Walked, dotted, walk
+from notewell.config.validate import Walked, dotted, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

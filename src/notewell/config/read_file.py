@@ -10,7 +10,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from notewell.config.located import MAX_FILE_BYTES, Document, Finding, Located, Malformed
+from notewell.config.positions import MAX_FILE_BYTES, Document, Finding, Located, Malformed
 
 if TYPE_CHECKING:
     from pathlib import Path

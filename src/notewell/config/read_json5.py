@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from notewell.config.located import (
+from notewell.config.positions import (
     MAX_DEPTH,
     MAX_VALUES,
     Finding,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.config.located import (
+from notewell.config.positions import (
     MAX_DEPTH,
     MAX_VALUES,
     Data,

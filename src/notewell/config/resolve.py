@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.agents import agent_entries, agent_values, bindings_of, providers_of
 from notewell.config.layers import expanded, user_layer, workspace_layer
-from notewell.config.located import Finding
+from notewell.config.positions import Finding
 from notewell.config.values import AgentSettings, Compaction, Configuration, MemorySearch, made
-from notewell.core.errors import BadSetting
-from notewell.core.routing import DEFAULT_AGENT, normal_agent_id
+from notewell.core import DEFAULT_AGENT, normal_agent_id
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.config.agents import Entry, Value
-    from notewell.config.located import Kind
-    from notewell.config.walk import Owner, Walked
+    from notewell.config.positions import Kind
+    from notewell.config.validate import Owner, Walked
 
 
 class Asked(NamedTuple):
@@ -182,7 +182,7 @@ def _unknown_providers(
 ) -> list[Finding]:
     """A provider is one of ours or one the user named; OpenClaw has more, which we leave."""
     from notewell.config.keys_search import PROVIDERS
-    from notewell.config.walk import did_you_mean
+    from notewell.config.validate import did_you_mean
 
     findings = []
     for key in ("memorySearch.provider", "memorySearch.fallback"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from notewell.config.key import Key
-from notewell.config.table import tree
+from notewell.config.registry import tree
 
 if TYPE_CHECKING:
-    from notewell.config.table import Tree
+    from notewell.config.registry import Tree
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

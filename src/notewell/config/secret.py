@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.checks import Checked, JsonSchema, Wrong
-from notewell.core.secret import MASK, Secret
+from notewell.core import MASK, Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from notewell.core.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from notewell.notes import ExtraPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from notewell.config.values import AgentSettings, Query
-    from notewell.core.fusion import Fusion
-    from notewell.core.secret import Secret
-    from notewell.embedders.settings import EmbedderSettings
-    from notewell.lance.settings import LanceSettings
-    from notewell.qmd.settings import QmdSettings
+    from notewell.core import Fusion, Secret
+    from notewell.embedders import EmbedderSettings
+    from notewell.entries import LanceSettings
+    from notewell.qmd import QmdSettings
 
 WORKSPACE_FILE = "notewell.json"
 HALF_LIFE_DAYS = 30.0
@@ -168,12 +167,7 @@ def _half_life(query: Query) -> float | None:
 
 
 def _embedder(agent: AgentSettings) -> EmbedderSettings:
-    from notewell.embedders.settings import (
-        BatchSettings,
-        EmbedderSettings,
-        LocalSettings,
-        RemoteSettings,
-    )
+    from notewell.embedders import BatchSettings, EmbedderSettings, LocalSettings, RemoteSettings
 
     told = agent.memory_search
     batch = told.remote.batch
@@ -201,7 +195,7 @@ def _embedder(agent: AgentSettings) -> EmbedderSettings:
 def _qmd(agent: AgentSettings) -> QmdSettings | None:
     if agent.values["memory.backend"] != "qmd":
         return None
-    from notewell.qmd.settings import settings_from
+    from notewell.qmd import settings_from
 
     above = "memory.qmd."
     told = agent.values.items()
@@ -211,7 +205,7 @@ def _qmd(agent: AgentSettings) -> QmdSettings | None:
 
 
 def _entries(agent: AgentSettings) -> LanceSettings | None:
-    from notewell.lance.settings import NAME, LanceSettings
+    from notewell.entries import NAME, LanceSettings
 
     told = agent.values
     if not told[f"{NAME}.enabled"]:

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from notewell.config.located import Finding
-    from notewell.core.fusion import Fusion
-    from notewell.core.routing import Binding
-    from notewell.core.secret import Secret
-    from notewell.core.types import Source
+    from notewell.config.positions import Finding
+    from notewell.core import Binding, Fusion, Secret
+    from notewell.types import Source
 
 
 class Part:

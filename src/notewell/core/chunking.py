@@ -25,10 +25,10 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from notewell.core.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
-from notewell.core.marks import without_marks
-from notewell.core.types import Chunk, Span
-from notewell.core.weight import fitting_chars, weight
+from notewell.core.entry_marker import without_marks
+from notewell.core.token_estimate import fitting_chars, weight
+from notewell.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from notewell.types import Chunk, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

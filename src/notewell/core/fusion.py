@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from notewell.core.ports import ModelFacts
+    from notewell.ports import ModelFacts
 
 Fusion: TypeAlias = Literal["weighted", "rrf", "seed"]
 FUSIONS: tuple[Fusion, ...] = ("weighted", "rrf", "seed")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from notewell.core.types import Span
+    from notewell.types import Span
 
 MERGED_CHARS = 2400
 """Neighbours are one hit as long as it stays below this: three chunks in a row."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from notewell.core.limits import SNIPPET_CHARS
 from notewell.core.words import words
+from notewell.limits import SNIPPET_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

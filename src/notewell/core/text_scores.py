@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from notewell.core.querying import TextQuery
-    from notewell.core.types import Span
+    from notewell.core.terms import TextQuery
+    from notewell.types import Span
 
 K1 = 1.2
 B = 0.75

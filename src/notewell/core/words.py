@@ -122,13 +122,6 @@ def without_accents(word: str) -> str:
     return word if word.isascii() else strip(word) or word
 
 
-def is_latin(text: str) -> bool:
-    """Whether at least half of the letters are Latin: what an English model can read."""
-    letters = [character for character in text if character.isalpha()]
-    latin = sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters)
-    return latin * 2 >= len(letters)
-
-
 def is_identifier(form: str) -> bool:
     """Whether a form was made up by somebody (a828e60, err_foo), not taken from a language."""
     digits = sum(character.isdigit() for character in form)

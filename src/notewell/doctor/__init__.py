@@ -22,20 +22,30 @@ verdict.py       what the proof says
 rows.py          the questions to SQLite that only the proof asks
 """
 
-from notewell.doctor.checkup import examine
-from notewell.doctor.finding import Finding
-from notewell.doctor.patient import Patient
-from notewell.doctor.proof import verify
-from notewell.doctor.repairs import Deed, mend
-from notewell.doctor.verdict import Disagreement, Verdict
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Deed",
-    "Disagreement",
-    "Finding",
-    "Patient",
-    "Verdict",
-    "examine",
-    "mend",
-    "verify",
-]
+if TYPE_CHECKING:
+    from notewell.doctor.checkup import examine
+    from notewell.doctor.finding import Finding
+    from notewell.doctor.leases import leases_in
+    from notewell.doctor.repairs import Deed, mend
+    from notewell.doctor.report import Disagreement, Verdict
+    from notewell.doctor.state_dir import nearest
+    from notewell.doctor.subject import Patient
+    from notewell.doctor.verification import verify
+else:
+    from notewell.lazy import lazy_exports
+
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "checkup": "examine",
+            "finding": "Finding",
+            "leases": "leases_in",
+            "repairs": "Deed mend",
+            "report": "Disagreement Verdict",
+            "state_dir": "nearest",
+            "subject": "Patient",
+            "verification": "verify",
+        },
+    )

@@ -9,20 +9,20 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NotewellError
-from notewell.doctor import index_health, machine, notes_health, place, workspaces
+from notewell.doctor import index_health, machine, notes_health, state_dir, workspaces
 from notewell.doctor.finding import Finding
 from notewell.doctor.leases import lease_findings
 from notewell.doctor.orphans import orphans
+from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from notewell.core.types import Scan
-    from notewell.doctor.patient import Patient
+    from notewell.doctor.subject import Patient
+    from notewell.engines import Status
     from notewell.memory import Memory
-    from notewell.status import Status
-    from notewell.sync.keeping import Keeping
+    from notewell.sync import Keeping
+    from notewell.types import Scan
 
     Check = tuple[str, Callable[[], Iterable[Finding]]]
 
@@ -62,9 +62,9 @@ def _state(patient: Patient, note_bytes: Callable[[], int]) -> list[Check]:
     state, index, now = patient.state, patient.index, patient.now()
     most = patient.memory.settings.cache_entries if patient.memory else None
     return [
-        ("state", lambda: place.file_system(index)),
-        ("state", lambda: place.permissions(state, index)),
-        ("disk", lambda: place.room(index, note_bytes())),
+        ("state", lambda: state_dir.file_system(index)),
+        ("state", lambda: state_dir.permissions(state, index)),
+        ("disk", lambda: state_dir.room(index, note_bytes())),
         ("lease", lambda: lease_findings(index, now)),
         ("orphans", lambda: orphans(state, index, now.timestamp())),
         ("orphans", lambda: workspaces.other_indexes(patient)),
@@ -106,7 +106,7 @@ def _note_bytes(scan: Callable[[], Scan]) -> int:
 
 
 def _folders(keeping: Keeping) -> int:
-    from notewell.sync.ground import Ground
+    from notewell.sync import Ground
 
     transcripts = keeping.transcripts[0].places if keeping.transcripts else ()
     ground = Ground([*keeping.notes.places, *transcripts], ignore=[keeping.index.folder.path])
@@ -148,8 +148,7 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
 
 def capture(patient: Patient) -> Iterator[Finding]:
     """What the hooks of an agent's host have been doing; silence where none ever ran."""
-    from notewell.capture.heartbeat import pulse
-    from notewell.capture.place import capture_dir
+    from notewell.capture import capture_dir, pulse
 
     folder = capture_dir(patient.state, patient.agent, patient.workspace)
     beat = pulse(folder, patient.now())

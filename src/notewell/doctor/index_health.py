@@ -6,7 +6,6 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexTrouble
 from notewell.doctor.finding import (
     FIX,
     BringUpToDate,
@@ -15,16 +14,15 @@ from notewell.doctor.finding import (
     Rebuild,
     size_told,
 )
-from notewell.index.cache import count_entries
-from notewell.index.folder import CURRENT, IndexFolder
-from notewell.index.pages import condition
+from notewell.errors import IndexTrouble
+from notewell.index import CURRENT, IndexFolder, condition, count_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from notewell.index.pages import Condition
-    from notewell.status import Status
+    from notewell.engines import Status
+    from notewell.index import Condition
 
 SYNC = f"run `notewell index`; {FIX}"
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from notewell.doctor.finding import Finding
-from notewell.doctor.ours import is_alive
+from notewell.doctor.state_files import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,7 +31,7 @@ SCARCE = 2
 
 def sqlite_finding(version: str, extensions: Path) -> Finding:
     """Whether this SQLite keeps what it was given, and notices what the disk lost."""
-    from notewell.index.connect import OLDEST_SOUND_SQLITE
+    from notewell.index import OLDEST_SOUND_SQLITE
 
     if tuple(int(part) for part in version.split(".")) < OLDEST_SOUND_SQLITE:
         oldest = ".".join(map(str, OLDEST_SOUND_SQLITE))
@@ -93,7 +93,7 @@ def _wanted(settings: Settings | None) -> Iterator[tuple[str, str]]:
 
 def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
     """Whether `notewell watch` could hear changes in that many folders."""
-    from notewell.sync.hear import MAX_FOLDERS
+    from notewell.sync import MAX_FOLDERS
 
     if folders > MAX_FOLDERS:
         told = f"{folders} folders of notes: a watch listens to at most {MAX_FOLDERS}"

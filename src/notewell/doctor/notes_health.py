@@ -8,15 +8,15 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import MOST_TOLD, Finding
-from notewell.doctor.place import may
-from notewell.notes.names import is_conflict_copy
+from notewell.doctor.state_dir import may
+from notewell.notes import is_conflict_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from notewell.core.types import Ignored, Scan
+    from notewell.types import Ignored, Scan
 
 _DAY = re.compile(r"(?:^|/)(\d{4}-\d\d-\d\d)[^/]*$")
 SLACK = timedelta(days=1)

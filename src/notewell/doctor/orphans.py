@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexTrouble
 from notewell.doctor.finding import FIX, Finding, Remove, Sweep, size_told
 from notewell.doctor.leases import is_held
-from notewell.doctor.ours import GENERATION_FILE, files, index_folders, leftovers
+from notewell.doctor.state_files import GENERATION_FILE, files, index_folders, leftovers
+from notewell.errors import IndexTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ def _in_index(folder: Path, now_s: float) -> Iterator[Finding]:
 
 def sweepable(folder: Path, now_s: float) -> list[Path]:
     """The files of an index folder that no reader and no later version needs."""
-    from notewell.index.folder import CURRENT, SUSPECT, IndexFolder
+    from notewell.index import CURRENT, SUSPECT, IndexFolder
 
     current = IndexFolder(folder).current()
     if os.path.lexists(folder / CURRENT) and (current is None or not current.exists()):
@@ -66,7 +66,7 @@ def sweepable(folder: Path, now_s: float) -> list[Path]:
 
 
 def _old_generations(there: list[Path], current: Path | None) -> list[Path]:
-    from notewell.index.schema import SCHEMA
+    from notewell.index import SCHEMA
 
     by_name: dict[str, list[Path]] = {}
     for file in there:

@@ -11,7 +11,6 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NotewellError
 from notewell.doctor.finding import (
     BringUpToDate,
     CacheAnew,
@@ -22,14 +21,15 @@ from notewell.doctor.finding import (
     size_told,
 )
 from notewell.doctor.orphans import sweepable
-from notewell.index.pages import condition
+from notewell.errors import NotewellError
+from notewell.index import condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from notewell.doctor.finding import Finding, Remedy
-    from notewell.doctor.patient import Patient
+    from notewell.doctor.subject import Patient
     from notewell.memory import Memory
     from notewell.sync import Progress
 
@@ -140,8 +140,7 @@ def _remove(paths: Sequence[Path]) -> str:
 
 
 def _sweep(folder: Path, now_s: float) -> str:
-    from notewell.index.folder import IndexFolder
-    from notewell.index.lease import writer_lease
+    from notewell.index import IndexFolder, writer_lease
 
     with writer_lease(IndexFolder(folder).writer_lock, wait_s=LEASE_WAIT_S):
         gone, freed = [], 0
@@ -153,7 +152,7 @@ def _sweep(folder: Path, now_s: float) -> str:
 
 
 def _begin_anew(cache: Path) -> str:
-    from notewell.index.lease import writer_lease
+    from notewell.index import writer_lease
 
     with writer_lease(cache.with_suffix(".lock"), wait_s=LEASE_WAIT_S):
         if not cache.exists() or condition(cache, is_index=False).kind != "damaged":
@@ -165,8 +164,7 @@ def _begin_anew(cache: Path) -> str:
 
 def _set_aside(generation: Path) -> str:
     """Unlike a sync, without removing what was set aside before: that is for `sweepable`."""
-    from notewell.index.folder import IndexFolder
-    from notewell.index.lease import writer_lease
+    from notewell.index import IndexFolder, writer_lease
 
     folder = IndexFolder(generation.parent)
     with writer_lease(folder.writer_lock, wait_s=LEASE_WAIT_S):

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import Finding, size_told
-from notewell.doctor.ours import index_folders
+from notewell.doctor.state_files import index_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from notewell.doctor.patient import Patient
+    from notewell.doctor.subject import Patient
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
-    from notewell.config.resolve import Asked, read_configuration
+    from notewell.config import Asked, read_configuration
 
     asked = Asked(patient.workspace, patient.agent.lower())
     configuration = read_configuration(asked, patient.environment)
@@ -34,7 +34,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def other_indexes(patient: Patient) -> Iterator[Finding]:
     """Those of workspaces that are gone; and how many nobody can say anything about."""
-    from notewell.index.folder import IndexFolder
+    from notewell.index import IndexFolder
 
     known = dict(_known(patient))
     for folder, workspace in known.items():
@@ -54,7 +54,7 @@ def other_indexes(patient: Patient) -> Iterator[Finding]:
 
 def _known(patient: Patient) -> Iterator[tuple[Path, Path]]:
     """Index folders with the workspaces they are of."""
-    from notewell.config.resolve import Asked, read_configuration
+    from notewell.config import Asked, read_configuration
     from notewell.memory import index_dir
 
     for agent, told in read_configuration(Asked(), patient.environment).agents.items():

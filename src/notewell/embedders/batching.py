@@ -20,17 +20,17 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.errors import EmbedderTrouble, TextTooLarge
-from notewell.core.limits import CHARS_PER_TOKEN
-from notewell.core.weight import weight
-from notewell.embedders.halves import embed_in_halves
+from notewell.core import weight
+from notewell.embedders.split_oversized import embed_in_halves
+from notewell.errors import EmbedderTrouble, TextTooLarge
+from notewell.limits import CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from notewell.core.ports import Keep, Kind, Vectors
     from notewell.embedders.deadline import Deadline
     from notewell.embedders.retrying import Ask
+    from notewell.ports import Keep, Kind, Vectors
 
 GOOD_IN_A_ROW = 16
 """Requests that go through before a larger one is tried: one in seventeen may be in vain."""

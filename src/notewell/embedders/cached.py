@@ -11,14 +11,14 @@ import hashlib
 from collections import deque
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import EmbedderTrouble
-from notewell.core.ports import Gradual
+from notewell.errors import EmbedderTrouble
+from notewell.ports import Gradual
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from notewell.core.ports import Embedder, Keep, Kind, ModelFacts, VectorCache, Vectors
     from notewell.embedders.usage import CacheTally
+    from notewell.ports import Embedder, Keep, Kind, ModelFacts, VectorCache, Vectors
 
 LENGTH_TOLERANCE = 1e-2
 """How far from 1 a kept vector may be: rounding stays far below, damage seldom does."""

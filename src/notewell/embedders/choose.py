@@ -16,20 +16,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.core.errors import BadSetting
 from notewell.embedders.batch import with_batch
 from notewell.embedders.decision import Chosen, Decision, Step
 from notewell.embedders.keys import KeySources
 from notewell.embedders.open_remote import REMOTE, open_remote
 from notewell.embedders.remote import Runtime
 from notewell.embedders.settings import BatchSettings
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from notewell.core.errors import EmbedderTrouble
-    from notewell.core.ports import Embedder
     from notewell.embedders.settings import EmbedderSettings
+    from notewell.errors import EmbedderTrouble
+    from notewell.ports import Embedder
 
 Maker: TypeAlias = "Callable[[EmbedderSettings], Embedder]"
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import EmbedderFailed, EmbedderTrouble
+from notewell.errors import EmbedderFailed, EmbedderTrouble
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Kind
     from notewell.embedders.deadline import Clock
+    from notewell.ports import Kind
 
 COOLDOWN_S = 30.0
 REFUSED_S = 300.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from notewell.core.ports import Embedder
+    from notewell.ports import Embedder
 
 Outcome: TypeAlias = Literal["used", "passed over"]
 

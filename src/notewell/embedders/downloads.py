@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from notewell.private import make_private, open_model, open_private
+from notewell.files import make_private, open_model, open_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,15 +16,15 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from notewell.core.errors import EmbedderFailed, EmbedderMissing
-from notewell.core.ports import ModelFacts
 from notewell.embedders import weights
+from notewell.errors import EmbedderFailed, EmbedderMissing
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from notewell.core.ports import Kind, Vectors
+    from notewell.ports import Kind, Vectors
 
 PROVIDER = "embedded"
 

@@ -32,8 +32,8 @@ from notewell.embedders.provider import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from notewell.core.ports import Kind
-    from notewell.core.secret import Secret
+    from notewell.core import Secret
+    from notewell.ports import Kind
 
 MODELS = {
     "gemini-embedding-001": Model(3072, 2048, 0.15, range(128, 3073)),

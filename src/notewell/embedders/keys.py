@@ -25,9 +25,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from notewell.core.errors import EmbedderMissing
-from notewell.core.secret import Secret
+from notewell.core import Secret
 from notewell.embedders.profiles import profile_key
+from notewell.errors import EmbedderMissing
 
 ENVIRONMENT: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

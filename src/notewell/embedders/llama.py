@@ -17,7 +17,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.core.errors import EmbedderFailed
+from notewell.errors import EmbedderFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import (
+from notewell.embedders.gguf import GgufHead, NotGguf, read_head
+from notewell.embedders.prompts import prompts_of
+from notewell.embedders.split_oversized import LEAST_CHARS, embed_in_halves
+from notewell.errors import (
     AnswerUnusable,
     BadSetting,
     EmbedderFailed,
@@ -28,18 +31,15 @@ from notewell.core.errors import (
     EmbedderTrouble,
     TextTooLarge,
 )
-from notewell.core.ports import ModelFacts
-from notewell.embedders.gguf import GgufHead, NotGguf, read_head
-from notewell.embedders.halves import LEAST_CHARS, embed_in_halves
-from notewell.embedders.prompts import prompts_of
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.ports import Kind, Vectors
     from notewell.embedders.downloads import Progress
     from notewell.embedders.llama import Llama
     from notewell.embedders.prompts import Prompts
+    from notewell.ports import Kind, Vectors
 
 PROVIDER = "local"
 PACKAGE = "xllamacpp"
@@ -232,8 +232,8 @@ class LocalEmbedder:
             raise EmbedderMissing(PROVIDER, why, "name another file in local.modelPath") from error
 
     def _ask(self, texts: Sequence[str], kind: Kind, prompts: Prompts) -> Vectors:
-        from notewell.embedders.checked import unit_vectors
         from notewell.embedders.provider import NotRows
+        from notewell.embedders.validate import unit_vectors
 
         # A lone surrogate is no text, and the way to llama.cpp is paved with UTF-8.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]

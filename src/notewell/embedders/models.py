@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import BadRequest, EmbedderMissing
 from notewell.embedders import weights
 from notewell.embedders.local import DEFAULT_MODEL, HUB, LocalEmbedder, LocalModel
+from notewell.errors import BadRequest, EmbedderMissing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,9 +17,9 @@ import math
 import threading
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import EmbedderFailed, EmbedderMissing
-from notewell.core.ports import ModelFacts
 from notewell.embedders import weights
+from notewell.errors import EmbedderFailed, EmbedderMissing
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core.ports import Kind, Vectors
+    from notewell.ports import Kind, Vectors
 
 PROVIDER = "embedded"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import EmbedderMissing
-from notewell.core.ports import ModelFacts
+from notewell.errors import EmbedderMissing
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.ports import Kind, Vectors
+    from notewell.ports import Kind, Vectors
 
 FACTS = ModelFacts(provider="none", model="words alone", dims=0, chunk_tokens=400)
 

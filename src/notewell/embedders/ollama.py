@@ -29,7 +29,7 @@ from notewell.embedders.provider import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.ports import Kind
+    from notewell.ports import Kind
 
 
 def request(target: Target, texts: Sequence[str], kind: Kind) -> Request:

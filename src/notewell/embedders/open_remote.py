@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import BadSetting, EmbedderMissing
 from notewell.embedders.gemini import GEMINI
 from notewell.embedders.keys import ENVIRONMENT
 from notewell.embedders.ollama import OLLAMA
@@ -19,11 +18,12 @@ from notewell.embedders.provider import Target
 from notewell.embedders.remote import RemoteEmbedder, RemotePlan, Runtime
 from notewell.embedders.settings import RemoteSettings
 from notewell.embedders.voyage import VOYAGE
+from notewell.errors import BadSetting, EmbedderMissing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.core.secret import Secret
+    from notewell.core import Secret
     from notewell.embedders.keys import FoundKey, KeySources
     from notewell.embedders.provider import Provider
     from notewell.embedders.settings import EmbedderSettings

@@ -13,7 +13,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from notewell.core.secret import Secret
+from notewell.core import Secret
 from notewell.embedders.prompts import prompts_of
 from notewell.embedders.provider import (
     Json,
@@ -33,7 +33,7 @@ from notewell.embedders.provider import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from notewell.core.ports import Kind
+    from notewell.ports import Kind
 
 _REQUEST_TOKENS = 300_000
 

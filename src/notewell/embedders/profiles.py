@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from notewell.core.errors import EmbedderMissing
-from notewell.core.secret import Secret
+from notewell.core import Secret
+from notewell.errors import EmbedderMissing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

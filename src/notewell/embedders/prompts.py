@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.ports import Kind
+    from notewell.ports import Kind
 
 
 class Prompts(NamedTuple):

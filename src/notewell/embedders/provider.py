@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from notewell.core.ports import Kind
-    from notewell.core.secret import Secret
+    from notewell.core import Secret
+    from notewell.ports import Kind
 
 Json: TypeAlias = Any
 """What `json.loads` gave: of any shape until it was looked at."""

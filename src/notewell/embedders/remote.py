@@ -18,26 +18,26 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from notewell.core.errors import AnswerUnusable, EmbedderMissing, EmbedderTrouble
-from notewell.core.ports import ModelFacts
 from notewell.embedders.batching import Batching, Limits, estimated_tokens
-from notewell.embedders.calls import Calls
-from notewell.embedders.checked import unit_vectors
 from notewell.embedders.cooldown import COOLDOWN_S, CoolDown
 from notewell.embedders.deadline import Clock, Deadline
-from notewell.embedders.faults import fault
-from notewell.embedders.known_dims import KnownDims
+from notewell.embedders.dims_cache import KnownDims
+from notewell.embedders.error_mapping import fault
+from notewell.embedders.http_client import Calls
 from notewell.embedders.provider import NotRows
 from notewell.embedders.retrying import Retrying, RetryPolicy
 from notewell.embedders.usage import Usage, UsageCounter
+from notewell.embedders.validate import unit_vectors
+from notewell.errors import AnswerUnusable, EmbedderMissing, EmbedderTrouble
+from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.core.ports import Keep, Kind, Vectors
-    from notewell.core.secret import Secret
-    from notewell.embedders.calls import Reply
+    from notewell.core import Secret
+    from notewell.embedders.http_client import Reply
     from notewell.embedders.provider import Model, Provider, Request, Target
+    from notewell.ports import Keep, Kind, Vectors
 
 REQUEST_TOKENS = 8000
 """Estimated tokens in a request, as in the original: enough to be quick, little enough to lose."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from notewell.core.errors import EmbedderFailed, EmbedderUnreachable
-from notewell.embedders.faults import MAY_PASS
+from notewell.embedders.error_mapping import MAY_PASS
+from notewell.errors import EmbedderFailed, EmbedderUnreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from notewell.core.ports import Kind, Vectors
     from notewell.embedders.deadline import Deadline
+    from notewell.ports import Kind, Vectors
 
 Ask: TypeAlias = "Callable[[Sequence[str], Kind, Deadline], Vectors]"
 """The shape of every layer between an embedder and the wire. It is not `Embedder.embed`, because

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.core.secret import Secret
+    from notewell.core import Secret
 
 QUERY_TIMEOUT_S = 1.5
 """A search must have its keyword answer within 2 s even when the provider hangs."""

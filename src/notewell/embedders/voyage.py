@@ -27,7 +27,7 @@ from notewell.embedders.provider import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.ports import Kind
+    from notewell.ports import Kind
 
 _DIMS = (256, 512, 1024, 2048)
 

@@ -222,7 +222,7 @@ def _move_files(model: Model, scratch: Path, target: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """As `notewell.private` has it, which the build, for want of our package, cannot import."""
+    """As in `notewell.files.private`, which the build cannot import: it is not built yet."""
     if not folder.is_dir():
         _make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)

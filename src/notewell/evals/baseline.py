@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from notewell.core.errors import NoteUnreadable
+from notewell.errors import NoteUnreadable
 from notewell.evals.measures import Found
-from notewell.evals.run import Reply
+from notewell.evals.runner import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.errors import NotADataset
+from notewell.errors import NotADataset
 from notewell.evals.passages import load_groups
 from notewell.evals.records import Record, read_object, read_objects
 

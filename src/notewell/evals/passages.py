@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.errors import NotADataset, StateNotWritable
+from notewell.errors import NotADataset, StateNotWritable
 from notewell.evals.records import Record, read_objects, read_rows
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from notewell.core.errors import NotADataset
+from notewell.errors import NotADataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

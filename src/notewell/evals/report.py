@@ -10,8 +10,8 @@ from notewell.evals.measures import SHARES, Interval
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.evals.compare import Comparison
-    from notewell.evals.run import Run
+    from notewell.evals.comparison import Comparison
+    from notewell.evals.runner import Run
 
 ALMOST_ONE = 0.9995
 """From here on three digits show a 1."""

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from notewell import __version__
-from notewell.core.errors import BadRequest, OutputFailed
+from notewell.errors import BadRequest, OutputFailed
 from notewell.evals.dataset import Evidence, Place, Question
 from notewell.evals.measures import Found
-from notewell.evals.run import Asked, Run
+from notewell.evals.runner import Asked, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

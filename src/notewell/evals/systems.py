@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from notewell import ExtraPath, QmdSettings, Settings, load_settings, open_memory
-from notewell.core.errors import BadRequest, NoteUnreadable
+from notewell.errors import BadRequest, NoteUnreadable
 from notewell.evals.baseline import PlainFts5
 from notewell.evals.measures import Found
-from notewell.evals.run import Reply
+from notewell.evals.runner import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from notewell import Memory, Progress
     from notewell.evals.dataset import NotesFolder
-    from notewell.evals.run import System
+    from notewell.evals.runner import System
 
 SYSTEMS = ("hybrid", "keyword", "vector", "qmd", "fts5")
 BACKENDS = {"builtin": "hybrid", "qmd": "qmd"}

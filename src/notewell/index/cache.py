@@ -7,7 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexUnreadable
+from notewell.errors import IndexUnreadable
 from notewell.index.connect import (
     cannot_open,
     is_damage,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from notewell.core.ports import ModelFacts, Vectors
+    from notewell.ports import ModelFacts, Vectors
 
 MAX_ENTRIES = 50_000
 """About 77 MB at 384 dimensions; the oldest go first."""

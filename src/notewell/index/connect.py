@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from notewell.core.errors import IndexBusy, IndexUnreadable, NotewellError, StateNotWritable
+from notewell.errors import IndexBusy, IndexUnreadable, NotewellError, StateNotWritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,7 +2,7 @@
 
     CURRENT            names the generation that answers, e.g. `index-7.sqlite`
     index-7.sqlite     that generation (with -wal and -shm beside it while in use)
-    index-7.sqlite-map perhaps: where a page draws its chunks (see `service/atlas.py`)
+    index-7.sqlite-map perhaps: where a page draws its chunks (see `http_service/vector_map.py`)
     index-8.sqlite     perhaps: one being built; nobody reads it before CURRENT names it
     cache.sqlite       vectors already paid for; outlives every generation
     writer.lock        the lease on writing, held for a moment
@@ -23,8 +23,8 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexUnreadable, StateNotWritable
-from notewell.private import make_private, sync_directory
+from notewell.errors import IndexUnreadable, StateNotWritable
+from notewell.files import make_private, sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

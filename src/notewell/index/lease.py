@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexBusy, StateNotWritable
+from notewell.errors import IndexBusy, StateNotWritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from notewell.core.errors import IndexUnreadable
+from notewell.errors import IndexUnreadable
 from notewell.index.connect import doubted, is_damage, is_immutable, open_reader, our_errors
 from notewell.index.schema import SCHEMA, found_schema
 from notewell.index.snapshot import Snapshot, register_counts

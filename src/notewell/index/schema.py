@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexTooNew, IndexUnreadable
+from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.connect import require_checksums
 
 if TYPE_CHECKING:

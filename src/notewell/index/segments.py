@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core.ports import Vectors
     from notewell.index.vectors import VectorReader
+    from notewell.ports import Vectors
 
     Ids = NDArray[np.int64]
 
@@ -143,7 +143,7 @@ class SegmentDriver:
         return sum(count for source, count in rows if source in sources)
 
     def reader(self) -> VectorReader:
-        from notewell.index.resident import SegmentReader
+        from notewell.index.segment_reader import SegmentReader
 
         return SegmentReader(self.codes_rows)
 
@@ -215,7 +215,7 @@ def _dissolve(db: apsw.Connection, which: str, values: tuple[str | int, ...] = (
 
 
 def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
-    from notewell.index.bits import seal
+    from notewell.index.sign_codes import seal
 
     ((dims,),) = select(db, "SELECT dims FROM vec_state")
     ids, vectors = fetched(db, ids, dims)

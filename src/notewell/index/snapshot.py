@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from notewell.core.errors import IndexUnreadable
-from notewell.core.text_scores import TextMatch, TextStats
-from notewell.core.types import NoteStat, Source, Span
+from notewell.core import TextMatch, TextStats
+from notewell.errors import IndexUnreadable
 from notewell.index.connect import our_errors, select
 from notewell.index.schema import EMBEDDED, META_KEY, Identity
+from notewell.types import NoteStat, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core.querying import TextQuery
-    from notewell.index.survey import Survey
+    from notewell.core import TextQuery
+    from notewell.index.inventory import Survey
     from notewell.index.vectors import VectorDriver, VectorReader
 
 BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; 0 is the source.
@@ -221,7 +221,7 @@ class Snapshot:
 
     def survey(self) -> Survey:
         """Everything in it, listed."""
-        from notewell.index.survey import Survey
+        from notewell.index.inventory import Survey
 
         return Survey(self._db, self.path, self._driver)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 from notewell.index.connect import reading, select
 from notewell.index.vectors import unit_rows
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core.ports import Vectors
     from notewell.index.vectors import VectorReader
+    from notewell.ports import Vectors
 
 MOST = 4_096
 """vec0 refuses a larger k."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from notewell.core.errors import BadSetting, EmbedderFailed
+from notewell.errors import BadSetting, EmbedderFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core.ports import Vectors
+    from notewell.ports import Vectors
 
 DRIVERS = ("segments", "sqlite-vec")
 

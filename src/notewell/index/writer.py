@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import IndexTooNew, IndexUnreadable
-from notewell.core.marks import without_marks
-from notewell.core.words import index_words
+from notewell.core import index_words, without_marks
+from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.connect import (
     cannot_open,
     is_damage,
@@ -40,10 +39,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from notewell.core.ports import Vectors
-    from notewell.core.types import Chunk, NoteStat
     from notewell.index.folder import IndexFolder
     from notewell.index.vectors import VectorDriver
+    from notewell.ports import Vectors
+    from notewell.types import Chunk, NoteStat
 
 
 FIRST = "there was none"

@@ -18,26 +18,48 @@ edit.py       create, replace, move and trash in there: compare and swap, nothin
 workspace.py  START HERE: open, scan, read, append
 """
 
-from typing import TYPE_CHECKING, Any
-
-from notewell.notes.scope import ExtraPath
-from notewell.notes.workspace import Workspace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.notes.append import Appended
-    from notewell.notes.entry import Entry
+    from notewell.notes.append_format import add_to_section
+    from notewell.notes.append_target import user_day
+    from notewell.notes.below import LINK, NotPlain, descend, disk, identity, in_words
+    from notewell.notes.edit import Content, EditableFolder, Kind, Listed
+    from notewell.notes.entry import MAX_ENTRY_BYTES, Block, Entry
+    from notewell.notes.excerpt import Lines, lines_of
+    from notewell.notes.held import ChangeableFolder
+    from notewell.notes.lock import locked
+    from notewell.notes.names import (
+        IGNORED_FOLDERS,
+        is_conflict_copy,
+        is_note_name,
+        shown,
+        untellable,
+    )
+    from notewell.notes.read import read_all, read_note
+    from notewell.notes.scope import ExtraPath
     from notewell.notes.section import Section
-    from notewell.notes.target import user_day
+    from notewell.notes.workspace import Workspace
+else:
+    from notewell.lazy import lazy_exports
 
-_HOMES = {"Appended": "append", "Entry": "entry", "Section": "section", "user_day": "target"}
-
-__all__ = ["Appended", "Entry", "ExtraPath", "Section", "Workspace", "user_day"]
-
-
-def __getattr__(name: str) -> Any:
-    """What only writing needs is imported when it is asked for: a search writes nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'notewell.notes' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"notewell.notes.{_HOMES[name]}"), name)
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "append": "Appended",
+            "append_format": "add_to_section",
+            "append_target": "user_day",
+            "below": "LINK NotPlain descend disk identity in_words",
+            "edit": "Content EditableFolder Kind Listed",
+            "entry": "Block Entry MAX_ENTRY_BYTES",
+            "excerpt": "Lines lines_of",
+            "held": "ChangeableFolder",
+            "lock": "locked",
+            "names": "IGNORED_FOLDERS is_conflict_copy is_note_name shown untellable",
+            "read": "read_all read_note",
+            "scope": "ExtraPath",
+            "section": "Section",
+            "workspace": "Workspace",
+        },
+    )

@@ -26,22 +26,22 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NoteNotWritable
-from notewell.core.limits import MAX_NOTE_BYTES
+from notewell.errors import NoteNotWritable
+from notewell.limits import MAX_NOTE_BYTES
+from notewell.notes.append_format import Addition, add_lines, add_to_section, is_utf16
+from notewell.notes.append_target import Target, target_of
 from notewell.notes.below import NotPlain, in_words
 from notewell.notes.entry import Block, Entry
 from notewell.notes.lock import locked
 from notewell.notes.read import TOO_LARGE, read_all
 from notewell.notes.section import Section, headings_above
-from notewell.notes.tail import Addition, add_lines, add_to_section, is_utf16
-from notewell.notes.target import Target, target_of
 
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from notewell.core.types import Span
     from notewell.notes.below import Folder
+    from notewell.types import Span
 
 TRIES = 8
 """A note that is replaced under eight appends in a row is not being edited by a person."""

@@ -25,11 +25,11 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from notewell.core.errors import EditRefused
+from notewell.errors import EditRefused
+from notewell.notes.agent_folder import OwnFolder, telling
 from notewell.notes.below import NotPlain, identity, why_not_plain
 from notewell.notes.lock import locked
 from notewell.notes.names import is_note_name
-from notewell.notes.own import OwnFolder, telling
 from notewell.notes.read import read_all
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import BadEntry
-from notewell.core.marks import ID, NAME, without_marks
-from notewell.core.types import Span
+from notewell.core import ID, NAME, without_marks
+from notewell.errors import BadEntry
+from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,7 @@ import stat
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from notewell.core.limits import MAX_NOTE_BYTES
-from notewell.core.types import FoundNote, Ignored, Scan
+from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.below import LINK, NotPlain, descend, in_words, why_not_plain
 from notewell.notes.names import (
     IGNORED_FOLDERS,
@@ -27,6 +26,7 @@ from notewell.notes.names import (
 )
 from notewell.notes.read import TOO_LARGE, note_stat
 from notewell.notes.scope import MAX_FOLDERS
+from notewell.types import FoundNote, Ignored, Scan
 
 if TYPE_CHECKING:
     import os

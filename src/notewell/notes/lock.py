@@ -13,7 +13,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NoteBusy
+from notewell.errors import NoteBusy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

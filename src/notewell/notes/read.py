@@ -7,11 +7,11 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NotANote, NoteUnreadable
-from notewell.core.limits import MAX_NOTE_BYTES
-from notewell.core.types import Note, NoteStat
+from notewell.errors import NotANote, NoteUnreadable
+from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.below import NotPlain, descend, in_words
 from notewell.notes.clean import clean
+from notewell.types import Note, NoteStat
 
 if TYPE_CHECKING:
     from notewell.notes.below import Folder

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.core.types import Ignored
 from notewell.notes.names import (
     IGNORED_FOLDERS,
     is_conflict_copy,
@@ -24,6 +23,7 @@ from notewell.notes.names import (
     shown,
     untellable,
 )
+from notewell.types import Ignored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import BadEntry
+from notewell.errors import BadEntry
 from notewell.notes.names import untellable
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Section:
         return written
 
     def _parts(self) -> list[tuple[int, str]]:
-        from notewell.core.chunking import HEADING_SEPARATOR
+        from notewell.core import HEADING_SEPARATOR
 
         return [_cut(part) for part in self.heading.split(HEADING_SEPARATOR)]
 
@@ -82,7 +82,7 @@ def _shared(wanted: Headings, here: Headings) -> int:
 
 def _sections(text: str) -> Iterator[tuple[int, Headings]]:
     """Each heading's line, from 1, and the way to its section."""
-    from notewell.core.chunking import find_units
+    from notewell.core import find_units
 
     above: list[tuple[int, str]] = []
     for unit in find_units(text.split("\n")):

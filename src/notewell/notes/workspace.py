@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NotANote, WorkspaceMissing
+from notewell.errors import NotANote, WorkspaceMissing
 from notewell.notes.below import NotPlain, disk, in_words
 from notewell.notes.scope import scope_of
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from notewell.core.types import Note, Scan
     from notewell.notes.append import Appended
     from notewell.notes.below import Folder
     from notewell.notes.entry import Entry
     from notewell.notes.scope import ExtraPath, Scope
     from notewell.notes.section import Section
+    from notewell.types import Note, Scan
 
 APPEND_WAIT_S = 10.0
 """An append takes milliseconds: whoever holds the lock for this long is stuck, or stopped."""

@@ -19,71 +19,34 @@ export.py        transcripts as Markdown it can index
 driver.py        START HERE: search, update, embed
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.qmd.background import Keeper
     from notewell.qmd.collections import Collection, Place, collections_of, locate, shown_path
     from notewell.qmd.driver import Qmd
-    from notewell.qmd.export import Exported, SessionText, export_sessions
+    from notewell.qmd.export import Exported, SessionText, export_name, export_sessions
     from notewell.qmd.failures import QmdFailed
-    from notewell.qmd.found import Found
     from notewell.qmd.home import QmdHome, home_of
-    from notewell.qmd.keeper import Keeper
+    from notewell.qmd.preflight import documents, has_vectors
+    from notewell.qmd.results import Found
     from notewell.qmd.scope import Scope, ScopeRule, why_denied
-    from notewell.qmd.settings import ExtraFolder, Models, QmdSettings, settings_from
+    from notewell.qmd.settings import ExtraFolder, Models, QmdSettings, SearchMode, settings_from
+else:
+    from notewell.lazy import lazy_exports
 
-_HOMES = {
-    "Collection": "collections",
-    "Exported": "export",
-    "ExtraFolder": "settings",
-    "Found": "found",
-    "Keeper": "keeper",
-    "Models": "settings",
-    "Place": "collections",
-    "Qmd": "driver",
-    "QmdFailed": "failures",
-    "QmdHome": "home",
-    "QmdSettings": "settings",
-    "Scope": "scope",
-    "ScopeRule": "scope",
-    "SessionText": "export",
-    "collections_of": "collections",
-    "export_sessions": "export",
-    "home_of": "home",
-    "locate": "collections",
-    "settings_from": "settings",
-    "shown_path": "collections",
-    "why_denied": "scope",
-}
-
-__all__ = [
-    "Collection",
-    "Exported",
-    "ExtraFolder",
-    "Found",
-    "Keeper",
-    "Models",
-    "Place",
-    "Qmd",
-    "QmdFailed",
-    "QmdHome",
-    "QmdSettings",
-    "Scope",
-    "ScopeRule",
-    "SessionText",
-    "collections_of",
-    "export_sessions",
-    "home_of",
-    "locate",
-    "settings_from",
-    "shown_path",
-    "why_denied",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Imported when it is asked for: who reads settings or scope rules starts no program."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'notewell.qmd' has no attribute {name!r}")
-    return getattr(import_module(f"notewell.qmd.{_HOMES[name]}"), name)
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "background": "Keeper",
+            "collections": "Collection Place collections_of locate shown_path",
+            "driver": "Qmd",
+            "export": "Exported SessionText export_name export_sessions",
+            "failures": "QmdFailed",
+            "home": "QmdHome home_of",
+            "preflight": "documents has_vectors",
+            "results": "Found",
+            "scope": "Scope ScopeRule why_denied",
+            "settings": "ExtraFolder Models QmdSettings SearchMode settings_from",
+        },
+    )

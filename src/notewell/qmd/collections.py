@@ -17,13 +17,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from notewell.core.errors import BadSetting
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from notewell.core.types import Source
     from notewell.qmd.settings import ExtraFolder, QmdSettings
+    from notewell.types import Source
 
 CollectionKind: TypeAlias = Literal["memory", "extra", "sessions"]
 

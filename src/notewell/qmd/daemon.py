@@ -19,11 +19,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from notewell.qmd.cadence import pause_after
 from notewell.qmd.failures import QmdFailed, error_line, failed_exit
 from notewell.qmd.home import INDEX
+from notewell.qmd.http_call import HOST, Answer, HungUp, Late, TooLarge, exchange
 from notewell.qmd.process import STDERR_BYTES, end, start
-from notewell.qmd.wire import HOST, Answer, HungUp, Late, TooLarge, exchange
+from notewell.qmd.schedule import pause_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING
 
 from notewell.qmd.daemon import Daemon
 from notewell.qmd.failures import QmdFailed
-from notewell.qmd.found import from_command, from_server, updated
 from notewell.qmd.home import INDEX, user_models_of
 from notewell.qmd.lock import updating
 from notewell.qmd.preflight import models_for, require_index, require_models, require_vectors
 from notewell.qmd.process import Program, run
 from notewell.qmd.question import arguments, asked, body
+from notewell.qmd.results import from_command, from_server, updated
 
 if TYPE_CHECKING:
     from collections.abc import Collection as Some
     from collections.abc import Iterator, Mapping, Sequence
 
-    from notewell.core.types import Source
     from notewell.qmd.collections import Collection
-    from notewell.qmd.found import Found, Updated
     from notewell.qmd.home import QmdHome
     from notewell.qmd.question import Asked
+    from notewell.qmd.results import Found, Updated
     from notewell.qmd.settings import QmdSettings, SearchMode
+    from notewell.types import Source
 
 SERVER_FROM = 2
 """Who asks a second time will ask again; a program that asks once has no use for a server."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.core.errors import BackendFailed
+from notewell.errors import BackendFailed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
 """QMD as a child process: no shell, a deadline for everything, and nothing left behind.
 
     run     one command: what it printed, or a failure that says why not
-    start   a process that stays, on the same leash (see `leash.py`)
+    start   a process that stays, on the same leash (see `child_guard.py`)
 
 Whatever ends the wait (an answer, the deadline, too much output, an exception in our thread), the
 whole process group is gone when we return.
@@ -35,7 +35,7 @@ READ_BYTES = 64 * 1024
 REAP_S = 5.0
 """A killed process is gone at once, unless the disk it waits for is."""
 
-LEASH = Path(__file__).with_name("leash.py")
+CHILD_GUARD = Path(__file__).with_name("child_guard.py")
 
 
 class Running:
@@ -92,7 +92,7 @@ def start(
     """A process that lives until it ends itself, `end` is called or we are gone."""
     if not hasattr(os, "killpg"):
         raise QmdFailed("spawn-failed", "QMD cannot be driven on Windows; it can inside WSL 2")
-    command = [sys.executable, "-I", "-S", str(LEASH), program.found(), *arguments]
+    command = [sys.executable, "-I", "-S", str(CHILD_GUARD), program.found(), *arguments]
     try:
         return subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
             command,

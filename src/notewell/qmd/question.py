@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.core.querying import stop_words
-from notewell.core.words import is_identifier, words
+from notewell.core import is_identifier, stop_words
+from notewell.core.words import words
 from notewell.qmd.home import INDEX
 
 if TYPE_CHECKING:

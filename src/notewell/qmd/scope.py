@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from notewell.core.routing import BadSessionKey, ChatType, SessionKey, parse_session_key
+from notewell.core import BadSessionKey, ChatType, SessionKey, parse_session_key
 
 Action: TypeAlias = Literal["allow", "deny"]
 

@@ -17,7 +17,22 @@ The text that is handed in is never changed where it came from, and it keeps its
 as before, with the same numbers.
 """
 
-from notewell.redaction.key import load_mask_key
-from notewell.redaction.redactor import RULES_VERSION, Redacted, Redactor
+from typing import TYPE_CHECKING
 
-__all__ = ["RULES_VERSION", "Redacted", "Redactor", "load_mask_key"]
+if TYPE_CHECKING:
+    from notewell.redaction.find import find_secrets
+    from notewell.redaction.key import KEY_BYTES, NAME, load_mask_key
+    from notewell.redaction.mask import MASK
+    from notewell.redaction.redactor import RULES_VERSION, Redacted, Redactor
+else:
+    from notewell.lazy import lazy_exports
+
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "find": "find_secrets",
+            "key": "KEY_BYTES NAME load_mask_key",
+            "mask": "MASK",
+            "redactor": "RULES_VERSION Redacted Redactor",
+        },
+    )

@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import StateNotWritable
-from notewell.private import make_private, sync_directory
+from notewell.errors import StateNotWritable
+from notewell.files import make_private, sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

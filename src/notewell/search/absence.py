@@ -10,9 +10,9 @@ from notewell.search.legs import ask
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.fusion import Candidate
-    from notewell.core.ports import ModelFacts, Reranker
+    from notewell.core import Candidate
     from notewell.index import Snapshot
+    from notewell.ports import ModelFacts, Reranker
     from notewell.search.legs import Asked, Meaning
     from notewell.search.rerank import Found
     from notewell.search.settings import SearchSettings

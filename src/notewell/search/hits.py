@@ -6,15 +6,13 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.marks import without_marks
-from notewell.core.passages import Lines, Passage, fair, merge, widen
-from notewell.core.snippets import snippet
-from notewell.core.types import Hit, ScoreParts, Span
+from notewell.core import Lines, Passage, fair, merge, snippet, widen, without_marks
+from notewell.types import Hit, ScoreParts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from notewell.core.fusion import Candidate
+    from notewell.core import Candidate
     from notewell.index import Snapshot, StoredChunk
     from notewell.search.settings import SearchSettings
 

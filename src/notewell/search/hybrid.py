@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core import fusion, ranking
-from notewell.core.errors import BadRequest
-from notewell.core.limits import MAX_QUERY_CHARS
-from notewell.core.times import asked_times, note_date
-from notewell.core.types import Answer
-from notewell.core.words import word_set
+from notewell.core import asked_times, fusion, note_date, ranking, word_set
+from notewell.errors import BadRequest
+from notewell.limits import MAX_QUERY_CHARS
 from notewell.search.hits import Shown, make_hits
 from notewell.search.legs import ask
 from notewell.search.rerank import reranked
+from notewell.types import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.fusion import Candidate
-    from notewell.core.ports import ModelFacts, Reranker
+    from notewell.core import Candidate
     from notewell.index import Snapshot, StoredChunk
+    from notewell.ports import ModelFacts, Reranker
     from notewell.search.legs import Asked, Meaning
     from notewell.search.rerank import Found
     from notewell.search.settings import SearchSettings

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from notewell.core import fusion, text_scores
-from notewell.core.errors import EmbedderTrouble
-from notewell.core.querying import TextQuery, text_query, worth_asking
+from notewell.core import TextQuery, fusion, text_query, text_scores, worth_asking
+from notewell.errors import EmbedderTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from notewell.core.ports import Embedder, ModelFacts, Vectors
-    from notewell.core.text_scores import TextMatch
-    from notewell.core.types import Mode
+    from notewell.core import TextMatch
     from notewell.index import Snapshot
+    from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchSettings
+    from notewell.types import Mode
 
 
 @dataclass(slots=True)

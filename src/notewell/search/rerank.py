@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core.fusion import Candidate
-    from notewell.core.ports import Reranker
+    from notewell.core import Candidate
     from notewell.index import StoredChunk
+    from notewell.ports import Reranker
 
     Found = tuple[Candidate, StoredChunk]
 
@@ -26,7 +26,7 @@ def reranked(
     """The new order, or the old one and the reason why."""
     if not found:
         return [], None
-    from notewell.core.chunking import embedding_text  # Most searches have no second look.
+    from notewell.core import embedding_text  # Most searches have no second look.
 
     texts = [embedding_text(chunk.heading, chunk.text) for _, chunk in found]
     call = _Call(question, texts, reranker)

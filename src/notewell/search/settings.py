@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import BadRequest
-from notewell.core.fusion import FUSIONS, Fusion
-from notewell.core.limits import CANDIDATES, MAX_RESULTS, SNIPPET_CHARS
+from notewell.core import FUSIONS, Fusion
+from notewell.errors import BadRequest
+from notewell.limits import CANDIDATES, MAX_RESULTS, SNIPPET_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,18 +13,38 @@ transcripts.py   START HERE: scan, read, open
 A transcript is only ever read. What a message says is redacted before anything else sees it.
 """
 
-from notewell.sessions.deltas import DeltaLimits, hold_back, why_take
-from notewell.sessions.folders import TranscriptFolder
-from notewell.sessions.transcript import Transcript
-from notewell.sessions.transcripts import Transcripts
-from notewell.sessions.turns import Session
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "DeltaLimits",
-    "Session",
-    "Transcript",
-    "TranscriptFolder",
-    "Transcripts",
-    "hold_back",
-    "why_take",
-]
+if TYPE_CHECKING:
+    from notewell.sessions.deltas import DeltaLimits, hold_back, why_take
+    from notewell.sessions.folders import (
+        BLOCK_BYTES,
+        MAX_TRANSCRIPT_BYTES,
+        PREFIX,
+        SUFFIX,
+        TranscriptFolder,
+        in_words,
+        open_transcript,
+        read_blocks,
+    )
+    from notewell.sessions.lines import split_lines
+    from notewell.sessions.transcript import Transcript, as_text
+    from notewell.sessions.transcripts import Transcripts
+    from notewell.sessions.turns import Session, moment
+else:
+    from notewell.lazy import lazy_exports
+
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "deltas": "DeltaLimits hold_back why_take",
+            "folders": (
+                "BLOCK_BYTES MAX_TRANSCRIPT_BYTES PREFIX SUFFIX TranscriptFolder "
+                "in_words open_transcript read_blocks"
+            ),
+            "lines": "split_lines",
+            "transcript": "Transcript as_text",
+            "transcripts": "Transcripts",
+            "turns": "Session moment",
+        },
+    )

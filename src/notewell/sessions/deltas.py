@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from notewell.core.types import FoundNote, NoteStat, Scan
+    from notewell.types import FoundNote, NoteStat, Scan
 
 Reason: TypeAlias = Literal["new", "replaced", "shrunk", "compacted", "bytes", "messages"]
 

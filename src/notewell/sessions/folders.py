@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from notewell.core.types import FoundNote, Ignored, NoteStat, Scan
+from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,12 +18,12 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.types import Span
 from notewell.sessions.claude_code import CLAUDE_CODE
 from notewell.sessions.codex import CODEX
 from notewell.sessions.lines import Trouble, records
 from notewell.sessions.openclaw import OPENCLAW
 from notewell.sessions.turns import Session, folded
+from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,8 +6,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import NotANote, NoteUnreadable
-from notewell.core.types import Note
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.sessions.folders import (
     find_transcripts,
     in_words,
@@ -17,14 +16,15 @@ from notewell.sessions.folders import (
 )
 from notewell.sessions.lines import split_lines
 from notewell.sessions.transcript import as_text
+from notewell.types import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from notewell.core.types import FoundNote, NoteStat, Scan
     from notewell.sessions.folders import TranscriptFolder
     from notewell.sessions.transcript import Transcript
+    from notewell.types import FoundNote, NoteStat, Scan
 
 
 COMPACTION_SIGNS = (

@@ -8,21 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.chunking import ChunkLimits, chunk
-from notewell.core.errors import IndexUnreadable, NoteUnreadable
-from notewell.core.types import Ignored
+from notewell.core import ChunkLimits, chunk
+from notewell.errors import IndexUnreadable, NoteUnreadable
+from notewell.sync.gc_pause import uncollected
 from notewell.sync.plan import SyncPlan, plan, settled_stat, why_rebuild
 from notewell.sync.report import Progress, SyncReport
-from notewell.sync.uncollected import uncollected
+from notewell.types import Ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.index import Identity
-    from notewell.index.writer import IndexWriter
-    from notewell.sync.paid import PaidFor
+    from notewell.index import Identity, IndexWriter
     from notewell.sync.report import ProgressCallback
     from notewell.sync.source import TextSource
+    from notewell.sync.vector_reuse import PaidFor
 
 NOTES_AT_ONCE = 200  # Notes a transaction: fsyncs are dear.
 VECTORS_AT_ONCE = 400
@@ -125,7 +124,7 @@ class TextSync:
         """Vectors already paid for go in before readers see the new index."""
         import numpy as np
 
-        from notewell.embedders.cached import is_sound
+        from notewell.embedders import is_sound
 
         last = 0
         while chunks := self.writer.snapshot.waiting_for_vectors(VECTORS_AT_ONCE, after=last):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.core.types import NoteStat, Scan
     from notewell.index import Identity, IndexedNote
+    from notewell.types import NoteStat, Scan
 
 SETTLED_NS = 2_000_000_000
 """File systems keep time in ticks of up to 2 s (FAT). Within one tick two writes look like one."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from notewell.core.errors import BackendFailed, EmbedderTrouble, NotewellError
+from notewell.errors import BackendFailed, EmbedderTrouble, NotewellError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from notewell.core.types import Ignored
-
-    ProgressCallback: TypeAlias = "Callable[[Progress], None]"
+    from notewell.types import Ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +20,9 @@ class Progress:
     completed: int
     total: int
     label: str
+
+
+ProgressCallback: TypeAlias = "Callable[[Progress], None]"
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from notewell.core.types import Note, NoteStat, Scan
     from notewell.notes import Workspace
     from notewell.sessions import DeltaLimits, Transcripts
+    from notewell.types import Note, NoteStat, Scan
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,19 +17,19 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from notewell.core.errors import NotewellError
-from notewell.sync.ground import NOTE_SUFFIXES, Ground
-from notewell.sync.hear import Deaf, FileEar
-from notewell.sync.when import Burst, Past, Timing, heard, next_sync
+from notewell.errors import NotewellError
+from notewell.sync.notifier import Deaf, FileEar
+from notewell.sync.schedule import Burst, Past, Timing, heard, next_sync
+from notewell.sync.watch_paths import NOTE_SUFFIXES, Ground
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from notewell.sync.hear import Ear
+    from notewell.sync.notifier import Ear
     from notewell.sync.report import SyncReport
-    from notewell.sync.when import Why
+    from notewell.sync.schedule import Why
 
 LISTEN_AGAIN_S = 60.0
 """How often somebody who cannot listen tries to: watches are given back when an editor ends."""

@@ -16,43 +16,52 @@ page.py       the page about them in the documentation
 recall.py     what a system prompt says about them, and what a session begins with
 """
 
-from notewell.tools.calls import (
-    call,
-    memory_append,
-    memory_get,
-    memory_search,
-    memory_status,
-)
-from notewell.tools.failures import Failure
-from notewell.tools.inputs import AppendInput, GetInput, SearchInput
-from notewell.tools.lance_tools import memory_forget, memory_recall, memory_store
-from notewell.tools.outputs import AppendOutput, Found, GetOutput, SearchOutput, StatusOutput
-from notewell.tools.recall import bootstrap, recall_section
-from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
-from notewell.tools.talk import Talk
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ENTRY_TOOLS",
-    "TOOLS",
-    "AppendInput",
-    "AppendOutput",
-    "Failure",
-    "Found",
-    "GetInput",
-    "GetOutput",
-    "SearchInput",
-    "SearchOutput",
-    "StatusOutput",
-    "Talk",
-    "ToolSpec",
-    "bootstrap",
-    "call",
-    "memory_append",
-    "memory_forget",
-    "memory_get",
-    "memory_recall",
-    "memory_search",
-    "memory_status",
-    "memory_store",
-    "recall_section",
-]
+if TYPE_CHECKING:
+    from notewell.tools.caller import Talk
+    from notewell.tools.calls import (
+        HERE,
+        Output,
+        call,
+        memory_append,
+        memory_get,
+        memory_search,
+        memory_status,
+        note_answer,
+    )
+    from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
+    from notewell.tools.failures import DISABLED, UNEXPECTED, Failure, failure_of, without_places
+    from notewell.tools.fence import REMINDER, escaped, fenced
+    from notewell.tools.first_index import take_in_first
+    from notewell.tools.inputs import (
+        MAX_LINE,
+        MAX_PATH_CHARS,
+        MAX_SECTION_CHARS,
+        AppendInput,
+        GetInput,
+        SearchInput,
+    )
+    from notewell.tools.outputs import AppendOutput, Found, GetOutput, SearchOutput, StatusOutput
+    from notewell.tools.recall import bootstrap, recall_section, recalled_for
+    from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
+else:
+    from notewell.lazy import lazy_exports
+
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "caller": "Talk",
+            "calls": (
+                "HERE Output call memory_append memory_get memory_search memory_status note_answer"
+            ),
+            "entry_tools": "memory_forget memory_recall memory_store",
+            "failures": "DISABLED Failure UNEXPECTED failure_of without_places",
+            "fence": "REMINDER escaped fenced",
+            "first_index": "take_in_first",
+            "inputs": "AppendInput GetInput MAX_LINE MAX_PATH_CHARS MAX_SECTION_CHARS SearchInput",
+            "outputs": "AppendOutput Found GetOutput SearchOutput StatusOutput",
+            "recall": "bootstrap recall_section recalled_for",
+            "specs": "ENTRY_TOOLS TOOLS ToolSpec",
+        },
+    )

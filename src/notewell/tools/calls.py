@@ -11,13 +11,14 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from notewell.core.errors import BadRequest, NotewellError
+from notewell.errors import BadRequest, NotewellError
 from notewell.tools.budget import fit
+from notewell.tools.caller import Talk
+from notewell.tools.entry_tools import EntryOutput, call_entries
 from notewell.tools.failures import DISABLED, Failure, failure_of, without_places
 from notewell.tools.fence import escaped
-from notewell.tools.freshness import take_in_first
+from notewell.tools.first_index import take_in_first
 from notewell.tools.inputs import AppendInput, GetInput, SearchInput, StatusInput
-from notewell.tools.lance_tools import EntryOutput, call_entries
 from notewell.tools.outputs import (
     SHOWN_PROBLEMS,
     AppendOutput,
@@ -26,16 +27,15 @@ from notewell.tools.outputs import (
     SearchOutput,
     StatusOutput,
 )
-from notewell.tools.talk import Talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from notewell.core.types import Answer, Hit
-    from notewell.lance.store import EntryStore
+    from notewell.engines import Status
+    from notewell.entries import EntryStore
     from notewell.memory import Memory
-    from notewell.status import Status
     from notewell.sync import Progress
+    from notewell.types import Answer, Hit
 
 Output: TypeAlias = SearchOutput | GetOutput | AppendOutput | StatusOutput | EntryOutput
 HERE = Talk()

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from notewell.core.errors import (
+from notewell.errors import (
     BadRequest,
     BadSetting,
     EmbedderTrouble,

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import BadRequest
-from notewell.core.limits import MAX_QUERY_CHARS, MAX_RESULTS
+from notewell.errors import BadRequest
+from notewell.limits import MAX_QUERY_CHARS, MAX_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from notewell.tools.fence import REMINDER, escaped, fenced
 
 if TYPE_CHECKING:
-    from notewell.core.types import Ignored, Source
-    from notewell.tools.talk import Citations
+    from notewell.tools.caller import Citations
+    from notewell.types import Ignored, Source
 
 SHOWN_PROBLEMS = 10
 """Enough to see what is the matter; the user's own `notewell status` lists them all."""

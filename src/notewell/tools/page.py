@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from notewell.tools.caller import INJECT_CHARS
 from notewell.tools.calls import HERE
 from notewell.tools.fence import REMINDER, fenced
 from notewell.tools.recall import BOOTSTRAP_CHARS, recall_section
 from notewell.tools.specs import ENTRY_TOOLS, TOOLS
-from notewell.tools.talk import INJECT_CHARS
 
 if TYPE_CHECKING:
     from notewell.tools.specs import ToolSpec

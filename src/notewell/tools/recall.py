@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.core.errors import NotANote, NoteUnreadable
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.tools.calls import HERE, memory_search
 from notewell.tools.failures import Failure
 from notewell.tools.fence import REMINDER, fenced
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from notewell.memory import Memory
-    from notewell.tools.talk import Talk
+    from notewell.tools.caller import Talk
 
 PromptMode: TypeAlias = Literal["full", "minimal", "none"]
 """How much a host says in its system prompt; helpers of an agent get less than it does."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from notewell.core.limits import GET_CHARS, GET_LINES, MAX_RESULTS
-from notewell.lance.entry import CATEGORIES
-from notewell.lance.entry import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
-from notewell.lance.ranking import LIMIT as RECALL_LIMIT
-from notewell.lance.ranking import MAX_LIMIT as MAX_RECALL_LIMIT
+from notewell.entries import CATEGORIES
+from notewell.entries import LIMIT as RECALL_LIMIT
+from notewell.entries import MAX_LIMIT as MAX_RECALL_LIMIT
+from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
+from notewell.limits import GET_CHARS, GET_LINES, MAX_RESULTS
 
 Schema = dict[str, Any]
 

@@ -17,24 +17,24 @@ import hashlib
 from collections import deque
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import EmbedderTrouble
-from notewell.embedders.batch.crew import JobCrew, Work
+from notewell.embedders.batch.breaker import BatchState, BatchSwitch
 from notewell.embedders.batch.plan import JobLimits, plan_jobs
 from notewell.embedders.batch.runner import JobRunner, line_of
 from notewell.embedders.batch.store import StoredJob
-from notewell.embedders.batch.switch import BatchState, BatchSwitch
+from notewell.embedders.batch.workers import JobCrew, Work
 from notewell.embedders.remote import sendable
+from notewell.errors import EmbedderTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from notewell.core.ports import Keep, Kind, ModelFacts, Vectors, Waiting
     from notewell.embedders.batch.api import BatchApi
     from notewell.embedders.batch.store import JobStore
     from notewell.embedders.remote import RemoteEmbedder
     from notewell.embedders.settings import BatchSettings
     from notewell.embedders.usage import Usage
+    from notewell.ports import Keep, Kind, ModelFacts, Vectors, Waiting
 
     Take = Callable[[Mapping[str, Vectors]], None]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from notewell.embedders.batch.api import BatchApi, JobState, Phase, Result, whole
-from notewell.embedders.batch.forms import FILE_NAME, JSON_LINES, related
+from notewell.embedders.batch.multipart import FILE_NAME, JSON_LINES, related
 from notewell.embedders.gemini import request
 from notewell.embedders.provider import Json, Request, Target, count_or_none, field, text_or_none
 

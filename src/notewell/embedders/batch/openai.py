@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from notewell.embedders.batch.api import BatchApi, JobState, Phase, Result, whole
-from notewell.embedders.batch.forms import form_data
+from notewell.embedders.batch.multipart import form_data
 from notewell.embedders.openai import request, rows, tokens
 from notewell.embedders.provider import Json, NotRows, Request, Target, field, text_or_none
 

@@ -16,27 +16,27 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from notewell.core.errors import (
+from notewell.embedders.batch.api import BatchApi, BatchFailed, JobState
+from notewell.embedders.deadline import Deadline
+from notewell.embedders.provider import NotRows
+from notewell.embedders.retrying import pause_s
+from notewell.embedders.validate import unit_vectors
+from notewell.errors import (
     EmbedderFailed,
     EmbedderRefused,
     EmbedderTrouble,
     EmbedderUnreachable,
 )
-from notewell.embedders.batch.api import BatchApi, BatchFailed, JobState
-from notewell.embedders.checked import unit_vectors
-from notewell.embedders.deadline import Deadline
-from notewell.embedders.provider import NotRows
-from notewell.embedders.retrying import pause_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
-    from notewell.core.ports import Vectors
     from notewell.embedders.batch.store import StoredJob
     from notewell.embedders.provider import Json, Request
     from notewell.embedders.remote import RemoteEmbedder
     from notewell.embedders.settings import BatchSettings
+    from notewell.ports import Vectors
 
     T = TypeVar("T")
 
@@ -219,7 +219,7 @@ def poll_pause_s(looks: int, interval_s: float) -> float:
 
 
 def _passes(error: EmbedderFailed) -> bool:
-    from notewell.embedders.faults import MAY_PASS
+    from notewell.embedders.error_mapping import MAY_PASS
 
     return isinstance(error, EmbedderUnreachable) or error.http_status in MAY_PASS
 

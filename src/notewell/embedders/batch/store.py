@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from notewell.private import make_private
+from notewell.files import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,0 +1,159 @@
+"""How a memory is, computed from what is there, not from what was once noted."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from notewell.errors import EmbedderTrouble, IndexTrouble, IndexUnreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from notewell.config import Settings
+    from notewell.embedders import Decision
+    from notewell.index import Counts, IndexedNote
+    from notewell.ports import Embedder, ModelFacts
+    from notewell.sync import Keeping
+    from notewell.types import Ignored, Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Which engine answers, and why it is not the one that was asked for."""
+
+    backend: str
+    wanted: str
+    reason: str | None = None
+    since: str | None = None
+    """When that began, as an ISO time."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """What else the engine tells of itself, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `notewell status` tells."""
+
+    agent: str
+    workspace: str
+    extra_paths: tuple[str, ...]
+    index_path: str
+    state: Literal["missing", "ready", "unreadable"]
+    problem: str | None
+    """Why the index cannot be used."""
+    provider: str
+    model: str
+    dims: int
+    embedder_missing: str | None
+    """What the embedder lacks to work, and the next step."""
+    counts: Counts | None
+    eligible: int
+    """Notes on disk that belong in the index."""
+    dirty: int
+    """Of these, how many the index has not caught up with, and notes it should forget."""
+    ignored: tuple[Ignored, ...]
+    unreadable: tuple[Ignored, ...]
+    cache_entries: int
+    index_bytes: int
+    vector_driver: str
+    rebuild_needed: str | None
+    """Why the next sync will build a new index."""
+    decision: Decision | None
+    """Which embedder was asked for, which is used and why; None for one that was handed in."""
+    answering: Answering = Answering("builtin", "builtin")
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What came of asking the embedder for one vector."""
+
+    dims: int
+    ms: float
+    trouble: EmbedderTrouble | None
+
+
+def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
+    """One real question, so that `status --deep` and `doctor` tell what is, not what is set."""
+    started = monotonic_s()
+    dims, trouble = 0, None
+    try:
+        dims = len(embedder.embed(["Is anybody there?"], "query")[0])
+    except EmbedderTrouble as error:
+        trouble = error
+    return Probe(dims, (monotonic_s() - started) * 1000, trouble)
+
+
+def status_of(
+    keeping: Keeping, settings: Settings, agent: str, decision: Decision | None
+) -> Status:
+    """Never raises for a bad index: it is what tells you that the index is bad."""
+    facts = keeping.facts()
+    index = keeping.index
+    found = _indexed(keeping, facts)
+    scans = keeping.scans(found.known)
+    eligible = sum(len(scan.notes) for scan in scans.values())
+    behind = _behind(scans, found.known) if found.state == "ready" else eligible
+    entries = 0
+    with suppress(IndexTrouble):
+        entries = index.cache_entries()
+    return Status(
+        agent=agent,
+        workspace=str(keeping.notes.root),
+        extra_paths=tuple(extra.path for extra in settings.extra_paths),
+        index_path=str(index.folder.path),
+        state=found.state,
+        problem=found.problem,
+        provider=facts.provider,
+        model=facts.model,
+        dims=facts.dims,
+        embedder_missing=keeping.embedder.missing(),
+        counts=found.counts,
+        eligible=eligible,
+        dirty=behind,
+        ignored=tuple(one for scan in scans.values() for one in scan.ignored),
+        unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
+        cache_entries=entries,
+        index_bytes=index.folder.size(),
+        vector_driver=settings.vector_driver,
+        rebuild_needed=found.rebuild_needed,
+        decision=decision,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """What the index says of itself."""
+
+    state: Literal["missing", "ready", "unreadable"] = "missing"
+    problem: str | None = None
+    counts: Counts | None = None
+    known: Mapping[str, Mapping[str, IndexedNote]] = field(default_factory=dict)
+    rebuild_needed: str | None = None
+
+
+def _indexed(keeping: Keeping, facts: ModelFacts) -> _Indexed:
+    from notewell.index import SUSPECTED
+
+    try:
+        with keeping.reader.snapshot() as snapshot:
+            if snapshot is None:
+                return _Indexed()
+            if keeping.index.folder.is_suspect(snapshot.path):
+                # Its counts lie on sound pages; the search that left word needed others.
+                raise IndexUnreadable(str(snapshot.path), SUSPECTED)
+            return _Indexed(
+                "ready",
+                counts=snapshot.counts(),
+                known={source: snapshot.notes(source) for source in keeping.sources},
+                rebuild_needed=snapshot.identity().difference(keeping.wanted(facts)),
+            )
+    except IndexTrouble as trouble:
+        return _Indexed("unreadable", str(trouble))
+
+
+def _behind(scans: Mapping[str, Scan], known: Mapping[str, Mapping[str, IndexedNote]]) -> int:
+    from notewell.sync import behind
+
+    return sum(behind(scan, known[name]) for name, scan in scans.items())

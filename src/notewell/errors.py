@@ -1,0 +1,292 @@
+"""Everything Notewell raises on purpose, sorted by what the caller can do about it.
+
+    NotewellError
+    ├── BadRequest              change the call
+    │   ├── WorkspaceMissing    the folder is not there
+    │   ├── NotANote            the path is not part of this memory
+    │   ├── BadEntry            what is to be appended cannot stand in a note
+    │   ├── NotADataset         a folder is no evaluation set, or a file of it is broken
+    │   ├── BadSetting          a setting has a value we cannot use
+    │   └── MemoryOff           the settings switch this memory off
+    ├── NoteUnreadable          the file is there, but we could not read it
+    ├── NoteNotWritable         nothing was appended, for a reason the user can mend
+    │   └── NoteBusy            somebody else is appending to it: wait
+    ├── EditRefused             an agent's own file was not changed, and why
+    ├── IndexTrouble            the notes are safe; the index is not usable right now
+    │   ├── IndexBusy           somebody else is writing it: wait
+    │   ├── IndexUnreadable     damaged or not ours: `notewell index` sets it aside and rebuilds
+    │   ├── IndexTooNew         written by a later Notewell: upgrade, or rebuild with --force
+    │   └── StateNotWritable    no permission or no room where the index lives
+    ├── OutputFailed            the answer could not be written where it was to go
+    ├── NotForThisTalk          the settings do not let this conversation see the memory
+    ├── BackendFailed           another engine was asked and did not answer
+    └── EmbedderTrouble         no vectors right now: search goes on by keyword
+        ├── EmbedderMissing     its weights, package or key are not there
+        ├── EmbedderRefused     it said no, and will go on saying no until the user acts
+        │   └── QuotaExhausted  the account has nothing left
+        └── EmbedderFailed      it was asked and did not give usable vectors
+            ├── EmbedderUnreachable  no answer: no connection, hung up, or too late
+            ├── AnswerUnusable       an answer, but not the vectors that were asked for
+            └── TextTooLarge         more than it takes at once: send less
+
+Each message says what happened, to which thing, and the next step.
+Facts a program might branch on are attributes, so nobody has to parse a message.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from notewell.ports import Vectors
+
+
+class NotewellError(Exception):
+    """The root of our errors."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class BadRequest(NotewellError):
+    """The call cannot be answered as it stands."""
+
+    exit_code = 2
+
+
+class WorkspaceMissing(BadRequest):
+    exit_code = 1
+
+    def __init__(self, workspace: str, why: str = "no such folder") -> None:
+        super().__init__(f"cannot use the workspace {workspace!r}: {why}")
+        self.workspace = workspace
+
+
+class NotANote(BadRequest):
+    """Refused without saying whether anything is there: what is outside stays unnamed."""
+
+    exit_code = 1
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} is not a note of this memory: notes are MEMORY.md, memory/**/*.md and what "
+            f"the extra paths hold, named as search shows them; links are not followed"
+        )
+        self.path = path
+
+
+class BadEntry(BadRequest):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"cannot append this entry: {why}")
+        self.why = why
+
+
+class NotADataset(BadRequest):
+    def __init__(self, path: str, why: str, line: int | None = None) -> None:
+        place = f"{path!r}, line {line}" if line else repr(path)
+        super().__init__(f"cannot evaluate with {place}: {why}")
+        self.path = path
+        self.line = line
+
+
+class BadSetting(BadRequest):
+    def __init__(self, setting: str, problem: str) -> None:
+        super().__init__(f"setting {setting!r}: {problem}")
+        self.setting = setting
+
+
+class MemoryOff(BadRequest):
+    exit_code = 1
+
+    def __init__(self, agent: str, because: str) -> None:
+        super().__init__(f"agent {agent!r} has no memory: {because}")
+        self.agent = agent
+        self.because = because
+
+
+class NoteUnreadable(NotewellError):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"cannot read the note {path!r}: {why}")
+        self.path = path
+        self.why = why
+
+
+class NoteNotWritable(NotewellError):
+    """What was in the note is still there; the entry is not to be counted on."""
+
+    def __init__(self, path: str, why: str, action: str) -> None:
+        super().__init__(f"cannot append to the note {path!r}: {why}; {action}")
+        self.path = path
+        self.why = why
+        self.action = action
+
+
+class NoteBusy(NoteNotWritable):
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+    def __init__(self, path: str, waited_s: float) -> None:
+        why = f"another process holds its lock; waited {waited_s:.0f} s"
+        super().__init__(path, why, "append again when it is done")
+        self.waited_s = waited_s
+
+
+class EditRefused(NotewellError):
+    """Nothing was changed, and why."""
+
+    def __init__(self, path: str, reason: str, why: str, action: str) -> None:
+        super().__init__(f"cannot change {path!r}: {why}; {action}")
+        self.path = path
+        self.reason = reason
+        self.why = why
+        self.action = action
+
+
+class IndexTrouble(NotewellError):
+    """The notes are untouched; only the copy we search in has a problem."""
+
+
+class IndexBusy(IndexTrouble):
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+    def __init__(self, directory: str, holder: str, waited_s: float) -> None:
+        super().__init__(
+            f"another process is at work on this index ({holder}); waited {waited_s:.0f} s. "
+            f"Try again when it is done; the last index answers meanwhile. Index: {directory}"
+        )
+        self.directory = directory
+        self.holder = holder
+        self.waited_s = waited_s
+
+
+class IndexUnreadable(IndexTrouble):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"the index {path!r} cannot be read ({why}); your notes are untouched. "
+            f"`notewell index` sets it aside and builds a new one"
+        )
+        self.path = path
+        self.why = why
+
+
+class IndexTooNew(IndexTrouble):
+    def __init__(self, path: str, found: int, known: int) -> None:
+        super().__init__(
+            f"the index {path!r} was written by a newer Notewell (schema {found}, this one "
+            f"knows {known}): upgrade, or rebuild it here with `notewell index --force`"
+        )
+        self.path = path
+        self.found = found
+        self.known = known
+
+
+class StateNotWritable(IndexTrouble):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"cannot write to {path!r}: {why}. Mend that, or choose another place with "
+            f"--state-dir or NOTEWELL_STATE_DIR; your notes are untouched"
+        )
+        self.path = path
+        self.why = why
+
+
+class OutputFailed(NotewellError):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"cannot write the answer: {why}")
+        self.why = why
+
+
+class NotForThisTalk(NotewellError):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"this conversation may not see the memory: {why}")
+        self.why = why
+
+
+class BackendFailed(NotewellError):
+    """An engine other than our own could not do what it was asked. An empty answer is none."""
+
+    def __init__(self, backend: str, kind: str, why: str, action: str) -> None:
+        super().__init__(f"{backend} did not answer ({kind}): {why}; {action}")
+        self.backend = backend
+        self.kind = kind
+        """One word to branch on; which ones there are, the backend says."""
+        self.why = why
+        self.action = action
+
+
+class EmbedderTrouble(NotewellError):
+    exit_code = 5
+    until_user_acts: ClassVar[bool] = False
+    """Whether asking again is useless before somebody changes something."""
+
+    provider: str = ""
+    finished: Mapping[int, Vectors] = MappingProxyType({})
+    """Rows that were ready before the trouble, by the number of their text: they are paid for."""
+
+
+class EmbedderMissing(EmbedderTrouble):
+    """Asking again will not help until the user acts."""
+
+    until_user_acts = True
+
+    def __init__(self, provider: str, problem: str, action: str) -> None:
+        super().__init__(f"the {provider!r} embedder is not available: {problem}; {action}")
+        self.provider = provider
+        self.problem = problem
+        self.action = action
+
+
+class EmbedderRefused(EmbedderTrouble):
+    """The provider was reached and will not serve us: a key, a model, an account."""
+
+    until_user_acts = True
+
+    def __init__(
+        self,
+        provider: str,
+        problem: str,
+        action: str,
+        *,
+        http_status: int | None = None,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(f"the {provider!r} embedder refuses: {problem}; {action}")
+        self.provider = provider
+        self.action = action
+        self.http_status = http_status
+        self.code = code
+
+
+class QuotaExhausted(EmbedderRefused):
+    """Told by the provider in its own code; waiting a few seconds does not bring it back."""
+
+
+class EmbedderFailed(EmbedderTrouble):
+    def __init__(
+        self,
+        provider: str,
+        why: str,
+        *,
+        http_status: int | None = None,
+        code: str | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(f"the {provider!r} embedder failed: {why}")
+        self.provider = provider
+        self.why = why
+        self.http_status = http_status
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+
+class EmbedderUnreachable(EmbedderFailed):
+    """There was no whole answer, so nobody knows whether the request was served."""
+
+
+class AnswerUnusable(EmbedderFailed):
+    """Not the right count, order, length or numbers; nothing of it is kept."""
+
+
+class TextTooLarge(EmbedderFailed):
+    """The request or a text in it is larger than the provider takes."""

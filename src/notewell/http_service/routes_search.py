@@ -1,0 +1,185 @@
+"""Search, and the notes themselves."""
+
+import time
+from datetime import UTC, datetime
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Path, Query
+
+from notewell.core import note_date
+from notewell.http_service.agents import Recalled
+from notewell.http_service.auth import Guarded, needs
+from notewell.http_service.context import CallerOf
+from notewell.http_service.schemas import (
+    Hit,
+    NoteLines,
+    NoteListed,
+    NotesListed,
+    Parts,
+    SearchAnswer,
+    SearchBody,
+)
+from notewell.http_service.traces import span
+from notewell.memory import Memory
+from notewell.tools import (
+    MAX_LINE,
+    MAX_PATH_CHARS,
+    escaped,
+    note_answer,
+    take_in_first,
+    without_places,
+)
+from notewell.types import Answer, Source
+from notewell.types import Hit as Found
+
+TOOL = "http"
+NOTES_A_PAGE = 100
+MOST_NOTES = 1000
+
+router = APIRouter(prefix="/v1", tags=["agents"], route_class=Guarded)
+
+
+@router.post(
+    "/search",
+    response_model=SearchAnswer,
+    response_model_exclude_defaults=True,
+    **needs("read"),
+)
+async def search(asked: SearchBody, caller: CallerOf) -> SearchAnswer:
+    """The lines that answer a question, best first; an empty answer says why it is empty."""
+    key = caller.token.session_key
+
+    def work(memory: Memory) -> SearchAnswer:
+        started = time.perf_counter()
+        with span("search", agent=caller.agent) as note:
+            answer = _searched(memory, asked, key)
+            if not answer.hits and take_in_first(memory, None):
+                answer = _searched(memory, asked, key)
+            note("mode", answer.mode)
+            note("hits", len(answer.hits))
+        took_ms = note_answer(memory, asked.query, answer, TOOL, started)
+        caller.tell(Recalled(TOOL, answer.mode, took_ms))
+        return _shown(answer, took_ms, explain=asked.explain)
+
+    return await caller.run("quick" if asked.mode == "keyword" else "search", work)
+
+
+def _searched(memory: Memory, asked: SearchBody, session_key: str | None) -> Answer:
+    return memory.search(
+        asked.query,
+        max_results=asked.max_results,
+        min_score=asked.min_score,
+        mode=asked.mode,
+        session_key=session_key,
+    )
+
+
+def _shown(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnswer:
+    return SearchAnswer(
+        results=[_hit(hit, explain=explain) for hit in answer.hits],
+        mode=answer.mode,
+        provider=answer.provider,
+        model=answer.model,
+        backend="qmd" if answer.provider == "qmd" else "builtin",
+        reason=answer.reason,
+        notice=without_places(answer.notice or "") or None,
+        took_ms=round(took_ms, 1),
+    )
+
+
+def _hit(hit: Found, *, explain: bool) -> Hit:
+    return Hit(
+        path=hit.path,
+        start_line=hit.span.start_line,
+        end_line=hit.span.end_line,
+        score=hit.score,
+        snippet=escaped(hit.snippet),
+        source=hit.source,
+        heading=escaped(hit.heading),
+        citation=hit.citation,
+        parts=Parts(**hit.parts._asdict()) if explain else None,
+    )
+
+
+# -- notes ---------------------------------------------------------------------------------------
+
+
+@router.get(
+    "/notes",
+    response_model=NotesListed,
+    response_model_exclude_defaults=True,
+    **needs("read"),
+)
+async def notes(
+    caller: CallerOf,
+    cursor: Annotated[
+        str | None, Query(max_length=MAX_PATH_CHARS, description="The last answer's `next`.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_NOTES)] = NOTES_A_PAGE,
+) -> NotesListed:
+    """The notes and transcripts that are there now, by path. A note that comes or goes while they
+    are listed moves no other."""
+    return await caller.run("quick", lambda memory: _listed(memory, cursor, limit))
+
+
+def _listed(memory: Memory, cursor: str | None, limit: int) -> NotesListed:
+    scans = memory.parts.builtin.keeping.scans({})
+    found = {
+        path: (source, note.stat)
+        for source, scan in scans.items()
+        for path, note in scan.notes.items()
+    }
+    after = sorted(path for path in found if cursor is None or path > cursor)
+    looking = memory.looking()
+    indexed = {note.path: note for note in looking.notes()}
+    some = []
+    for path in after[:limit]:
+        source, stat = found[path]
+        known = indexed.get(path)
+        day = note_date(path)
+        some.append(
+            NoteListed(
+                path=path,
+                source=cast("Source", source),
+                day=day.isoformat() if day else (known.day if known else None),
+                bytes=stat.size,
+                chunks=known.chunks if known else 0,
+                modified=_written(stat.mtime_ns),
+            )
+        )
+    return NotesListed(notes=some, next=some[-1].path if len(after) > limit else None)
+
+
+def _written(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / 1e9, UTC).isoformat(timespec="seconds")
+
+
+@router.get(
+    "/notes/{path:path}",
+    response_model=NoteLines,
+    response_model_exclude_defaults=True,
+    **needs("read", {404: None}),
+)
+async def note(
+    path: Annotated[str, Path(description="As a hit or the list of notes names it.")],
+    caller: CallerOf,
+    from_: Annotated[int, Query(alias="from", ge=1, le=MAX_LINE, description="First line.")] = 1,
+    lines: Annotated[int | None, Query(ge=1, le=MAX_LINE, description="How many.")] = None,
+) -> NoteLines:
+    """Lines of a note as they are now, 120 unless told otherwise; `nextFrom` says where to read
+    on."""
+    key = caller.token.session_key
+
+    def work(memory: Memory) -> NoteLines:
+        found = memory.get(path[:MAX_PATH_CHARS], from_line=from_, lines=lines, session_key=key)
+        return NoteLines(
+            path=found.path,
+            text=escaped(found.text),
+            start_line=found.start_line,
+            end_line=found.end_line,
+            total_lines=found.total_lines,
+            next_from=found.next_from,
+            cut=found.cut,
+        )
+
+    return await caller.run("quick", work)

@@ -1,0 +1,145 @@
+"""The pages of one SQLite file: is it ours, is it whole, does every page match its checksum.
+
+The file is read as it lies on the disk, page by page, because SQL reaches only the pages that a
+question needs. What the write-ahead log holds is not in the file yet; `integrity` reads that too.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from notewell.errors import IndexTooNew, IndexUnreadable, StateNotWritable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import apsw
+
+MOST_BAD = 100
+"""More damaged pages than this tell nothing new."""
+READ_TRIES = 3
+"""A writer may be moving a page of its log into the file while we read it."""
+INTEGRITY_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How an SQLite file of ours is."""
+
+    kind: Literal["sound", "old", "newer", "damaged", "closed"]
+    """old, newer: of another schema · closed: we may not open it, which says nothing of it."""
+    told: str
+    pages: int = 0
+
+
+def condition(file: Path, *, is_index: bool, every_page: bool = True) -> Condition:
+    """Look at a generation, or at a cache."""
+    try:
+        with opened(file) as db:
+            found = _schema(db, file, is_index=is_index)
+            pages, bad = bad_pages(db, file) if every_page else (0, [])
+    except IndexTooNew as error:
+        return Condition("newer", f"schema {error.found}, this Notewell knows {error.known}")
+    except IndexUnreadable as error:
+        return Condition("closed" if _is_closed(error) else "damaged", error.why)
+    except StateNotWritable as error:
+        return Condition("closed", error.why)
+    except OSError as error:
+        return Condition("closed", error.strerror or str(error))
+    if bad:
+        return Condition("damaged", pages_told(bad), pages)
+    if found is not None:
+        return Condition("old", found, pages)
+    return Condition("sound", "sound", pages)
+
+
+def pages_told(bad: list[int]) -> str:
+    first = ", ".join(map(str, bad[:5]))
+    number = f"{len(bad)} pages do" if len(bad) > 1 else "a page does"
+    return f"{number} not match the checksum: page {first}{', …' if bad[5:] else ''}"
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[apsw.Connection]:
+    """For reading alone, in our words where it fails."""
+    from notewell.index.connect import open_reader, our_errors
+
+    with our_errors(file):
+        db = open_reader(file)
+        try:
+            yield db
+        finally:
+            db.close()
+
+
+def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
+    """Why it is old; raises where it is not ours, not whole, or too new."""
+    from notewell.index.connect import require_checksums
+    from notewell.index.schema import SCHEMA, found_schema
+    from notewell.index.snapshot import Snapshot
+    from notewell.index.vectors import vector_driver
+
+    if not is_index:
+        require_checksums(db, file)
+        return None
+    found = found_schema(db, file)
+    if found < SCHEMA:
+        return f"its schema is {found}, now {SCHEMA}"
+    driver = vector_driver("segments")  # It is not asked anything.
+    snapshot = Snapshot(db, file, driver, driver.reader)
+    snapshot.identity()
+    snapshot.counts()
+    return None
+
+
+def _is_closed(error: IndexUnreadable) -> bool:
+    """No permission or no descriptor is not damage."""
+    import apsw
+
+    return isinstance(error.__cause__, apsw.CantOpenError | apsw.PermissionsError)
+
+
+def bad_pages(
+    db: apsw.Connection, file: Path, progress: Callable[[int, int], None] = lambda _, __: None
+) -> tuple[int, list[int]]:
+    """How many pages there are, and the numbers of those that do not match their checksums."""
+    size = int(db.pragma("page_size"))
+    locked = 2**30 // size + 1  # SQLite never writes this one.
+    bad: list[int] = []
+    with file.open("rb") as opened_file:
+        total = file.stat().st_size // size
+        for number in range(1, total + 1):
+            page = opened_file.read(size)
+            if number != locked and not _matches(db, page) and _stays_bad(db, file, number, size):
+                bad.append(number)
+                if len(bad) >= MOST_BAD:
+                    break
+            progress(number, total)
+    return total, bad
+
+
+def _matches(db: apsw.Connection, page: bytes) -> bool:
+    return bool(db.execute("SELECT verify_checksum(?)", (page,)).fetchall()[0][0])
+
+
+def _stays_bad(db: apsw.Connection, file: Path, number: int, size: int) -> bool:
+    for _ in range(READ_TRIES):
+        with file.open("rb") as again:
+            again.seek((number - 1) * size)
+            page = again.read(size)
+        if len(page) < size or _matches(db, page):
+            return False
+    return True
+
+
+def integrity(db: apsw.Connection) -> list[str]:
+    """What SQLite finds wrong with its trees and FTS5 with its words; nothing where all is well.
+
+    `integrity_check` asks every virtual table too, and needs no right to write for it, which
+    FTS5's own command does.
+    """
+    rows = db.execute(f"PRAGMA integrity_check({INTEGRITY_LINES})").fetchall()
+    return [str(told) for (told,) in rows if told != "ok"]

@@ -1,0 +1,116 @@
+"""A folder of the workspace that is an agent's own: which names it may use, and the way there.
+
+What a note may be called is asked of `scope`, as everywhere: a name that a search would not find
+is refused, and so is whatever leads elsewhere, all of it before the disk is asked.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from notewell.errors import EditRefused
+from notewell.notes.below import NotPlain, descend, in_words
+from notewell.notes.held import ChangeableFolder
+from notewell.notes.names import is_note_name
+from notewell.notes.scope import scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from notewell.notes.scope import Scope
+
+Reason: TypeAlias = Literal["name", "missing", "exists", "kind", "changed", "limit", "disk"]
+
+MAX_PATH_BYTES = 1024
+"""As hosted memory stores have it; no plain name is longer."""
+UNSEARCHED = "search would not find a note of this name"
+PLAIN_NAME = "choose a plain name: not hidden, no backslash, no control characters"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFolder:
+    """Paths are relative to it, with `/`; the empty path is the folder itself."""
+
+    scope: Scope
+    folder: str
+    """Its path in the workspace, `memory/claude`."""
+
+    @classmethod
+    def of(cls, root: Path, folder: str) -> OwnFolder:
+        """Raises `EditRefused` unless it lies below `memory/` on a system that has `openat`."""
+        own = cls(scope_of(root, root, ()), folder)
+        if not folder.startswith("memory/") or not own._admits(folder):
+            why = "notes are searched for below memory/, and an agent gets a folder of its own"
+            raise EditRefused(folder, "name", why, "name one such as memory/claude")
+        if {os.open, os.mkdir, os.rename, os.unlink} - os.supports_dir_fd:
+            why = "this system cannot change files without following links"
+            raise EditRefused(folder, "disk", why, "use memory_append instead")
+        return own
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """Decided before the disk is asked, so a refusal tells nothing about what is there."""
+        if not path:
+            return ()
+        names = tuple(path.split("/"))
+        if not {"", ".", ".."}.isdisjoint(names):
+            raise EditRefused(path, "name", "it leads elsewhere", "write the plain path")
+        hidden = any(name.startswith(".") for name in names)
+        if hidden or "\\" in path or not self._admits(f"{self.folder}/{path}"):
+            raise EditRefused(path, "name", UNSEARCHED, PLAIN_NAME)
+        if len(path.encode()) > MAX_PATH_BYTES:
+            why = f"it is longer than {MAX_PATH_BYTES} bytes"
+            raise EditRefused(path, "name", why, "choose a shorter name")
+        return names
+
+    def note_names(self, path: str) -> tuple[str, ...]:
+        names = self.names(path)
+        if not names or not is_note_name(names[-1]):
+            raise EditRefused(path, "name", "a note's name ends in .md", "add that")
+        if self.scope.locate(f"{self.folder}/{path}") is None:
+            raise EditRefused(path, "name", UNSEARCHED, PLAIN_NAME)
+        return names
+
+    def _admits(self, key: str) -> bool:
+        return self.scope.locate(f"{key}/x.md") is not None
+
+    @contextmanager
+    def at(self, names: tuple[str, ...]) -> Iterator[ChangeableFolder]:
+        way = (str(self.scope.root), *self.folder.split("/"), *names)
+        with descend(ChangeableFolder(None), way) as folder:
+            yield cast("ChangeableFolder", folder)
+
+    def make_folders(self, names: tuple[str, ...]) -> None:
+        below = (*self.folder.split("/"), *names)
+        for depth, name in enumerate(below):
+            with descend(ChangeableFolder(None), (str(self.scope.root), *below[:depth])) as parent:
+                parent.make_folder(name)
+
+    def sync(self, names: tuple[str, ...]) -> None:
+        """Returns when the way to what was made is on disk."""
+        way = (str(self.scope.root), *self.folder.split("/"), *names)
+        for depth in range(1, len(way) + 1):
+            with descend(ChangeableFolder(None), way[:depth]) as folder:
+                folder.sync()
+
+
+@contextmanager
+def telling(path: str) -> Iterator[None]:
+    """The edge of the room: what the system says becomes ours."""
+    try:
+        yield
+    except NotPlain as found:
+        raise EditRefused(path, "kind", found.why, "choose another name") from None
+    except FileNotFoundError as error:
+        raise EditRefused(path, "missing", "not there", "look what is there") from error
+    except FileExistsError as error:
+        why = "something of that name is there"
+        raise EditRefused(path, "exists", why, "choose another name") from error
+    except (NotADirectoryError, IsADirectoryError) as error:
+        why = "a file is no folder, nor a folder a file"
+        raise EditRefused(path, "kind", why, "look what is there") from error
+    except OSError as error:
+        raise EditRefused(path, "disk", in_words(error), "mend that first") from error

@@ -1,0 +1,262 @@
+"""Three more tools, over the entries of one agent. None of them raises one of our errors.
+
+    memory_recall(entries, RecallInput("what does the user drink?")).to_json()
+
+The store is made for one agent by whoever opens it; a model cannot name another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from notewell.entries import (
+    IMPORTANCE,
+    LIMIT,
+    MAX_LIMIT,
+    EntriesBusy,
+    EntriesTrouble,
+    Recalled,
+    reads_like_orders,
+)
+from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
+from notewell.errors import BadRequest, NotewellError
+from notewell.limits import MAX_QUERY_CHARS
+from notewell.tools.budget import fit
+from notewell.tools.caller import Talk
+from notewell.tools.failures import DISABLED, Failure, failure_of, without_places
+from notewell.tools.fence import REMINDER, escaped, fenced
+from notewell.tools.inputs import MAX_TEXT_CHARS, Given
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from notewell.entries import EntryStore, MemoryEntry
+
+MAX_WORD_CHARS = 100
+"""Of an id or a category: what is longer is none."""
+_NOTHING = "nothing stored is about this"
+_HERE = Talk()
+
+
+@dataclass(frozen=True, slots=True)
+class RecallInput:
+    query: str
+    limit: int = LIMIT
+
+    @classmethod
+    def parse(cls, told: Mapping[str, object]) -> RecallInput:
+        given = Given(told, ("query", "limit"))
+        return cls(
+            given.text("query", MAX_QUERY_CHARS), given.whole("limit", 1, MAX_LIMIT) or LIMIT
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInput:
+    text: str
+    importance: float = IMPORTANCE
+    category: str = "other"
+
+    @classmethod
+    def parse(cls, told: Mapping[str, object]) -> StoreInput:
+        given = Given(told, ("text", "importance", "category"))
+        importance = given.share("importance")
+        return cls(
+            given.text("text", MAX_TEXT_CHARS),
+            IMPORTANCE if importance is None else importance,
+            given.text("category", MAX_WORD_CHARS) if given.has("category") else "other",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetInput:
+    """One of the two."""
+
+    memory_id: str | None = None
+    query: str | None = None
+
+    @classmethod
+    def parse(cls, told: Mapping[str, object]) -> ForgetInput:
+        given = Given(told, ("memoryId", "query"))
+        if given.has("memoryId") == given.has("query"):
+            raise BadRequest("give either 'memoryId' or 'query'")
+        if given.has("memoryId"):
+            return cls(memory_id=given.text("memoryId", MAX_WORD_CHARS))
+        return cls(query=given.text("query", MAX_QUERY_CHARS))
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOutput:
+    found: tuple[Recalled, ...]
+    waiting: int = 0
+    left_out: int = 0
+    notice: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"results": [_entry_json(one) for one in self.found]}
+        told |= {"waiting": self.waiting, "leftOut": self.left_out}
+        told |= {"reminder": REMINDER} if self.found else {"reason": _NOTHING}
+        return told | ({"notice": self.notice} if self.notice else {})
+
+    def to_text(self) -> str:
+        parts = [REMINDER, *map(quoted, self.found)] if self.found else [f"Nothing: {_NOTHING}."]
+        if self.left_out:
+            parts.append(f"Weaker entries left out to keep this short: {self.left_out}.")
+        if self.notice:
+            parts.append(f"Note: {self.notice}")
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOutput:
+    entry: MemoryEntry
+    added: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.entry.id,
+            "added": self.added,
+            "text": escaped(self.entry.text),
+            "category": self.entry.category,
+        }
+
+    def to_text(self) -> str:
+        if self.added:
+            return f"Stored: {self.entry.id}"
+        return f"It was there already:\n{fenced(self.entry.text, entry=self.entry.id)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetOutput:
+    entry: MemoryEntry | None
+    candidates: tuple[Recalled, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"deleted": self.entry is not None}
+        if self.entry is not None:
+            return told | {"id": self.entry.id, "text": escaped(self.entry.text)}
+        told |= {"candidates": [_entry_json(one) for one in self.candidates]}
+        return told | {"reason": self._reason(), "reminder": REMINDER}
+
+    def to_text(self) -> str:
+        if self.entry is not None:
+            return f"Deleted:\n{fenced(self.entry.text, entry=self.entry.id)}"
+        return "\n\n".join((f"Nothing was deleted: {self._reason()}", *self._shown()))
+
+    def _shown(self) -> list[str]:
+        return [REMINDER, *map(quoted, self.candidates)] if self.candidates else []
+
+    def _reason(self) -> str:
+        if self.candidates:
+            return "it is not clear which entry is meant; call again with the memoryId of one"
+        return "there is no such entry"
+
+
+EntryOutput: TypeAlias = RecallOutput | StoreOutput | ForgetOutput
+
+
+def memory_recall(
+    entries: EntryStore, asked: RecallInput, talk: Talk = _HERE
+) -> RecallOutput | Failure:
+    """The entries that answer, best first, within the budget of the conversation."""
+    if not talk.enabled:
+        return DISABLED
+    try:
+        answer = entries.recall(asked.query, limit=asked.limit)
+    except NotewellError as error:
+        return _failure(error)
+    found, left_out = fitted(answer.found, talk.inject_chars)
+    notice = without_places(answer.notice or "") or None
+    return RecallOutput(found, answer.waiting, left_out, notice)
+
+
+def memory_store(
+    entries: EntryStore, asked: StoreInput, talk: Talk = _HERE
+) -> StoreOutput | Failure:
+    """One statement more; what speaks to a model instead of stating something is refused."""
+    if not talk.enabled:
+        return DISABLED
+    # Only as much as can be stored: what is longer is refused below, whatever it says.
+    if reads_like_orders(asked.text[:MAX_ENTRY_CHARS]):
+        return Failure(
+            "this reads like orders to a model, and would come back as such",
+            "store what is true as a statement, or leave it",
+        )
+    try:
+        done = entries.store(asked.text, importance=asked.importance, category=asked.category)
+    except NotewellError as error:
+        return _failure(error)
+    return StoreOutput(done.entry, done.added)
+
+
+def memory_forget(
+    entries: EntryStore, asked: ForgetInput, talk: Talk = _HERE
+) -> ForgetOutput | Failure:
+    """The entry with this id, or the one that is clearly meant."""
+    if not talk.enabled:
+        return DISABLED
+    try:
+        if asked.memory_id is not None:
+            done = entries.forget(asked.memory_id)
+        else:
+            done = entries.forget_by(asked.query or "")
+    except NotewellError as error:
+        return _failure(error)
+    return ForgetOutput(done.entry, done.candidates)
+
+
+def call_entries(
+    entries: EntryStore, name: str, arguments: Mapping[str, object], talk: Talk = _HERE
+) -> EntryOutput | Failure:
+    """One of the three by its name, with the JSON that a model wrote; raises `BadRequest`."""
+    match name:
+        case "memory_recall":
+            return memory_recall(entries, RecallInput.parse(arguments), talk)
+        case "memory_store":
+            return memory_store(entries, StoreInput.parse(arguments), talk)
+        case "memory_forget":
+            return memory_forget(entries, ForgetInput.parse(arguments), talk)
+    raise BadRequest(f"there is no tool {name[:40]!r}")
+
+
+def fitted(found: tuple[Recalled, ...], room: int) -> tuple[tuple[Recalled, ...], int]:
+    """The best whole, the one at the edge shortened; and how many are left out."""
+    # Escaped first: what is counted must be what is shown.
+    fits = fit([escaped(one.entry.text) for one in found], room)
+    shown = tuple(
+        replace(one, entry=replace(one.entry, text=text))
+        for one, text in zip(found, fits.texts, strict=False)
+    )
+    return shown, fits.left_out
+
+
+def quoted(one: Recalled) -> str:
+    """An entry between marks that its text cannot write."""
+    entry = one.entry
+    return fenced(entry.text, entry=entry.id, category=entry.category, score=f"{one.score:.2f}")
+
+
+def _entry_json(one: Recalled) -> dict[str, Any]:
+    entry = one.entry
+    return {
+        "id": entry.id,
+        "text": escaped(entry.text),
+        "category": entry.category,
+        "importance": entry.importance,
+        "createdAt": entry.created_at_ms,
+        "score": round(one.score, 4),
+    }
+
+
+def _failure(error: NotewellError) -> Failure:
+    if isinstance(error, EntriesBusy):
+        return Failure(
+            "another process is writing the entries",
+            "ask again in a few seconds",
+            unavailable=True,
+        )
+    if isinstance(error, EntriesTrouble):
+        action = "go on without entries, and tell the user to run `notewell entries list`"
+        return Failure(without_places(str(error)), action, unavailable=True)
+    return failure_of(error)

@@ -1,0 +1,198 @@
+"""How much of everything: rates, bodies, seats."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.http_service.served import Served, serving
+
+from notewell.http_service.limits import (
+    BUCKETS,
+    WAITING,
+    Limits,
+    Pools,
+    RateLimiter,
+    Seats,
+    TooBusy,
+)
+
+SLOW = Limits(requests_a_minute=60, burst=5)
+
+
+def test_a_token_that_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
+    now = [0.0]
+    with serving(tmp_path, limits=SLOW, monotonic_s=lambda: now[0]) as served:
+
+        def asked(token: str = "read") -> Any:
+            return served.ask("GET", "/v1/status", token)
+
+        assert [asked().status_code for _ in range(7)] == [200] * 5 + [429] * 2
+        refused = asked()
+        assert refused.headers["retry-after"] == "1"
+        assert refused.json()["type"].endswith("too-many-requests")
+        # Another token has a bucket of its own, and so has nobody.
+        assert asked("append").status_code == 200
+        assert served.ask("GET", "/healthz", "").status_code == 200
+        now[0] += 1.0
+        assert [asked().status_code for _ in range(2)] == [200, 429]
+        # The same bucket, whichever way is asked.
+        assert served.ask("POST", "/mcp", "read", json={}).status_code == 429
+
+
+def test_who_may_not_is_not_counted(tmp_path: Path) -> None:
+    with serving(tmp_path, limits=SLOW, monotonic_s=lambda: 0.0) as served:
+        for _ in range(20):
+            assert served.ask("POST", "/v1/append", "read", json={}).status_code == 403
+        assert served.ask("GET", "/v1/status", "read").status_code == 200
+
+
+@given(st.lists(st.floats(0, 10), max_size=200), st.integers(1, 600), st.integers(1, 50))
+def test_over_any_stretch_no_more_than_the_burst_and_the_rate(
+    pauses: list[float], a_minute: int, burst: int
+) -> None:
+    now = [0.0]
+    limits = Limits(requests_a_minute=a_minute, burst=burst)
+    rates = RateLimiter(limits, lambda: now[0])
+    let_in = 0
+    for pause in pauses:
+        now[0] += pause
+        wait_s = rates.take("a")
+        assert wait_s >= 0
+        if not wait_s:
+            let_in += 1
+        assert let_in <= burst + now[0] * a_minute / 60 + 1e-6
+
+
+@given(st.integers(1, 600), st.integers(1, 20))
+def test_who_waits_as_told_is_let_in(a_minute: int, burst: int) -> None:
+    now = [0.0]
+    rates = RateLimiter(Limits(requests_a_minute=a_minute, burst=burst), lambda: now[0])
+    for _ in range(burst):
+        assert rates.take("a") == 0
+    now[0] += rates.take("a") + 1e-6
+    assert rates.take("a") == 0
+
+
+def test_only_so_many_tokens_are_remembered_and_the_idle_go_first() -> None:
+    rates = RateLimiter(Limits(requests_a_minute=1, burst=3), lambda: 0.0)
+    for _ in range(3):
+        rates.take("busy")
+    for number in range(BUCKETS + 10):
+        rates.take(f"t{number}")
+    assert rates.take("busy") > 0
+    assert len(rates._buckets) <= BUCKETS
+
+
+# -- bodies --------------------------------------------------------------------------------------
+
+
+def test_a_body_that_is_too_large_is_refused_by_its_length(served: Served) -> None:
+    limit = 1024 * 1024
+    fits = b'{"query": "' + b"x" * 100 + b'"}' + b" " * (limit - 113)
+    assert len(fits) == limit
+    kind = {"Content-Type": "application/json"}
+    assert served.ask("POST", "/v1/search", content=fits, headers=kind).status_code == 200
+    refused = served.ask("POST", "/v1/search", content=fits + b" ", headers=kind)
+    assert refused.status_code == 413
+    for wrong in ("-1", "x", "1e9", "99999999999999999999"):
+        headers = {**kind, "Content-Length": wrong}
+        answer = served.ask("POST", "/v1/search", content=b"{}", headers=headers)
+        assert answer.status_code == 413, wrong
+
+
+def test_a_body_that_hides_its_length_is_cut_off_while_it_comes(served: Served) -> None:
+    sent = [0]
+
+    async def endless() -> AsyncIterator[bytes]:
+        while sent[0] < 100 * 2**20:
+            sent[0] += 65536
+            yield b" " * 65536
+
+    for path in ("/v1/search", "/mcp"):
+        sent[0] = 0
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        answer = served.ask("POST", path, content=endless(), headers=headers)
+        assert answer.status_code == 413, path
+
+
+def test_brackets_without_end_are_survived(served: Served) -> None:
+    for body in (b"[" * 500_000, b'{"query":' * 100_000, b'{"query": ' + b"9" * 5000 + b"}"):
+        headers = {"Content-Type": "application/json"}
+        answer = served.ask("POST", "/v1/search", content=body, headers=headers)
+        assert answer.status_code in (400, 422), body[:10]
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+# -- seats ---------------------------------------------------------------------------------------
+
+
+def test_kinds_of_work_have_seats_of_their_own() -> None:
+    release = threading.Event()
+    held = partial(release.wait, 20)
+
+    async def main() -> None:
+        pools = Pools(Seats(quick=1, search=1, write=1, slow=1))
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                for kind in ("search", "write", "slow"):
+                    group.start_soon(pools.run, kind, "main", held)
+                assert await pools.run("quick", "main", lambda: 1) == 1
+                # A search of another agent does not wait either.
+                assert await pools.run("search", "work", lambda: 2) == 2
+                group.start_soon(pools.run, "slow", "work", held)
+                while not pools.waiting()["slow"]:
+                    await anyio.lowlevel.checkpoint()
+                release.set()
+
+    anyio.run(main)
+
+
+def test_when_enough_wait_the_next_is_told_at_once() -> None:
+    release = threading.Event()
+    held = partial(release.wait, 20)
+
+    async def main() -> None:
+        pools = Pools(Seats(quick=1))
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                for _ in range(WAITING + 1):
+                    group.start_soon(pools.run, "quick", "main", held)
+                while pools.waiting()["quick"] < WAITING:
+                    await anyio.lowlevel.checkpoint()
+                with pytest.raises(TooBusy):
+                    await pools.run("quick", "main", lambda: 1)
+                release.set()
+
+    anyio.run(main)
+
+
+def test_a_server_with_too_much_to_do_says_so(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = served.agents.memory("main")
+    release = threading.Event()
+    monkeypatch.setattr(memory, "status", lambda: release.wait(30) and None)
+    with ThreadPoolExecutor(WAITING + 20) as pool:
+        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(WAITING + 20)]
+        refused = next(one.result() for one in _as_they_end(asked))
+        release.set()
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"]
+
+
+def _as_they_end(asked: list[Any]) -> Any:
+    from concurrent.futures import as_completed
+
+    return as_completed(asked, timeout=30)

@@ -1,0 +1,230 @@
+"""Conversations and recalls: what was said and asked, never with a secret in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.http_service.served import Served, serving
+
+from notewell import Settings
+from notewell.capture import Asked, PlaceShown, asked_before, note_asked
+from notewell.capture.search_log import MAX_QUERY_CHARS, NAME
+from notewell.capture.state import read_lines
+from notewell.config import load_settings
+from notewell.memory import Memory, open_memory
+from notewell.testing import HashEmbedder
+from notewell.tools import SearchInput, memory_search
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+SESSIONS = {
+    "agents": {
+        "defaults": {
+            "memorySearch": {
+                "sources": ["memory", "sessions"],
+                "experimental": {"sessionMemory": True},
+            }
+        }
+    }
+}
+
+
+def talk(state: Path, name: str, *said: str, at: int = 0) -> Path:
+    folder = state / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.jsonl"
+    lines = [
+        {
+            "type": "message",
+            "timestamp": "2026-03-01T10:00:00Z",
+            "message": {"role": ("user", "assistant")[number % 2], "content": text},
+        }
+        for number, text in enumerate(said)
+    ]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    if at:
+        os.utime(file, (at, at))
+    return file
+
+
+@pytest.fixture
+def talking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(SESSIONS), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(config))
+    with serving(tmp_path) as served:
+        yield served
+
+
+def get(served: Served, path: str) -> Any:
+    answer = served.ask("GET", f"/v1/page/{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_conversations_are_listed_the_newest_first(talking: Served) -> None:
+    for number in range(3):
+        talk(talking.state, f"s{number}", "Hello?", "Hello.", at=1_700_000_000 + number)
+    talking.agents.memory("main").sync()
+    told = get(talking, "sessions")
+    assert [one["id"] for one in told["sessions"]] == ["s2", "s1", "s0"]
+    first = told["sessions"][0]
+    assert (first["day"], first["turns"], first["folder"]) == ("2026-03-01", 2, "")
+    assert first["path"] == "sessions/s2.jsonl"
+    assert "next" not in told
+
+
+def test_every_conversation_is_on_one_page_of_the_list(talking: Served) -> None:
+    names = {f"s{number:03}" for number in range(130)}
+    for number, name in enumerate(sorted(names)):
+        talk(talking.state, name, "Hello?", at=1_700_000_000 + number // 3)
+    first = get(talking, "sessions")
+    second = get(talking, f"sessions?cursor={first['next']}")
+    listed = [one["id"] for one in (*first["sessions"], *second["sessions"])]
+    assert (sorted(listed), "next" in second) == (sorted(names), False)
+
+
+def test_secrets_are_masked_and_the_masks_are_marked(talking: Served) -> None:
+    talk(talking.state, "a", f"🔑 use {SECRET} please", "I will.")
+    turns = get(talking, "session/a")["turns"]
+    assert [one["role"] for one in turns] == ["user", "assistant"]
+    assert SECRET not in json.dumps(turns)
+    (start, end), *more = turns[0]["redactions"]
+    assert (turns[0]["text"][start:end][:10], more) == ("[redacted:", [])
+    assert turns[0]["text"][end - 1] == "]"
+    assert [one["line"] for one in turns] == [1, 2]
+    assert turns[1]["redactions"] == []
+
+
+@pytest.mark.parametrize("id_", ["none", "../../../tokens", "..%2F..%2Fx", "a/b/c", ".jsonl"])
+def test_what_is_no_conversation_is_not_shown(talking: Served, id_: str) -> None:
+    talk(talking.state, "a", "Hello?")
+    assert talking.ask("GET", f"/v1/page/session/{id_}").status_code == 404
+
+
+def test_without_transcripts_the_page_says_how_to_have_them(served: Served) -> None:
+    talk(served.state, "a", "Hello?")
+    told = get(served, "sessions")
+    assert told["sessions"] == []
+    assert "memorySearch.sources" in told["notice"]
+    assert served.ask("GET", "/v1/page/session/a").status_code == 404
+
+
+# -- recalls -------------------------------------------------------------------------------------
+
+
+def test_what_agents_asked_is_kept_with_what_they_got(served: Served) -> None:
+    memory = served.agents.memory("main")
+    memory.sync()
+    served.search(f"SQLite readings {SECRET}")
+    memory_search(memory, SearchInput("readings"))
+    newest, oldest = get(served, "recalls")["recalls"]
+    assert (newest["query"], newest["tool"]) == ("readings", "memory_search")
+    assert "[redacted:" in oldest["query"]
+    assert oldest["hits"][0]["path"] == "MEMORY.md"
+    assert oldest["tookMs"] >= 0
+    assert SECRET.encode() not in (memory.captures / NAME).read_bytes()
+    assert stat.S_IMODE((memory.captures / NAME).stat().st_mode) == 0o600
+
+
+def test_recalls_are_paged_from_the_newest(served: Served) -> None:
+    memory = served.agents.memory("main")
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    for number in range(150):
+        at = start + timedelta(seconds=number)
+        note_asked(memory.captures, Asked(at, f"q{number}", "mcp", "hybrid", 1.0, ()))
+    first = get(served, "recalls")
+    answer = served.ask("GET", "/v1/page/recalls", params={"cursor": first["next"]})
+    second = answer.json()
+    asked = [one["query"] for one in (*first["recalls"], *second["recalls"])]
+    assert asked == [f"q{number}" for number in reversed(range(150))]
+    assert "next" not in second
+
+
+@pytest.mark.parametrize("cursor", ["yesterday", "2026-03-01", "1"])
+def test_a_cursor_that_nobody_gave_is_refused(served: Served, cursor: str) -> None:
+    answer = served.ask("GET", "/v1/page/recalls", params={"cursor": cursor})
+    assert answer.status_code == 422
+
+
+def test_only_the_users_own_file_switches_the_log(tmp_path: Path) -> None:
+    own = tmp_path / "config.json"
+    own.write_text('{"recallLog": {"enabled": false}}', encoding="utf-8")
+    environment = {"NOTEWELL_CONFIG": str(own)}
+    workspace = tmp_path / "notes"
+    workspace.mkdir()
+    assert load_settings(workspace, "main", environment).recall_log is False
+    assert load_settings(workspace, "main", {"HOME": str(tmp_path)}).recall_log is True
+    (workspace / "notewell.json").write_text('{"recallLog": {"enabled": true}}', encoding="utf-8")
+    assert load_settings(workspace, "main", environment).recall_log is False
+
+
+def opened(tmp_path: Path, **settings: Any) -> Memory:
+    workspace = tmp_path / "notes"
+    workspace.mkdir(exist_ok=True)
+    (workspace / "MEMORY.md").write_text("We use SQLite.\n", encoding="utf-8")
+    return open_memory(
+        workspace,
+        state_dir=tmp_path / "state",
+        settings=Settings(**settings),
+        embedder=HashEmbedder(),
+    )
+
+
+def test_switched_off_nothing_is_kept_and_what_was_kept_goes(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.sync()
+        memory_search(memory, SearchInput("SQLite"))
+        assert asked_before(memory.captures)
+    with opened(tmp_path, recall_log=False) as memory:
+        memory_search(memory, SearchInput("SQLite"))
+        assert not (memory.captures / NAME).exists()
+
+
+def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.sync()
+        memory.captures.parent.mkdir(parents=True, exist_ok=True)
+        memory.captures.write_text("in the way", encoding="utf-8")
+        assert memory_search(memory, SearchInput("SQLite")).to_json()["results"]
+
+
+def test_a_long_question_is_cut_and_half_a_character_does_no_harm(tmp_path: Path) -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    place = PlaceShown("MEMORY.md", 1, 2, 0.5)
+    note_asked(tmp_path, Asked(at, "x" * 9000 + "\ud800", "mcp", "hybrid", 1.0, (place,) * 50))
+    (one,) = asked_before(tmp_path)
+    assert len(one.query) == MAX_QUERY_CHARS
+    assert len(one.places) == 20
+
+
+def test_what_is_no_line_of_ours_is_passed_over(tmp_path: Path) -> None:
+    good = {
+        "at": "2026-03-01T10:00:00+00:00",
+        "query": "q",
+        "tool": "t",
+        "mode": "m",
+        "tookMs": 1,
+        "hits": [["a", 1, 2, 0.5]],
+    }
+    lines = [{}, {**good, "at": 5}, {**good, "at": "2026-03-01"}, {**good, "hits": [["a"]]}, good]
+    (tmp_path / NAME).write_text(
+        "not json\n[]\n" + "".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8"
+    )
+    assert [one.places[0].path for one in asked_before(tmp_path)] == ["a"]
+
+
+def test_the_log_never_outgrows_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("notewell.capture.search_log.MAX_BYTES", 2000)
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    for number in range(100):
+        note_asked(tmp_path, Asked(at, f"question {number}", "mcp", "hybrid", 1.0, ()))
+        assert (tmp_path / NAME).stat().st_size <= 2000
+    assert next(iter(read_lines(tmp_path / NAME)))["query"] != "question 0"
+    assert asked_before(tmp_path)[0].query == "question 99"
