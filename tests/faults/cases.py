@@ -1,9 +1,0 @@
-"""Every case by its name."""
-
-from __future__ import annotations
-
-from tests.faults.cases_index import INDEX_CASES
-from tests.faults.cases_notes import NOTE_CASES
-from tests.faults.scene import Case
-
-CASES: dict[str, Case] = {case.name: case for case in (*INDEX_CASES, *NOTE_CASES)}

@@ -1,0 +1,207 @@
+"""A house with a secret beside it, and every way we know to come near that secret in a race."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from tests.hardening.attacks.swapping import Kind, Swapping
+
+from notewell import Memory, open_memory
+from notewell.capture.new_note import write_new
+from notewell.config import Settings
+from notewell.errors import NotANote, NotewellError
+from notewell.memory import index_dir
+from notewell.notes import EditableFolder, ExtraPath
+from notewell.testing import HashEmbedder
+
+SECRET = "kestrel-9f31"
+SAID = '{"type":"user","sessionId":"s","message":{"content":"%s"}}\n'
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+NOW_NS = int(NOW.timestamp() * 1e9)
+
+
+class House:
+    """`ws`, `extra`, `talks` and `state` are the user's; `outside` is a stranger's."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.workspace, self.outside = root / "ws", root / "outside"
+        self.extra, self.talks, self.state = root / "extra", root / "talks", root / "state"
+        for folder in ("ws/memory/x", "ws/memory/own", "extra/x", "talks/x"):
+            (root / folder).mkdir(parents=True)
+        for note in ("ws/memory/x/a.md", "ws/memory/own/a.md", "extra/x/a.md", "extra/a.md"):
+            (root / note).write_text("- a plain note\n", encoding="utf-8")
+        (root / "ws/memory/2026-11-15.md").write_text("- today\n", encoding="utf-8")
+        for talk in ("talks/x/a.jsonl", "talks/a.jsonl"):
+            (root / talk).write_text(SAID % "a plain word", encoding="utf-8")
+        self._fill_outside()
+        self.memory = self._open()
+        self.memory.append("the first", origin="test")
+        self.memory.sync()
+        self.own = EditableFolder(self.workspace, "memory/own")
+        self.before = self.seen_outside()
+
+    def _fill_outside(self) -> None:
+        for folder in ("", "x", "own"):
+            (self.outside / folder).mkdir(parents=True, exist_ok=True)
+            for name in ("a.md", "only-here.md", "2026-11-15.md"):
+                text = f"- the {SECRET} is kept here\n"
+                (self.outside / folder / name).write_text(text, encoding="utf-8")
+            for name in ("a.jsonl", f"{SECRET}.jsonl"):
+                (self.outside / folder / name).write_text(SAID % SECRET, encoding="utf-8")
+
+    def _open(self) -> Memory:
+        settings = Settings(
+            extra_paths=(ExtraPath(str(self.extra)),),
+            sources=("memory", "sessions"),
+            session_folders=((self.talks, "claude"),),
+            session_delta_bytes=1,
+            session_delta_messages=1,
+        )
+        return open_memory(
+            self.workspace,
+            state_dir=self.state,
+            settings=settings,
+            embedder=HashEmbedder(),
+            now_ns=lambda: NOW_NS,
+        )
+
+    def seen_outside(self) -> dict[str, str]:
+        files = sorted(path for path in self.outside.rglob("*") if path.is_file())
+        return {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+
+    def kept_of_the_secret(self) -> list[str]:
+        """Our own files that hold it: index, cache, history, whatever there is."""
+        files = (path for path in self.state.rglob("*") if path.is_file())
+        return [path.name for path in files if SECRET.encode() in path.read_bytes()]
+
+
+@contextmanager
+def house_in(root: Path) -> Iterator[House]:
+    house = House(root)
+    try:
+        yield house
+    finally:
+        house.memory.close()
+
+
+@dataclass(slots=True)
+class Tally:
+    tries: int = 0
+    done: int = 0
+    """Tries that were not refused."""
+    swaps: int = 0
+    leaks: list[str] = field(default_factory=list)
+    written_outside: list[str] = field(default_factory=list)
+
+
+# -- what is done while somebody swaps; each gives back all that was seen ------------------------
+
+
+def _get(house: House, number: int) -> str:
+    return house.memory.get("memory/x/a.md").text
+
+
+def _sync(house: House, number: int) -> str:
+    report = house.memory.sync(force=number % 8 == 0)
+    found = house.memory.search("plain note kept here", max_results=20)
+    told = [f"{hit.path} {hit.snippet}" for hit in found.hits]
+    return "\n".join([*map(str, report.unreadable), *map(str, report.ignored), *told])
+
+
+def _append(house: House, number: int) -> str:
+    return str(house.memory.append(f"entry {number}", origin="test"))
+
+
+def _edit(house: House, number: int) -> str:
+    content = house.own.read("a.md")
+    data = f"- edit {number}\n".encode()
+    return f"{content} {house.own.replace('a.md', data, expected=content.digest)}"
+
+
+def _new_own(house: House, number: int) -> str:
+    house.own.create(f"new-{number}.md", b"- new\n")
+    return house.own.trash(f"new-{number}.md") + str(house.own.entries(""))
+
+
+def _capture(house: House, number: int) -> str:
+    place = house.memory.place()
+    return write_new(place, f"2026-11-15-{number}", "said\n")
+
+
+def _get_extra(house: House, number: int) -> str:
+    told = [house.memory.get(f"{house.extra}/a.md").text]
+    return "\n".join([*told, house.memory.get(f"{house.extra}/x/a.md").text])
+
+
+def _get_talk(house: House, number: int) -> str:
+    told = [*house.memory.paths(), house.memory.get("sessions/claude/a.jsonl").text]
+    return "\n".join([*told, house.memory.get("sessions/claude/x/a.jsonl").text])
+
+
+def _status(house: House, number: int) -> str:
+    return str(house.memory.status())
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    name: str
+    kind: Kind
+    target: str
+    """Below the house's root; `{index}` and `{capture}` are folders of the state."""
+    to: str
+    """What the link leads to."""
+    act: Callable[[House, int], str]
+
+    def run(self, house: House, seconds: float) -> Tally:
+        tally = Tally()
+        ends = time.monotonic() + seconds
+        with Swapping(self.kind, self._target(house), house.root / self.to) as swapping:
+            while time.monotonic() < ends:
+                tally.tries += 1
+                try:
+                    seen = self.act(house, tally.tries)
+                    tally.done += 1
+                except NotewellError as error:
+                    seen = "" if isinstance(error, NotANote) else str(error)
+                if SECRET in seen:
+                    tally.leaks.append(seen[:200])
+        tally.swaps = swapping.swaps
+        tally.leaks += house.kept_of_the_secret()
+        after = house.seen_outside()
+        changed = after.items() ^ house.before.items()
+        tally.written_outside = sorted({path for path, _ in changed})
+        return tally
+
+    def _target(self, house: House) -> Path:
+        index = index_dir(house.state, "main", house.workspace.resolve())
+        capture = house.state / "capture" / index.name
+        return house.root / self.target.format(index=index, capture=capture)
+
+
+ATTACKS = (
+    Attack("get, the root's child", "folder", "ws/memory", "outside", _get),
+    Attack("sync, leaf", "leaf", "ws/memory/x/a.md", "outside/x/a.md", _sync),
+    Attack("sync, parent", "folder", "ws/memory/x", "outside/x", _sync),
+    Attack("sync, the root's child", "folder", "ws/memory", "outside", _sync),
+    Attack("append, leaf", "leaf", "ws/memory/2026-11-15.md", "outside/a.md", _append),
+    Attack("append, the root's child", "folder", "ws/memory", "outside", _append),
+    Attack("edit, leaf", "leaf", "ws/memory/own/a.md", "outside/own/a.md", _edit),
+    Attack("edit, parent", "folder", "ws/memory/own", "outside/own", _edit),
+    Attack("make and trash, the root's child", "folder", "ws/memory", "outside", _new_own),
+    Attack("capture, the root's child", "folder", "ws/memory", "outside", _capture),
+    Attack("extra paths, leaf", "leaf", "extra/a.md", "outside/a.md", _get_extra),
+    Attack("extra paths, sync", "folder", "extra/x", "outside/x", _sync),
+    Attack("extra paths, the folder itself", "folder", "extra", "outside", _get_extra),
+    Attack("transcripts, leaf", "leaf", "talks/a.jsonl", "outside/a.jsonl", _get_talk),
+    Attack("transcripts, parent", "folder", "talks/x", "outside/x", _get_talk),
+    Attack("transcripts, sync", "folder", "talks/x", "outside/x", _sync),
+    Attack("history, leaf", "leaf", "{capture}/history.jsonl", "outside/a.md", _append),
+    Attack("pointer, leaf", "leaf", "{index}/CURRENT", "outside/a.md", _status),
+)

@@ -1,0 +1,9 @@
+"""Every case by its name."""
+
+from __future__ import annotations
+
+from tests.hardening.faults.cases_index import INDEX_CASES
+from tests.hardening.faults.cases_notes import NOTE_CASES
+from tests.hardening.faults.scene import Case
+
+CASES: dict[str, Case] = {case.name: case for case in (*INDEX_CASES, *NOTE_CASES)}

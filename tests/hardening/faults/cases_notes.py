@@ -1,0 +1,286 @@
+"""What is written to notes: appends, a flush, a session's note, an undo, an agent's own edits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC
+from functools import partial
+from typing import Any
+
+from tests.hardening.faults.scene import Scene, Seen, told
+
+from notewell.capture import (
+    CannotUndo,
+    Ended,
+    FlushFacts,
+    FlushSettings,
+    Message,
+    Place,
+    Reply,
+    ToolCall,
+    capture_dir,
+    flush,
+    read_json,
+    save_new_messages,
+    writes,
+)
+from notewell.capture.undo import undo
+from notewell.errors import BadRequest, EditRefused
+from notewell.memory import Memory
+from notewell.notes import EditableFolder, Workspace
+from notewell.redaction import Redactor, load_mask_key
+
+DAY = "memory/2026-11-15.md"
+ENTRY = "We ship the router on Friday.\n\nThe plan:\n\n1. test\n2. ship"
+GONE = (
+    "not there",
+    "what was added is no longer there, or was changed since; edit the note",
+)
+TOLD = ("We ship on Friday.", "The router is called Rosalind.")
+SAID = ("User: where were we?", "Assistant: at the router.", "User: then on with it.")
+
+
+def write_notes(scene: Scene) -> None:
+    scene.write("MEMORY.md", "# Facts\n\n## Likes\n\n- tea\n\n## Dislikes\n\n- noise\n")
+    scene.write(DAY, "# Sunday\n\n- something was here already\n")
+    scene.write("memory/other.md", "nobody writes to this one\n")
+
+
+def place_of(scene: Scene) -> Place:
+    folder = capture_dir(scene.state, "main", scene.workspace)
+    return Place(Workspace.open(scene.workspace), folder, Redactor(load_mask_key(scene.state)))
+
+
+def history(scene: Scene) -> list[list[Any]]:
+    """Each write of ours, and whether its bytes are where it says."""
+    found = []
+    for one in writes(place_of(scene).folder):
+        write, path = one.write, scene.workspace / one.write.path
+        data = path.read_bytes() if path.exists() else b""
+        piece = data[write.start_byte : write.end_byte]
+        is_there = hashlib.sha256(piece).hexdigest() == write.digest
+        found.append([write.path, write.kind, one.undone, is_there])
+    return found
+
+
+def wrong_history(scene: Scene) -> list[list[Any]]:
+    """A write that was not written down cannot be undone by us, but a wrong one must not be."""
+    return [one for one in history(scene) if not one[-1]]
+
+
+def readable(scene: Scene) -> dict[str, Any]:
+    with scene.memory() as memory:
+        return {path: told(partial(_text, memory, path)) for path in memory.paths()}
+
+
+def _text(memory: Memory, path: str) -> str:
+    return memory.get(path).text
+
+
+@dataclass(frozen=True, slots=True)
+class AppendCase:
+    name: str
+    section: str | None = None
+    id: str | None = None
+    has_note: bool = True
+
+    @property
+    def writes_to(self) -> tuple[str, ...]:
+        return ("MEMORY.md",) if self.section else (DAY,)
+
+    def prepare(self, scene: Scene) -> None:
+        if self.has_note:
+            write_notes(scene)
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        with scene.memory() as memory:
+            arm()
+            memory.append(ENTRY, section=self.section, id=self.id)
+
+    def look(self, scene: Scene) -> Seen:
+        return {"whole": {"get": readable(scene), "wrong": wrong_history(scene)}}
+
+
+@dataclass(frozen=True, slots=True)
+class FlushCase:
+    """The silent turn: a model that writes two entries, again if it is told that one failed."""
+
+    name: str = "flush"
+    writes_to: tuple[str, ...] = (DAY,)
+
+    def prepare(self, scene: Scene) -> None:
+        write_notes(scene)
+        load_mask_key(scene.state)
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        place = place_of(scene)
+        arm()
+        flush(
+            place,
+            "agent:main:main",
+            FlushFacts(used_tokens=190_000, context_window=200_000, compactions=3),
+            [Message("user", "we ship on Friday")],
+            _model,
+            settings=FlushSettings(),
+            zone=UTC,
+            clock=lambda: scene.now,
+        )
+
+    def look(self, scene: Scene) -> Seen:
+        state = read_json(place_of(scene).folder / "flush.json")
+        done = {session: mark["done"] for session, mark in state.items()}
+        return {"whole": {"done": done, "wrong": wrong_history(scene)}}
+
+
+def _model(messages: Any, tools: Any) -> Reply:
+    answers = [message.text for message in messages if message.role == "tool"]
+    done = sum(not answer.startswith("failed") for answer in answers)
+    if done == len(TOLD):
+        return Reply("NO_REPLY")
+    return Reply("", (ToolCall("memory_append", {"text": TOLD[done]}, str(len(answers))),))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCase:
+    """A hook says that a conversation is over: its messages become a note, each of them once."""
+
+    name: str = "session note"
+    writes_to: tuple[str, ...] = ("memory/2026-11-15-",)
+
+    def prepare(self, scene: Scene) -> None:
+        write_notes(scene)
+        load_mask_key(scene.state)
+        lines = []
+        for said in SAID:
+            role, _, text = said.partition(": ")
+            message = {"role": role.lower(), "content": text}
+            lines.append(json.dumps({"type": role.lower(), "sessionId": "s", "message": message}))
+        (scene.outside / "talk.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        place = place_of(scene)
+        ended = Ended(scene.outside / "talk.jsonl", "s", "claude", None, "session-end")
+        arm()
+        save_new_messages(place, ended, now=scene.now, zone=UTC)
+
+    def look(self, scene: Scene) -> Seen:
+        """Its name and head tell the time; what was said must stand there once."""
+        found = sorted((scene.workspace / "memory").glob("2026-11-15-*"))
+        texts = [path.read_text(encoding="utf-8") for path in found]
+        said = [line for text in texts for line in text.splitlines() if line in SAID]
+        kinds = [one[1:] for one in history(scene)]
+        return {"whole": {"said": said, "history": kinds}, "parts": {"said": said}}
+
+
+@dataclass(frozen=True, slots=True)
+class UndoCase:
+    """An entry is taken back, or a whole note that was ours."""
+
+    name: str
+    whole_note: bool = False
+
+    @property
+    def writes_to(self) -> tuple[str, ...]:
+        return ("memory/2026-11-15-",) if self.whole_note else (DAY,)
+
+    def prepare(self, scene: Scene) -> None:
+        if self.whole_note:
+            SessionCase().prepare(scene)
+            SessionCase().act(scene, lambda: None)
+            return
+        write_notes(scene)
+        with scene.memory() as memory:
+            memory.append("the first entry")
+            memory.append("the second entry")
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        folder = place_of(scene).folder
+        id_ = writes(folder)[0].id
+        arm()
+        try:
+            undo(scene.workspace, folder, id_, now=scene.now)
+        except BadRequest as refused:
+            if "undone already" not in str(refused):
+                raise
+        except CannotUndo as refused:
+            # Killed before it was written down: who asks again is told that it is gone.
+            if refused.why not in GONE:
+                raise
+
+    def look(self, scene: Scene) -> Seen:
+        return {"whole": {"get": readable(scene)}}
+
+
+@dataclass(frozen=True, slots=True)
+class EditCase:
+    """An agent's own folder: made, replaced, moved, or put into the trash."""
+
+    name: str
+    deed: Callable[[EditableFolder], object]
+    is_done: Callable[[EditableFolder], bool]
+    """What a caller sees who looks whether the deed was done before it died."""
+    writes_to: tuple[str, ...] = ("memory/claude/",)
+
+    def prepare(self, scene: Scene) -> None:
+        write_notes(scene)
+        folder = self._folder(scene)
+        folder.create("plan.md", b"the old plan\n")
+        folder.create("deep/other.md", b"another note\n")
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        folder = self._folder(scene)
+        arm()
+        if not self.is_done(folder):
+            self.deed(folder)
+
+    def _folder(self, scene: Scene) -> EditableFolder:
+        return EditableFolder(scene.workspace, "memory/claude", now=lambda: scene.now)
+
+    def look(self, scene: Scene) -> Seen:
+        return {"whole": {"get": readable(scene)}}
+
+
+NEW = b"the new plan\n" * 40
+
+
+def _reads(folder: EditableFolder, path: str, data: bytes) -> bool:
+    try:
+        return folder.read(path).data == data
+    except EditRefused:
+        return False
+
+
+def _replace(folder: EditableFolder) -> None:
+    folder.replace("plan.md", NEW, expected=folder.read("plan.md").digest)
+
+
+NOTE_CASES = (
+    AppendCase("append to a day"),
+    AppendCase("append to a new day", has_note=False),
+    AppendCase("append to a section", section="Likes"),
+    AppendCase("append with an id", id="7f3a"),
+    FlushCase(),
+    SessionCase(),
+    UndoCase("undo an entry"),
+    UndoCase("undo a note", whole_note=True),
+    EditCase(
+        "create",
+        lambda own: own.create("new/note.md", NEW),
+        lambda own: _reads(own, "new/note.md", NEW),
+    ),
+    EditCase("replace", _replace, lambda own: _reads(own, "plan.md", NEW)),
+    EditCase(
+        "move",
+        lambda own: own.move("plan.md", "done/plan.md"),
+        lambda own: own.kind("plan.md") is None,
+    ),
+    EditCase(
+        "move a folder",
+        lambda own: own.move("deep", "deeper"),
+        lambda own: own.kind("deep") is None,
+    ),
+    EditCase("trash", lambda own: own.trash("plan.md"), lambda own: own.kind("plan.md") is None),
+)
