@@ -64,30 +64,30 @@ def main() -> None:
 def _search(memory: Memory, question: str, stages: Stages) -> None:
     """`search.hybrid.search`, step by step."""
     settings = SearchSettings(today=date(2026, 11, 15))
-    embedder = memory._keeping.embedder
-    with memory._keeping.reader.snapshot() as snapshot:
-        assert snapshot is not None
+    embedder = memory._indexer.embedder
+    with memory._indexer.store.view() as view:
+        assert view is not None
         with stages.stage("question to terms"):
             query = text_query(question)
-            query = worth_asking(query, snapshot.having(query.terms))
+            query = worth_asking(query, view.having(query.terms))
         asked = Asked(query, mode="hybrid")
         with stages.stage("words: FTS5 and scores"):
-            _ask_words(snapshot, settings, asked, ())
+            _ask_words(view, settings, asked, ())
         with stages.stage("question to vector"):
             vector = embedder.embed([question], "query")[0]
         with stages.stage("vectors: nearest"):
-            near = snapshot.nearest(vector, settings.sources, settings.candidates)
+            near = view.nearest(vector, settings.sources, settings.candidates)
         with stages.stage("vectors: exact cosines"):
-            asked.cosines = snapshot.cosines(vector, [*near, *asked.texts])
+            asked.cosines = view.cosines(vector, [*near, *asked.texts])
             asked.vectors = {
                 chunk_id: fusion.vector_score(cosine, embedder.facts)
                 for chunk_id, cosine in asked.cosines.items()
             }
         with stages.stage("fusion, time, order"):
-            found = in_order(snapshot, question, embedder.facts, settings, asked)
+            found = in_order(view, question, embedder.facts, settings, asked)
         with stages.stage("passages and snippets"):
             shown = _shown(asked, embedder.facts, settings)
-            make_hits(snapshot, found[: settings.chunks_shown], shown, settings)
+            make_hits(view, found[: settings.chunks_shown], shown, settings)
 
 
 def _questions(folder: Path, given: list[str]) -> list[str]:

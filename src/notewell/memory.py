@@ -28,11 +28,11 @@ from notewell.errors import (
     NotewellError,
     NotForThisTalk,
 )
-from notewell.index import Index
+from notewell.index import SqliteStore
 from notewell.limits import GET_LINES
 from notewell.notes import Lines, Workspace, lines_of
 from notewell.search import check_question
-from notewell.sync import Keeping
+from notewell.sync import Indexer
 
 if TYPE_CHECKING:
     import threading
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from notewell.engines import Backend, Looking, Probe, Status
     from notewell.notes import Appended
     from notewell.ports import Embedder, Reranker
-    from notewell.sync import Ear, Progress, SyncReport, Timing, Told
+    from notewell.sync import Notifier, Progress, SyncReport, Timing, WatchEvent
     from notewell.types import Answer, Span
 
 LEASE_WAIT_S = 10.0  # Writing text takes seconds; who waits longer wants to know why.
@@ -81,13 +81,12 @@ def open_memory(
         raise MemoryOff(agent, settings.off_because)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
     folder = settings.index_dir or index_dir(state, agent, root)
-    index = Index(folder, settings.vector_driver, settings.cache_entries)
+    store = SqliteStore(folder, settings.vector_driver, settings.cache_entries)
     choice = Choice(settings, state / "models", environment, embedder)
-    keeping = Keeping(
+    indexer = Indexer(
         notes=Workspace.open(root, settings.extra_paths),
-        index=index,
+        store=store,
         **_sessions(settings, agent, state),
-        reader=index.reader(),
         embedder=choice.embedder,
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap=settings.chunk_overlap,
@@ -97,7 +96,7 @@ def open_memory(
         monotonic_s=time.monotonic,
         lease_wait_s=lease_wait_s,
     )
-    builtin = Builtin(keeping, choice, settings, agent, reranker)
+    builtin = Builtin(indexer, choice, settings, agent, reranker)
     backend = _backend(builtin, settings, agent, state, environment)
     return Memory(builtin, backend, settings=settings, agent=agent, state=state, now_ns=now_ns)
 
@@ -172,7 +171,7 @@ class Memory:
         self._builtin = builtin
         self._backend = backend
         """The engine that answers; often the same."""
-        self._keeping = builtin.keeping
+        self._indexer = builtin.indexer
         self._settings = settings
         self._agent = agent
         self._state = state
@@ -196,7 +195,7 @@ class Memory:
 
     @property
     def workspace(self) -> Path:
-        return self._keeping.notes.root
+        return self._indexer.notes.root
 
     @property
     def settings(self) -> Settings:
@@ -221,7 +220,7 @@ class Memory:
 
     def paths(self) -> list[str]:
         """Every note and transcript that is there now, by the name `get` takes."""
-        scans = self._keeping.scans({})
+        scans = self._indexer.scans({})
         return sorted(path for scan in scans.values() for path in scan.notes)
 
     # -- asking ----------------------------------------------------------------------------------
@@ -309,8 +308,8 @@ class Memory:
         from notewell.notes import Entry, Section
 
         to = Section(section) if section is not None else self.now().date()
-        done = self._keeping.notes.append(Entry(text, origin, id), to)
-        self._keeping.look_again()
+        done = self._indexer.notes.append(Entry(text, origin, id), to)
+        self._indexer.look_again()
         self._remember(done, origin)
         return done
 
@@ -327,7 +326,7 @@ class Memory:
         from notewell.capture import Place
         from notewell.redaction import Redactor, load_mask_key
 
-        return Place(self._keeping.notes, self.captures, Redactor(load_mask_key(self._state)))
+        return Place(self._indexer.notes, self.captures, Redactor(load_mask_key(self._state)))
 
     def recalled(self, places: Sequence[tuple[str, Span]]) -> None:
         """These lines were shown to an agent; `notewell review` counts on how many days."""
@@ -357,7 +356,7 @@ class Memory:
 
     def look_again(self) -> None:
         """Somebody knows that a note has just changed: the next search looks for it."""
-        self._keeping.look_again()
+        self._indexer.look_again()
 
     def now(self) -> datetime:
         """By the clock that this memory was given, where the user lives."""
@@ -380,9 +379,9 @@ class Memory:
         self,
         stop: threading.Event,
         *,
-        told: Callable[[Told], None] = lambda _: None,
+        on_event: Callable[[WatchEvent], None] = lambda _: None,
         timing: Timing | None = None,
-        ear: Ear | None = None,
+        notifier: Notifier | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """Sync whenever notes or transcripts change, until `stop` is set; see `sync.watch`."""
@@ -394,20 +393,20 @@ class Memory:
             if progress:
                 progress(done)
 
-        keeping, minutes = self._keeping, self._settings.interval_minutes
-        transcripts = keeping.transcripts[0].places if keeping.transcripts else ()
+        indexer, minutes = self._indexer, self._settings.interval_minutes
+        transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
         Watcher(
             lambda: self.sync(progress=go_on),
-            [*keeping.notes.places, *transcripts],
-            ignore=[keeping.index.folder.path],
+            [*indexer.notes.places, *transcripts],
+            ignore=indexer.store.local_paths(),
             suffixes=(".md", ".jsonl"),
             timing=timing
             or Timing(
                 debounce_s=self._settings.watch_debounce_s,
                 interval_s=minutes * 60 if minutes else None,
             ),
-            told=told,
-            ear=ear,
+            on_event=on_event,
+            notifier=notifier,
         ).run(stop)
 
     def status(self) -> Status:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sqlite_store import sqlite_store
 
 from notewell import Progress, Settings
 from notewell.capture import capture_dir
@@ -217,8 +218,7 @@ def test_vectors_that_are_sealed_into_segments_are_proved_too(ward: Ward) -> Non
         note.write_text(f"# {number}\n\nabout {number}\n", encoding="utf-8")
     patient = ward.patient
     assert patient.memory is not None
-    assert patient.keeping is not None
-    patient.keeping.index.driver = SegmentDriver(exact_rows=4, tail_rows=4, segment_rows=8)
+    sqlite_store(patient.memory).driver = SegmentDriver(exact_rows=4, tail_rows=4, segment_rows=8)
     patient.memory.sync()
     ward.close()
     assert ward.verify().agrees

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.http_service.served import HOST, Served
+from tests.sqlite_store import sqlite_store
 
 from notewell.doctor import Finding
 from notewell.http_service import health as healths
@@ -51,7 +52,7 @@ def test_health_tells_how_everything_is(served: Served) -> None:
 def test_a_damaged_index_is_told_and_not_raised(served: Served) -> None:
     memory = served.agents.memory("main")
     memory.sync()
-    folder = memory.looking().keeping.index.folder.path
+    folder = sqlite_store(memory).folder.path
     (folder / "CURRENT").unlink()
     (folder / "CURRENT").mkdir()
     told = get(served, "health")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.http_service.served import Served
+from tests.sqlite_store import sqlite_store
 
 from notewell.doctor.orphans import sweepable
 from notewell.engines import Placed
@@ -178,7 +179,7 @@ def test_the_map_is_kept_and_read_back_by_another_server(
     filled(served)
     told = mapped(served)
     memory = served.agents.memory("main")
-    folder = memory.looking().keeping.index.folder
+    folder = sqlite_store(memory).folder
     (kept,) = folder.path.glob("*-map")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     monkeypatch.setattr(vector_map, "draw", None)
@@ -191,7 +192,7 @@ def test_a_map_that_was_removed_is_drawn_again_the_same(served: Served) -> None:
     filled(served)
     memory = served.agents.memory("main")
     first = mapped(served)
-    (kept,) = memory.looking().keeping.index.folder.path.glob("*-map")
+    (kept,) = sqlite_store(memory).folder.path.glob("*-map")
     kept.unlink()
     again = vector_map.Atlas(memory.looking())
     assert again.sheet() is None
@@ -207,7 +208,7 @@ def test_a_rebuilt_index_has_the_same_picture_and_sweeps_the_old_file(served: Se
     filled(served)
     first = mapped(served)
     memory = served.agents.memory("main")
-    folder = memory.looking().keeping.index.folder
+    folder = sqlite_store(memory).folder
     (old,) = folder.path.glob("*-map")
     memory.sync(force=True)
     assert not old.exists()

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.core import VERSION, ChunkLimits, chunk, embedding_text, text_query
-from notewell.index import Identity, Index
+from notewell.index import Identity, SqliteStore, UpToDate
 from notewell.testing import HashEmbedder
 from notewell.types import NoteStat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from notewell.index import IndexReader, Snapshot
-    from notewell.index.writer import IndexWriter
+    from notewell.index import SqliteReader, SqliteView
+    from notewell.index.writer import SqliteWriter
 
 WAIT_S = 60.0
 SMALL = ChunkLimits(tokens=24, overlap=0)
@@ -39,7 +39,7 @@ class Room:
     embedder: HashEmbedder = field(default_factory=HashEmbedder)
 
     def __post_init__(self) -> None:
-        self.index = Index(self.path, self.driver)
+        self.index = SqliteStore(self.path, self.driver)
 
     @property
     def identity(self) -> Identity:
@@ -74,18 +74,18 @@ class Room:
             writer.finish()
 
     @contextmanager
-    def writing(self) -> Iterator[IndexWriter]:
+    def writing(self) -> Iterator[SqliteWriter]:
         with self.index.writing(wait_s=0) as writer:
-            assert writer.open_current() is None
+            assert writer.open_current() == UpToDate()
             yield writer
 
-    def put(self, writer: IndexWriter, notes: Mapping[str, str], source: str = "memory") -> None:
+    def put(self, writer: SqliteWriter, notes: Mapping[str, str], source: str = "memory") -> None:
         with writer.transaction():
             for path, text in notes.items():
                 writer.replace(path, source, f"digest of {text}", STAT, chunk(text, self.limits))
 
-    def embed(self, writer: IndexWriter) -> int:
-        waiting = writer.snapshot.waiting_for_vectors(10_000)
+    def embed(self, writer: SqliteWriter) -> int:
+        waiting = writer.view.waiting_for_vectors(10_000)
         texts = [embedding_text(one.heading, one.text) for one in waiting]
         with writer.transaction():
             return writer.add_vectors(waiting, self.embedder.embed(texts, "document"))
@@ -100,16 +100,16 @@ class Room:
         return sorted(entry.name for entry in self.path.iterdir())
 
 
-def found(reader: IndexReader, question: str) -> list[str]:
+def found(reader: SqliteReader, question: str) -> list[str]:
     """The paths of the notes that have a word of the question, in the reader's view of now."""
-    with reader.snapshot() as snapshot:
-        assert snapshot is not None
-        return matching_paths(snapshot, question)
+    with reader.view() as view:
+        assert view is not None
+        return matching_paths(view, question)
 
 
-def matching_paths(snapshot: Snapshot, question: str) -> list[str]:
-    matches, _ = snapshot.matching(text_query(question), ["memory"], 200)
-    chunks = snapshot.chunks(match.chunk_id for match in matches)
+def matching_paths(view: SqliteView, question: str) -> list[str]:
+    matches, _ = view.matching(text_query(question), ["memory"], 200)
+    chunks = view.chunks(match.chunk_id for match in matches)
     return sorted({one.path for one in chunks.values()})
 
 
@@ -175,12 +175,12 @@ def room(tmp_path: Path) -> Room:
 
 
 @pytest.fixture
-def ask() -> Callable[[IndexReader, str], list[str]]:
+def ask() -> Callable[[SqliteReader, str], list[str]]:
     return found
 
 
 @pytest.fixture
-def paths_of() -> Callable[[Snapshot, str], list[str]]:
+def paths_of() -> Callable[[SqliteView, str], list[str]]:
     return matching_paths
 
 

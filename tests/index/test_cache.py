@@ -281,7 +281,7 @@ def test_processes_that_make_and_fill_it_at_once_lose_nothing(
 
 def test_the_cache_outlives_every_generation(room: Room) -> None:
     assert room.index.cache_entries() == 0
-    with closing(room.index.cache(SMALL)) as cache:
+    with closing(room.index.vector_cache(SMALL)) as cache:
         cache.put(vectors([1]))
     room.publish({"a.md": "router"})
     room.publish({"a.md": "router"})

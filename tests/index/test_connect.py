@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from notewell.index import IndexReader
+    from notewell.index import SqliteReader
 
-    Ask = Callable[[IndexReader, str], list[str]]
+    Ask = Callable[[SqliteReader, str], list[str]]
 
 NOTES = {
     f"memory/{number}.md": "\n\n".join(f"router {number} {line} went away" for line in range(30))
@@ -61,15 +61,15 @@ def overwrite(path: Path, content: bytes) -> None:
 
 def read_everything(room: Room) -> None:
     """Every page that holds something, by way of a search's own connection."""
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
         tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'chunks_words'"
-        for (name,) in select(snapshot._db, tables):
-            select(snapshot._db, f'SELECT * FROM "{name}"')
+        for (name,) in select(view._db, tables):
+            select(view._db, f'SELECT * FROM "{name}"')
         # The three indexes; `integrity_check` would tell of a bad page, but not fail.
-        select(snapshot._db, "SELECT path FROM chunks ORDER BY path")
-        snapshot.waiting_for_vectors(1)
-        snapshot.counts()
+        select(view._db, "SELECT path FROM chunks ORDER BY path")
+        view.waiting_for_vectors(1)
+        view.counts()
 
 
 # -- checksums -----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_what_is_no_index_of_ours_is_refused_and_a_sync_sets_it_aside(
     with pytest.raises(IndexUnreadable, match=why):
         ask(room.index.reader(), "router")
     with room.index.writing(wait_s=0) as writer:
-        reason = writer.open_current()
+        reason = str(writer.open_current())
     assert reason is not None
     assert why in reason
     assert reason.endswith("and is kept as index-1.sqlite.damaged")
@@ -198,7 +198,7 @@ def test_the_database_of_another_program_is_refused(room: Room, ask: Ask) -> Non
     with pytest.raises(IndexUnreadable, match="it was not written by Notewell"):
         ask(room.index.reader(), "router")
     with room.index.writing(wait_s=0) as writer:
-        assert "not written by Notewell" in (writer.open_current() or "")
+        assert "not written by Notewell" in str(writer.open_current())
 
 
 def test_an_index_of_ours_without_checksums_is_refused(room: Room, ask: Ask) -> None:
@@ -221,7 +221,7 @@ def test_the_index_of_a_later_version_is_left_alone(room: Room, ask: Ask) -> Non
         writer.open_current()
     assert path.exists()
     with room.index.writing(wait_s=0) as writer:
-        assert writer.open_current(force=True) == "it was written by a newer version"
+        assert str(writer.open_current(force=True)) == "it was written by a newer version"
 
 
 def test_the_index_of_an_older_version_is_to_be_rebuilt(room: Room, ask: Ask) -> None:
@@ -230,7 +230,7 @@ def test_the_index_of_an_older_version_is_to_be_rebuilt(room: Room, ask: Ask) ->
     with pytest.raises(IndexUnreadable, match=f"it has the older schema {SCHEMA - 1}"):
         ask(room.index.reader(), "router")
     with room.index.writing(wait_s=0) as writer:
-        assert writer.open_current() == f"its schema was {SCHEMA - 1}, now {SCHEMA}"
+        assert str(writer.open_current()) == f"its schema was {SCHEMA - 1}, now {SCHEMA}"
 
 
 # -- no room -------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def opened():
 
 memory = opened()
 memory.sync()
-folder = memory._keeping.index.folder
+folder = memory._indexer.store.folder
 sizes = [path.stat().st_size for path in folder.path.iterdir()]
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 (work / "MEMORY.md").write_text("the router moved\\n", encoding="utf-8")
@@ -327,9 +327,9 @@ def told(memory):
 staying = opened()
 staying.sync()
 print(told(staying))
-for path in staying._keeping.index.folder.path.glob("*-*m"):  # no -shm: a search makes one
+for path in staying._indexer.store.folder.path.glob("*-*m"):  # no -shm: a search makes one
     path.unlink()
-for path in staying._keeping.index.folder.path.glob("*-wal"):
+for path in staying._indexer.store.folder.path.glob("*-wal"):
     path.unlink()
 staying.close()
 filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
@@ -345,12 +345,12 @@ for force in (False, True):
     try:
         staying.sync(force=force)
     except StateNotWritable as error:
-        print(error.path == str(staying._keeping.index.folder.path))
+        print(error.path == str(staying._indexer.store.folder.path))
     print(told(staying), told(opened()))
 os.ftruncate(filler, 0)
 opened().sync()
 print(told(staying), told(opened()))
-print([path.name for path in staying._keeping.index.folder.path.glob("*.damaged")])
+print([path.name for path in staying._indexer.store.folder.path.glob("*.damaged")])
 """
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from notewell.index import IndexReader, Snapshot
+    from notewell.index import SqliteReader, SqliteView
 
-    Ask = Callable[[IndexReader, str], list[str]]
+    Ask = Callable[[SqliteReader, str], list[str]]
 
 PUBLISHED_ELSEWHERE = """
 import sys
@@ -51,8 +51,8 @@ def work(tmp_path: Path) -> Path:
 
 
 def test_where_there_is_no_index_there_is_no_snapshot(room: Room) -> None:
-    with room.index.reader().snapshot() as snapshot:
-        assert snapshot is None
+    with room.index.reader().view() as view:
+        assert view is None
     assert not room.path.exists()
 
 
@@ -61,8 +61,8 @@ def test_an_index_that_was_taken_away_is_let_go(room: Room, ask: Ask) -> None:
     with closing(room.index.reader()) as reader:
         assert ask(reader, "router") == ["MEMORY.md"]
         (room.path / "CURRENT").unlink()
-        with reader.snapshot() as snapshot:
-            assert snapshot is None
+        with reader.view() as view:
+            assert view is None
 
 
 def test_what_another_process_publishes_is_seen_by_the_next_look(
@@ -80,21 +80,21 @@ def test_what_another_process_publishes_is_seen_by_the_next_look(
 
 
 def test_a_look_in_progress_keeps_its_view(
-    room: Room, ask: Ask, paths_of: Callable[[Snapshot, str], list[str]]
+    room: Room, ask: Ask, paths_of: Callable[[SqliteView, str], list[str]]
 ) -> None:
     room.publish({"a.md": "router", "b.md": "router"})
     with closing(room.index.reader()) as reader:
-        with reader.snapshot() as snapshot:
-            assert snapshot is not None
-            assert paths_of(snapshot, "router") == ["a.md", "b.md"]
+        with reader.view() as view:
+            assert view is not None
+            assert paths_of(view, "router") == ["a.md", "b.md"]
             with room.writing() as writer:
                 room.put(writer, {"c.md": "router"})
                 with writer.transaction():
                     writer.forget(["a.md"])
-            assert paths_of(snapshot, "router") == ["a.md", "b.md"]
-            assert (snapshot.counts().files, snapshot.counts().chunks) == (2, 2)
+            assert paths_of(view, "router") == ["a.md", "b.md"]
+            assert (view.counts().files, view.counts().chunks) == (2, 2)
             room.publish({"d.md": "router"})
-            assert paths_of(snapshot, "router") == ["a.md", "b.md"]
+            assert paths_of(view, "router") == ["a.md", "b.md"]
         assert ask(reader, "router") == ["d.md"]
 
 
@@ -121,11 +121,11 @@ def test_vectors_are_those_of_the_generation_that_answers(room: Room) -> None:
     with closing(room.index.reader()) as reader:
         for text in ("router", "gardening"):
             room.publish({"a.md": text, "b.md": "something else"})
-            with reader.snapshot() as snapshot:
-                assert snapshot is not None
-                nearest = snapshot.nearest(vector, ["memory"], 1)
-                assert snapshot.answered_by == "exact"
-                assert (snapshot.cosines(vector, nearest)[nearest[0]] == 1.0) == (text == "router")
+            with reader.view() as view:
+                assert view is not None
+                nearest = view.nearest(vector, ["memory"], 1)
+                assert view.answered_by == "exact"
+                assert (view.cosines(vector, nearest)[nearest[0]] == 1.0) == (text == "router")
 
 
 def test_a_pointer_to_a_missing_file_is_told(room: Room, ask: Ask) -> None:
@@ -177,15 +177,15 @@ def test_damage_met_by_a_look_is_told_and_leaves_word(room: Room, ask: Ask) -> N
             ask(reader, "router")
         assert raised.value.why == "a page does not match its checksum"
         assert room.index.folder.is_suspect(path)
-        with reader.snapshot() as snapshot:  # the rest of it can still be asked
-            assert snapshot is not None
-            assert sorted(snapshot.notes()) == ["a.md", "b.md"]
+        with reader.view() as view:  # the rest of it can still be asked
+            assert view is not None
+            assert sorted(view.notes()) == ["a.md", "b.md"]
 
 
 def test_what_goes_wrong_during_a_look_does_not_hold_up_the_next(room: Room, ask: Ask) -> None:
     room.publish({"a.md": "router"})
     with closing(room.index.reader()) as reader:
-        with pytest.raises(EmbedderFailed), reader.snapshot():
+        with pytest.raises(EmbedderFailed), reader.view():
             raise EmbedderFailed("hash", "no reason")
         assert ask(reader, "router") == ["a.md"]
         assert "SUSPECT" not in room.names()
@@ -195,10 +195,10 @@ def test_what_goes_wrong_during_a_look_does_not_hold_up_the_next(room: Room, ask
 
 def test_a_reader_writes_nothing(room: Room) -> None:
     room.publish({"a.md": "router"})
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
         with pytest.raises(apsw.ReadOnlyError):
-            snapshot._db.execute("DELETE FROM chunks")
+            view._db.execute("DELETE FROM chunks")
 
 
 def test_a_reader_can_be_closed_twice_and_used_again(room: Room, ask: Ask) -> None:
@@ -256,7 +256,7 @@ def test_threads_that_search_while_generations_come_and_go_never_miss_an_answer(
 
 def test_a_question_without_terms_or_sources_matches_nothing(room: Room) -> None:
     room.publish({"a.md": "router"})
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
-        assert snapshot.matching(text_query("?!"), ["memory"], 5)[0] == []
-        assert snapshot.matching(text_query("router"), [], 5)[0] == []
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
+        assert view.matching(text_query("?!"), ["memory"], 5)[0] == []
+        assert view.matching(text_query("router"), [], 5)[0] == []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Room
 
-    from notewell.index import Snapshot, StoredChunk
+    from notewell.index import SqliteView, StoredChunk
 
 WORDS = [
     *("router", "Router's", "routing", "password", "heron", "robin", "decided", "sqlite", "the"),
@@ -53,15 +53,15 @@ def full(room: Room) -> Room:
 
 
 @contextmanager
-def looking(room: Room) -> Iterator[Snapshot]:
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
-        yield snapshot
+def looking(room: Room) -> Iterator[SqliteView]:
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
+        yield view
 
 
-def every_chunk(snapshot: Snapshot) -> list[StoredChunk]:
-    ids = (row[0] for row in select(snapshot._db, "SELECT id FROM chunks"))
-    return list(snapshot.chunks(ids).values())
+def every_chunk(view: SqliteView) -> list[StoredChunk]:
+    ids = (row[0] for row in select(view._db, "SELECT id FROM chunks"))
+    return list(view.chunks(ids).values())
 
 
 def counted(chunk: StoredChunk) -> tuple[Counter[str], Counter[str], Counter[str]]:
@@ -71,9 +71,9 @@ def counted(chunk: StoredChunk) -> tuple[Counter[str], Counter[str], Counter[str
     return body, heading, name
 
 
-def assert_as_counted_by_hand(snapshot: Snapshot, query: TextQuery) -> None:
-    chunks = [one for one in every_chunk(snapshot) if one.source == "memory"]
-    matches, stats = snapshot.matching(query, ["memory"], 10_000)
+def assert_as_counted_by_hand(view: SqliteView, query: TextQuery) -> None:
+    chunks = [one for one in every_chunk(view) if one.source == "memory"]
+    matches, stats = view.matching(query, ["memory"], 10_000)
     told = {
         match.chunk_id: (match.body, match.heading, match.name, match.length) for match in matches
     }
@@ -85,12 +85,12 @@ def assert_as_counted_by_hand(snapshot: Snapshot, query: TextQuery) -> None:
             expected[one.id] = (*numbers, fields[0].total())
     assert told == expected
     having = tuple(
-        sum(any(field[term] for field in counted(one)) for one in every_chunk(snapshot))
+        sum(any(field[term] for field in counted(one)) for one in every_chunk(view))
         for term in query.terms
     )
     if matches:
-        total = sum(counted(one)[0].total() for one in every_chunk(snapshot))
-        assert stats.chunks == len(every_chunk(snapshot))
+        total = sum(counted(one)[0].total() for one in every_chunk(view))
+        assert stats.chunks == len(every_chunk(view))
         assert stats.mean_length == total / stats.chunks
     assert stats.having == having
 
@@ -113,8 +113,8 @@ def assert_as_counted_by_hand(snapshot: Snapshot, query: TextQuery) -> None:
 def test_no_question_breaks_the_search_or_reaches_beyond_its_words(
     full: Room, question: str
 ) -> None:
-    with looking(full) as snapshot:
-        assert_as_counted_by_hand(snapshot, text_query(question))
+    with looking(full) as view:
+        assert_as_counted_by_hand(view, text_query(question))
 
 
 @settings(
@@ -127,18 +127,18 @@ def test_no_question_breaks_the_search_or_reaches_beyond_its_words(
 @example(terms=['a"b'])
 @example(terms=["_memory"])
 def test_not_even_terms_that_are_no_words_break_it(full: Room, terms: list[str]) -> None:
-    with looking(full) as snapshot:
-        snapshot.matching(TextQuery(tuple(terms), frozenset()), ["memory"], 5)
+    with looking(full) as view:
+        view.matching(TextQuery(tuple(terms), frozenset()), ["memory"], 5)
 
 
 def test_the_operators_of_fts5_are_words_like_others(
-    full: Room, paths_of: Callable[[Snapshot, str], list[str]]
+    full: Room, paths_of: Callable[[SqliteView, str], list[str]]
 ) -> None:
-    with looking(full) as snapshot:
-        assert paths_of(snapshot, "NEAR") == ["MEMORY.md"]
-        assert paths_of(snapshot, "finch*") == ["memory/a.md"]
-        assert paths_of(snapshot, "rout*") == []  # no prefixes: a star is no word
-        assert paths_of(snapshot, "NOT heron") == ["memory/a.md"]
+    with looking(full) as view:
+        assert paths_of(view, "NEAR") == ["MEMORY.md"]
+        assert paths_of(view, "finch*") == ["memory/a.md"]
+        assert paths_of(view, "rout*") == []  # no prefixes: a star is no word
+        assert paths_of(view, "NOT heron") == ["memory/a.md"]
 
 
 # -- sources -------------------------------------------------------------------------------------
@@ -147,28 +147,28 @@ def test_the_operators_of_fts5_are_words_like_others(
 def test_only_the_wanted_sources_match(full: Room) -> None:
     with full.writing() as writer:
         full.put(writer, {"s/1.jsonl": "the router, memory and sessions"}, source="sessions")
-    with looking(full) as snapshot:
+    with looking(full) as view:
         for sources, expected in (
             (["sessions"], {"s/1.jsonl"}),
             (["memory"], {"MEMORY.md", "memory/a.md"}),
             (["memory", "sessions"], {"MEMORY.md", "memory/a.md", "s/1.jsonl"}),
             (["elsewhere"], set()),
         ):
-            matches, _ = snapshot.matching(text_query("router"), sources, 50)
-            found = snapshot.chunks(match.chunk_id for match in matches)
+            matches, _ = view.matching(text_query("router"), sources, 50)
+            found = view.chunks(match.chunk_id for match in matches)
             assert {one.path for one in found.values()} == expected
         # The name of a source is no word of its chunks.
-        matches, stats = snapshot.matching(text_query("sessions"), ["memory"], 50)
+        matches, stats = view.matching(text_query("sessions"), ["memory"], 50)
         assert (matches, stats.having) == ([], (1,))
-        both = snapshot.matching(text_query("router memory"), ["memory", "sessions"], 50)[0]
+        both = view.matching(text_query("router memory"), ["memory", "sessions"], 50)[0]
         assert {len(match.body) for match in both} == {2}
 
 
 def test_no_more_than_the_limit_and_the_best_first(full: Room) -> None:
-    with looking(full) as snapshot:
-        every = snapshot.matching(text_query("router heron robin"), ["memory"], 50)[0]
-        assert snapshot.matching(text_query("router heron robin"), ["memory"], 1)[0] == every[:1]
-        best = snapshot.chunks([every[0].chunk_id])[every[0].chunk_id]
+    with looking(full) as view:
+        every = view.matching(text_query("router heron robin"), ["memory"], 50)[0]
+        assert view.matching(text_query("router heron robin"), ["memory"], 1)[0] == every[:1]
+        best = view.chunks([every[0].chunk_id])[every[0].chunk_id]
         assert best.path == "memory/a.md"
 
 
@@ -206,9 +206,9 @@ def test_after_any_changes_terms_are_counted_as_by_hand(
                 else:
                     with writer.transaction() as db:
                         db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
-        with looking(room) as snapshot:
+        with looking(room) as view:
             for question in questions:
-                assert_as_counted_by_hand(snapshot, text_query(question))
+                assert_as_counted_by_hand(view, text_query(question))
 
 
 def test_after_hundreds_of_replacements_the_counts_are_those_of_what_is_left(room: Room) -> None:
@@ -224,24 +224,24 @@ def test_after_hundreds_of_replacements_the_counts_are_those_of_what_is_left(roo
             if turn % 7 == 0:
                 with writer.transaction():
                     writer.forget([f"memory/{(turn * 3) % 17}.md"])
-    with looking(room) as snapshot:
-        assert len(every_chunk(snapshot)) > 10
+    with looking(room) as view:
+        assert len(every_chunk(view)) > 10
         for question in ("router", "heron robin", "router 3 robin heron", "md", "nobody"):
-            assert_as_counted_by_hand(snapshot, text_query(question))
+            assert_as_counted_by_hand(view, text_query(question))
 
 
 # -- the rest ------------------------------------------------------------------------------------
 
 
 def test_counts_are_those_of_the_tables(full: Room) -> None:
-    with looking(full) as snapshot:
-        counts = snapshot.counts()
+    with looking(full) as view:
+        counts = view.counts()
         assert (counts.files, counts.chunks, counts.embedded) == (3, 3, 3)
         assert counts.by_source == {"memory": (3, 3)}
     with full.writing() as writer:
         full.put(writer, {"empty.md": "", "new.md": "new"})
-    with looking(full) as snapshot:
-        counts = snapshot.counts()
+    with looking(full) as view:
+        counts = view.counts()
         assert (counts.files, counts.chunks, counts.embedded) == (5, 4, 3)
 
 
@@ -249,22 +249,22 @@ def test_waiting_chunks_come_oldest_first_and_in_parts(room: Room) -> None:
     room.publish({})
     with room.writing() as writer:
         room.put(writer, {f"{number}.md": f"note {number}" for number in range(5)})
-        first = writer.snapshot.waiting_for_vectors(2)
-        rest = writer.snapshot.waiting_for_vectors(9, after=first[-1].id)
+        first = writer.view.waiting_for_vectors(2)
+        rest = writer.view.waiting_for_vectors(9, after=first[-1].id)
         assert [one.path for one in first + rest] == [f"{number}.md" for number in range(5)]
 
 
 def test_a_note_is_remembered_as_it_was(full: Room) -> None:
-    with looking(full) as snapshot:
-        note = snapshot.notes()["memory/索引.md"]
+    with looking(full) as view:
+        note = view.notes()["memory/索引.md"]
         assert (note.stat, note.digest) == ((1, 2, 3, 4), "digest of 数据库 索引\n")
 
 
 def test_nearest_and_exact_cosines_agree(full: Room) -> None:
     vector = full.embedder.embed(["heron and robin"], "query")[0]
-    with looking(full) as snapshot:
-        near = snapshot.nearest(vector, ["memory"], 3)
-        cosines = snapshot.cosines(vector, [*near, 999])
+    with looking(full) as view:
+        near = view.nearest(vector, ["memory"], 3)
+        cosines = view.cosines(vector, [*near, 999])
         assert list(cosines) == sorted(near)
         assert near == sorted(cosines, key=lambda one: -cosines[one])
-        assert snapshot.answered_by == "exact"
+        assert view.answered_by == "exact"

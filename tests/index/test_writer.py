@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.sqlite_store import sqlite_store
 
 from notewell import open_memory
 from notewell.core import ChunkLimits
 from notewell.errors import EmbedderFailed, IndexBusy, IndexUnreadable
-from notewell.index import connect
+from notewell.index import MustRebuild, connect
 from notewell.index.connect import open_reader, open_writer, select, transaction
 from notewell.testing import HashEmbedder
 from notewell.types import NoteStat
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from tests.index.conftest import Child, Room
 
     from notewell import Memory
-    from notewell.index import IndexReader, StoredChunk
-    from notewell.index.writer import IndexWriter
+    from notewell.index import StoredChunk
+    from notewell.index.reader import SqliteReader
+    from notewell.index.writer import SqliteWriter
 
-    Ask = Callable[[IndexReader, str], list[str]]
+    Ask = Callable[[SqliteReader, str], list[str]]
 
 SECTIONS = [f"# Part {number}\n\n" + f"word{number} " * 8 for number in range(6)]
 
@@ -37,9 +39,9 @@ def note(*parts: int) -> str:
 
 
 def stored(room: Room) -> list[StoredChunk]:
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
-        return sorted(snapshot.chunks(range(1_000)).values(), key=lambda one: one.span)
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
+        return sorted(view.chunks(range(1_000)).values(), key=lambda one: one.span)
 
 
 def rows(room: Room) -> dict[str, int]:
@@ -112,7 +114,7 @@ def test_a_file_time_beyond_sqlites_integers_is_no_obstacle(room: Room) -> None:
     with room.writing() as writer:
         with writer.transaction():
             writer.note_seen("a.md", "memory", "digest", late)
-        found = writer.snapshot.notes()["a.md"].stat
+        found = writer.view.notes()["a.md"].stat
     assert found.inode == late.inode
     assert found != late  # so it is read again each time, which is slower and right
 
@@ -126,12 +128,12 @@ def test_a_forgotten_note_leaves_nothing_behind(tmp_path: Path, room: Room, driv
     room.publish({"a.md": note(0, 1), "b.md": note(2, 3, 4)})
     room.update({}, forget=("b.md", "never/there.md"))
     assert {one.path for one in stored(room)} == {"a.md"}
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
-        assert set(snapshot.notes()) == {"a.md"}
-        assert room.index.driver.count(snapshot._db, ["memory"]) == 2
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
+        assert set(view.notes()) == {"a.md"}
+        assert room.index.driver.count(view._db, ["memory"]) == 2
         vector = room.embedder.embed(["word3"], "query")[0]
-        assert set(snapshot.nearest(vector, ["memory"], 9)) == {one.id for one in stored(room)}
+        assert set(view.nearest(vector, ["memory"], 9)) == {one.id for one in stored(room)}
     room.update({}, forget=("a.md",))
     with closing(open_reader(room.current)) as db:
         for table in ("files", "chunks", "chunks_fts_docsize", "chunks_words"):
@@ -154,7 +156,7 @@ def test_a_vector_for_a_chunk_that_was_replaced_meanwhile_is_passed_over(room: R
     room.publish({"a.md": note(0), "b.md": note(1)})
     with room.writing() as writer:
         room.put(writer, {"c.md": note(2), "d.md": note(3)})
-        waiting = writer.snapshot.waiting_for_vectors(10)
+        waiting = writer.view.waiting_for_vectors(10)
         assert [one.path for one in waiting] == ["c.md", "d.md"]
         room.put(writer, {"c.md": note(4)})
         with writer.transaction():
@@ -163,8 +165,8 @@ def test_a_vector_for_a_chunk_that_was_replaced_meanwhile_is_passed_over(room: R
             assert writer.add_vectors(waiting, vectors) == 0  # d.md has one now
             other = [waiting[1]._replace(digest="of another text")]
             assert writer.add_vectors(other, vectors[:1]) == 0
-        assert [one.path for one in writer.snapshot.waiting_for_vectors(10)] == ["c.md"]
-        counts = writer.snapshot.counts()
+        assert [one.path for one in writer.view.waiting_for_vectors(10)] == ["c.md"]
+        counts = writer.view.counts()
         assert (counts.chunks, counts.embedded) == (4, 3)
 
 
@@ -173,12 +175,12 @@ def test_vectors_go_to_their_own_source(room: Room) -> None:
     with room.writing() as writer:
         room.put(writer, {"s.jsonl": note(1)}, source="sessions")
         assert room.embed(writer) == 1
-        assert dict(writer.snapshot.counts().by_source) == {"memory": (1, 1), "sessions": (1, 1)}
-    with closing(room.index.reader()) as reader, reader.snapshot() as snapshot:
-        assert snapshot is not None
+        assert dict(writer.view.counts().by_source) == {"memory": (1, 1), "sessions": (1, 1)}
+    with closing(room.index.reader()) as reader, reader.view() as view:
+        assert view is not None
         vector = room.embedder.embed([note(1)], "query")[0]
-        (only,) = snapshot.nearest(vector, ["memory"], 5)
-        assert snapshot.chunks([only])[only].path == "a.md"
+        (only,) = view.nearest(vector, ["memory"], 5)
+        assert view.chunks([only])[only].path == "a.md"
 
 
 # -- opening and finishing -----------------------------------------------------------------------
@@ -186,7 +188,7 @@ def test_vectors_go_to_their_own_source(room: Room) -> None:
 
 def test_without_an_open_generation_nothing_can_be_written(room: Room) -> None:
     with room.index.writing(wait_s=0) as writer:
-        assert writer.open_current() == "there was none"
+        assert writer.open_current() == MustRebuild("first")
         with pytest.raises(RuntimeError, match="no generation is open"):
             writer.forget(["a.md"])
         with pytest.raises(RuntimeError, match="no generation is open"):
@@ -196,7 +198,7 @@ def test_without_an_open_generation_nothing_can_be_written(room: Room) -> None:
 def test_a_pointer_to_a_missing_file_means_a_first_index(room: Room) -> None:
     room.publish({"a.md": note(0)}).unlink()
     with room.index.writing(wait_s=0) as writer:
-        assert writer.open_current() == "there was none"
+        assert writer.open_current() == MustRebuild("first")
 
 
 def test_a_reader_in_the_middle_of_something_does_not_hold_up_a_writer(
@@ -205,11 +207,11 @@ def test_a_reader_in_the_middle_of_something_does_not_hold_up_a_writer(
     room.publish({"a.md": note(0)})
     monkeypatch.setattr(connect, "BUSY_MS", 20)
     with closing(room.index.reader()) as reader:
-        with reader.snapshot() as snapshot:
-            assert snapshot is not None
-            snapshot.counts()  # now it holds its view of the log
+        with reader.view() as view:
+            assert view is not None
+            view.counts()  # now it holds its view of the log
             room.update({"b.md": note(0)})
-            assert snapshot.counts().files == 1
+            assert view.counts().files == 1
         assert ask(reader, "word0") == ["a.md", "b.md"]
 
 
@@ -224,10 +226,10 @@ def test_after_a_sync_the_log_is_empty(room: Room) -> None:
 
 
 def test_one_writer_at_a_time_and_one_embedder_beside_it(room: Room) -> None:
-    with room.index.writing(wait_s=0), room.index.embedding():
+    with room.index.writing(wait_s=0), room.index.embedding_lease():
         with pytest.raises(IndexBusy), room.index.writing(wait_s=0):
             pytest.fail("two writers")
-        with pytest.raises(IndexBusy), room.index.embedding():
+        with pytest.raises(IndexBusy), room.index.embedding_lease():
             pytest.fail("two embedders")
 
 
@@ -239,7 +241,7 @@ def test_a_transaction_that_fails_leaves_everything_as_it_was(room: Room) -> Non
     assert rows(room) == before
 
 
-def _forget_and_fail(writer: IndexWriter) -> None:
+def _forget_and_fail(writer: SqliteWriter) -> None:
     with writer.transaction():
         writer.forget(["a.md"])
         raise EmbedderFailed("hash", "no reason")
@@ -251,7 +253,7 @@ REBUILD_AND_STOP = """
 import sys
 from pathlib import Path
 from notewell import open_memory
-from notewell.index import Index
+from notewell.index import SqliteStore
 from notewell.index.folder import IndexFolder
 from notewell.testing import HashEmbedder
 
@@ -288,8 +290,8 @@ class Embedder(HashEmbedder):
         return super().embed(texts, kind)
 
 memory = open_memory(sys.argv[1], state_dir=sys.argv[2], embedder=Embedder(model="another"))
-memory._keeping.index.folder = Folder(memory._keeping.index.folder.path)
-memory._keeping.notes = Notes(memory._keeping.notes)
+memory._indexer.store.folder = Folder(memory._indexer.store.folder.path)
+memory._indexer.notes = Notes(memory._indexer.notes)
 memory.sync(progress=lambda progress: stop(f"after the {progress.label}"))
 """
 
@@ -334,7 +336,7 @@ def test_killed_at_any_point_of_a_rebuild_an_index_answers_and_the_next_sync_cle
         assert answers(memory) == everything  # while it is being built
         child.kill()
         assert answers(memory) == everything
-        folder = memory._keeping.index.folder
+        folder = sqlite_store(memory).folder
         current = folder.current()
         assert current is not None
         assert current.name == {"old": "index-1.sqlite", "new": "index-2.sqlite"}[POINTS[point]]
@@ -367,7 +369,7 @@ def harm(generation: Path, table: str) -> None:
 def test_damage_met_by_a_search_or_a_sync_ends_in_a_new_index(work: Path, table: str) -> None:
     with opened(work) as memory:
         memory.sync()
-        current = memory._keeping.index.folder.current()
+        current = sqlite_store(memory).folder.current()
         assert current is not None
     harm(current, table)
     damaged = current.read_bytes()
@@ -377,13 +379,13 @@ def test_damage_met_by_a_search_or_a_sync_ends_in_a_new_index(work: Path, table:
             answers(memory)
         except IndexUnreadable as error:
             assert error.why == "a page does not match its checksum"  # noqa: PT017
-            assert memory._keeping.index.folder.is_suspect(current)
+            assert sqlite_store(memory).folder.is_suspect(current)
         else:
             assert table in ("meta", "files")  # a search has no need of these
         asked = embedder.embedded_texts
         report = memory.sync()
         assert report.rebuilt is not None
-        assert report.rebuilt.endswith("and is kept as index-1.sqlite.damaged")
+        assert str(report.rebuilt).endswith("and is kept as index-1.sqlite.damaged")
         assert answers(memory) == [f"memory/{number}.md" for number in range(10)]
         assert embedder.embedded_texts == asked + 1  # the question's; the others were cached
         assert memory.sync().rebuilt is None
@@ -396,11 +398,11 @@ def test_damage_met_by_a_search_or_a_sync_ends_in_a_new_index(work: Path, table:
 def test_damage_that_only_a_sync_meets_ends_in_a_new_index_at_once(work: Path, table: str) -> None:
     with opened(work) as memory:
         memory.sync()
-        current = memory._keeping.index.folder.current()
+        current = sqlite_store(memory).folder.current()
         assert current is not None
     harm(current, table)
     with opened(work) as memory:
-        assert memory.sync().rebuilt == (
+        assert str(memory.sync().rebuilt) == (
             "the old index was damaged (a page does not match its checksum) "
             "and is kept as index-1.sqlite.damaged"
         )
@@ -414,7 +416,7 @@ def test_damage_met_while_vectors_are_written_leaves_word_too(room: Room) -> Non
     with room.writing() as writer, met:
         room.put(writer, {"a.md": note(5)})
     with room.index.writing(wait_s=0) as writer:
-        assert "and is kept as index-1.sqlite.damaged" in (writer.open_current() or "")
+        assert "and is kept as index-1.sqlite.damaged" in str(writer.open_current())
 
 
 def test_damage_without_a_file_to_keep_is_told_all_the_same(room: Room) -> None:
@@ -422,9 +424,9 @@ def test_damage_without_a_file_to_keep_is_told_all_the_same(room: Room) -> None:
     with room.index.writing(wait_s=0) as writer:
         path.unlink()
         error = IndexUnreadable(str(path), "no reason")
-        assert writer.set_aside(error) == "the old index was damaged (no reason)"
+        assert str(writer.set_aside(error)) == "the old index was damaged (no reason)"
         shutil.rmtree(room.path)
-        assert writer.set_aside(error) == "the old index was damaged (no reason)"
+        assert str(writer.set_aside(error)) == "the old index was damaged (no reason)"
 
 
 @pytest.mark.parametrize(
@@ -447,7 +449,7 @@ def test_an_index_that_does_not_say_what_it_is_is_unreadable(
         if value is not None:
             db.execute("INSERT INTO meta VALUES ('memory_index_meta_v1', ?)", (value,))
     with room.writing() as writer, pytest.raises(IndexUnreadable, match=why):
-        writer.snapshot.identity()
+        writer.view.identity()
 
 
 def test_the_first_difference_of_two_identities_is_told_in_words(room: Room) -> None:
@@ -457,4 +459,4 @@ def test_the_first_difference_of_two_identities_is_told_in_words(room: Room) -> 
     assert mine.difference(other) == "chunk tokens changed from 24 to 32"
     room.publish({})
     with room.writing() as writer:
-        assert writer.snapshot.identity() == mine
+        assert writer.view.identity() == mine

@@ -13,7 +13,7 @@ import pytest
 
 from notewell.cli import main
 from notewell.cli.parser import build_parser
-from notewell.index import Index
+from notewell.index import SqliteStore
 from notewell.memory import index_dir
 
 
@@ -150,7 +150,7 @@ def test_a_missing_workspace_is_1(cli: Cli) -> None:
 
 def test_a_busy_index_is_75_and_says_who_is_at_work(cli: Cli) -> None:
     cli("index", "--text-only")
-    index = Index(index_dir(cli.state, "main", cli.workspace), "segments")
+    index = SqliteStore(index_dir(cli.state, "main", cli.workspace), "segments")
     with index.writing(wait_s=0):
         assert cli("index", "--wait", "0") == 75
         assert f"(process {os.getpid()}, since" in cli.err

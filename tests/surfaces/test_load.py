@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 import numpy as np
 import pytest
+from tests.sqlite_store import sqlite_store
 
 from notewell import Memory, Progress, Settings, open_memory
 from notewell.index import count_entries, select
@@ -156,7 +157,7 @@ def test_the_chunks_of_other_notes_are_not_walked_through(
         changed.write_text("one line\n", encoding="utf-8")
         with memory_of(folder) as memory:
             # What is not sealed yet is counted one by one: there, it is at most 8192 rows.
-            memory._keeping.index.driver = SegmentDriver(exact_rows=8, tail_rows=4)
+            sqlite_store(memory).driver = SegmentDriver(exact_rows=8, tail_rows=4)
             memory.sync()
             if step == "one note changed":
                 changed.write_text("another line\n", encoding="utf-8")
@@ -199,12 +200,12 @@ def test_vectors_are_settled_while_they_come_in(
     write_notes(tmp_path, 20, sections=20)
     unsettled = []
     with memory_of(tmp_path) as memory:
-        memory._keeping.index.driver = SegmentDriver(exact_rows=64, tail_rows=32)
+        sqlite_store(memory).driver = SegmentDriver(exact_rows=64, tail_rows=32)
 
         def look(done: Progress) -> None:
-            with memory._keeping.reader.snapshot() as snapshot:
-                if snapshot is not None and done.label == "vectors":
-                    ((rows,),) = select(snapshot._db, "SELECT count(*) FROM vec_tail")
+            with sqlite_store(memory).view() as view:
+                if view is not None and done.label == "vectors":
+                    ((rows,),) = select(view._db, "SELECT count(*) FROM vec_tail")
                     unsettled.append(rows)
 
         report = memory.sync(progress=look)
@@ -221,7 +222,7 @@ def test_a_rebuild_embeds_nothing_again_however_small_the_cache(tmp_path: Path) 
         before = memory.search("note3 section7").hits
         assert embedder.embedded_texts == 50 + 1
         report = memory.sync(force=True)
-        assert (report.rebuilt, report.vectors_waiting) == ("it was asked for", 0)
+        assert (str(report.rebuilt), report.vectors_waiting) == ("it was asked for", 0)
         assert embedder.embedded_texts == 50 + 1
         assert memory.search("note3 section7").hits == before
 

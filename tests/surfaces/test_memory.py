@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sqlite_store import sqlite_store
 
 import notewell
 from notewell import Memory, Settings, open_memory
@@ -121,7 +122,7 @@ def test_status_follows_the_memory(memory: Memory) -> None:
 def test_status_of_a_damaged_index_tells_instead_of_raising(memory: Memory) -> None:
     memory.sync()
     memory.close()
-    current = memory._keeping.index.folder.current()
+    current = sqlite_store(memory).folder.current()
     assert current is not None
     current.write_bytes(b"this is not a database" * 1000)
     status = memory.status()

@@ -28,7 +28,7 @@ from notewell.errors import (
     StateNotWritable,
     WorkspaceMissing,
 )
-from notewell.index import Index
+from notewell.index import SqliteStore
 from notewell.memory import index_dir
 from notewell.sync.indexer import CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
@@ -223,7 +223,7 @@ def test_a_search_does_not_wait_for_a_long_sync_and_says_so(memory: Memory) -> N
 def test_an_entry_is_saved_while_another_process_writes_the_index(
     memory: Memory, tmp_path: Path
 ) -> None:
-    other = Index(index_dir(tmp_path / "state", "main", memory.workspace), "segments")
+    other = SqliteStore(index_dir(tmp_path / "state", "main", memory.workspace), "segments")
     with other.writing(wait_s=0):
         done = memory_append(memory, AppendInput("the walrus sleeps"))
         answer = found(memory_search(memory, SearchInput("readings")))
@@ -290,7 +290,9 @@ def test_status_of_a_damaged_index_says_so_without_its_place(
     memory: Memory, tmp_path: Path
 ) -> None:
     memory.close()
-    folder = Index(index_dir(tmp_path / "state", "main", memory.workspace), "segments").folder
+    folder = SqliteStore(
+        index_dir(tmp_path / "state", "main", memory.workspace), "segments"
+    ).folder
     current = folder.current()
     assert current is not None
     current.write_bytes(b"this is not a database" * 1000)

@@ -22,14 +22,14 @@ from notewell import Memory, Settings, open_memory
 from notewell.notes import ExtraPath
 from notewell.sync import (
     Failed,
-    FileEar,
+    FileNotifier,
     Listening,
-    NoEar,
+    NoNotifier,
     Scanning,
     Synced,
     Timing,
-    Told,
     Watcher,
+    WatchEvent,
 )
 
 BOUND_S = 60.0  # Far above what it takes; a test that waits so long has failed.
@@ -42,10 +42,12 @@ class Live:
 
     def __init__(self, memory: Memory, folders: list[Path], timing: Timing, scan: bool) -> None:
         self.memory = memory
-        self._said: queue.Queue[Told] = queue.Queue()
+        self._said: queue.Queue[WatchEvent] = queue.Queue()
         self._stop = threading.Event()
-        ear = NoEar() if scan else FileEar(step_s=0.02)
-        watcher = Watcher(memory.sync, folders, timing=timing, told=self._said.put, ear=ear)
+        ear = NoNotifier() if scan else FileNotifier(step_s=0.02)
+        watcher = Watcher(
+            memory.sync, folders, timing=timing, on_event=self._said.put, notifier=ear
+        )
         self._thread = threading.Thread(target=watcher.run, args=(self._stop,))
 
     def __enter__(self) -> Live:
@@ -58,7 +60,7 @@ class Live:
         self._thread.join(BOUND_S)
         assert not self._thread.is_alive()
 
-    def until(self, met: Callable[[Told], bool], within_s: float = BOUND_S) -> Told:
+    def until(self, met: Callable[[WatchEvent], bool], within_s: float = BOUND_S) -> WatchEvent:
         ends = time.monotonic() + within_s
         while True:
             told = self._said.get(timeout=max(0.0, ends - time.monotonic()))
@@ -290,7 +292,7 @@ def test_a_name_that_is_not_utf8_does_not_end_the_listening(workspace: Path) -> 
 def test_the_index_among_the_notes_does_not_wake_the_watch(workspace: Path) -> None:
     state = workspace / "memory" / "state"
     settings = Settings(keyword_only=True, sync_on_search=False)
-    told = queue.Queue[Told]()
+    told = queue.Queue[WatchEvent]()
     stop = threading.Event()
     with open_memory(workspace, state_dir=state, settings=settings, environment={}) as memory:
         watcher = Watcher(
@@ -298,8 +300,8 @@ def test_the_index_among_the_notes_does_not_wake_the_watch(workspace: Path) -> N
             [workspace / "memory"],
             ignore=[state],
             timing=Timing(debounce_s=0.0, safety_s=0.2),
-            told=told.put,
-            ear=FileEar(step_s=0.02),
+            on_event=told.put,
+            notifier=FileNotifier(step_s=0.02),
         )
         thread = threading.Thread(target=watcher.run, args=(stop,))
         thread.start()

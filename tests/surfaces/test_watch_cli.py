@@ -21,7 +21,16 @@ from notewell import Settings, open_memory
 from notewell.cli import watch
 from notewell.cli.watching import JsonView, LiveView
 from notewell.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
-from notewell.sync import Failed, Heard, Listening, NoEar, Progress, Scanning, Synced, SyncReport
+from notewell.sync import (
+    Failed,
+    Heard,
+    Listening,
+    NoNotifier,
+    Progress,
+    Scanning,
+    Synced,
+    SyncReport,
+)
 from notewell.sync.apply import NOTES_AT_ONCE
 
 WORKSPACE = Path("/somewhere/notes")
@@ -194,7 +203,7 @@ def test_a_long_sync_ends_between_two_batches(
         tmp_path, state_dir=tmp_path / "state", settings=settings, environment={}
     ) as memory:
         view = StopsAtOnce(tmp_path, stop)
-        memory.watch(stop, told=view.told, ear=NoEar(), progress=view.progress)
+        memory.watch(stop, on_event=view.told, notifier=NoNotifier(), progress=view.progress)
     assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()] == [
         "scanning"
     ]

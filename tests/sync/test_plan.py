@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.index import Identity, IndexedNote
-from notewell.sync.plan import SETTLED_NS, behind, plan, settled_stat, why_rebuild
+from notewell.index import Identity, IndexedNote, MustRebuild, UpToDate
+from notewell.sync.plan import SETTLED_NS, behind, compare, plan, settled_stat
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 NOW = 1_800_000_000_000_000_000
@@ -74,6 +74,8 @@ def test_behind_counts_what_a_sync_would_do() -> None:
 def test_an_index_is_rebuilt_when_it_was_made_with_something_else() -> None:
     made = Identity("embedded", "small", 384, 400, 80, ("memory",), 1, "segments")
     wanted = Identity("embedded", "large", 384, 400, 80, ("memory",), 1, "segments")
-    assert why_rebuild(made, made, force=False) is None
-    assert why_rebuild(made, made, force=True) == "it was asked for"
-    assert why_rebuild(made, wanted, force=False) == "model changed from 'small' to 'large'"
+    assert compare(made, made, force=False) == UpToDate()
+    assert compare(made, made, force=True) == MustRebuild("requested")
+    assert compare(made, wanted, force=False) == MustRebuild(
+        "identity", "model changed from 'small' to 'large'"
+    )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.sqlite_store import sqlite_store
 
 from notewell import Memory, Progress, Settings, open_memory
 from notewell.errors import EmbedderFailed, NoteUnreadable
@@ -53,7 +54,7 @@ def memory(workspace: Path, tmp_path: Path) -> Memory:
         embedder=HashEmbedder(),
         now_ns=lambda: LATER_NS,
     )
-    memory._keeping.notes = CountingWorkspace.open(workspace)
+    memory._indexer.notes = CountingWorkspace.open(workspace)
     return memory
 
 
@@ -106,7 +107,7 @@ def test_a_removed_note_is_forgotten(memory: Memory, workspace: Path) -> None:
 
 def test_an_unreadable_note_keeps_what_was_known_of_it(memory: Memory, workspace: Path) -> None:
     memory.sync()
-    notes = memory._keeping.notes
+    notes = memory._indexer.notes
     assert isinstance(notes, CountingWorkspace)
     notes.refused = "memory/note-7.md"
     (workspace / notes.refused).write_text("changed, but nobody may look", encoding="utf-8")
@@ -164,7 +165,7 @@ def test_a_rebuild_takes_vectors_from_the_cache(workspace: Path, tmp_path: Path)
         memory.sync()
         before = embedder.embedded_texts
         report = memory.sync(force=True)
-        assert report.rebuilt == "it was asked for"
+        assert str(report.rebuilt) == "it was asked for"
         assert embedder.embedded_texts == before
         assert memory.search("n0007").mode == "hybrid"
 
@@ -172,7 +173,7 @@ def test_a_rebuild_takes_vectors_from_the_cache(workspace: Path, tmp_path: Path)
 def test_the_index_can_be_deleted_at_any_time(memory: Memory, workspace: Path) -> None:
     memory.sync()
     asked = memory.search("n0007")
-    folder = memory._keeping.index.folder.path
+    folder = sqlite_store(memory).folder.path
     for file in folder.iterdir():
         file.unlink()
     assert memory.search("n0007").reason == "nothing is indexed yet: run `notewell index`"
@@ -192,7 +193,7 @@ def test_another_model_builds_a_new_index(workspace: Path, tmp_path: Path) -> No
         assert answer.mode == "keyword"
         assert answer.notice == "the index holds vectors of hash-64: run `notewell index`"
         report = memory.sync()
-        assert report.rebuilt == "model changed from 'hash-64' to 'hash-32'"
+        assert str(report.rebuilt) == "model changed from 'hash-64' to 'hash-32'"
         assert memory.search("n0007").mode == "hybrid"
 
 
@@ -207,7 +208,8 @@ def test_other_chunk_limits_build_a_new_index(workspace: Path, tmp_path: Path) -
             embedder=HashEmbedder(),
             settings=Settings(chunk_tokens=tokens),
         ) as memory:
-            assert memory.sync().rebuilt == rebuilt
+            found = memory.sync().rebuilt
+            assert (str(found) if found else None) == rebuilt
 
 
 def test_chunks_are_no_longer_than_the_model_reads(workspace: Path, tmp_path: Path) -> None:
@@ -231,7 +233,7 @@ def test_two_agents_and_two_workspaces_never_share_an_index(tmp_path: Path) -> N
 
 def test_a_second_filler_says_who_is_at_work(memory: Memory) -> None:
     memory.sync(vectors=False)
-    with memory._keeping.index.embedding():
+    with memory._indexer.store.embedding_lease():
         report = memory.sync()
     assert "another process is at work on this index" in str(report.trouble)
     assert report.vectors_waiting == 30

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from notewell.errors import EmbedderUnreachable, WorkspaceMissing
 from notewell.sync import SyncReport
-from notewell.sync.notifier import Deaf, NoEar
+from notewell.sync.notifier import NoNotifier, NotifierUnavailable
 from notewell.sync.schedule import MAX_SAFETY_S, Timing
 from notewell.sync.watch import (
     Failed,
@@ -23,8 +23,8 @@ from notewell.sync.watch import (
     Scanning,
     StopAskedFor,
     Synced,
-    Told,
     Watcher,
+    WatchEvent,
 )
 
 HERE = Path("/nowhere/workspace/memory")
@@ -35,7 +35,7 @@ NOTE = str(HERE / "a.md")
 class ScriptedEar:
     """Hears what the script says when it says so; listening is what makes time go by."""
 
-    script: Sequence[tuple[float, list[str] | Deaf]] = ()
+    script: Sequence[tuple[float, list[str] | NotifierUnavailable]] = ()
     until_s: float = 1000.0
     deaf_until_s: float = 0.0
     now_s: float = 0.0
@@ -47,7 +47,7 @@ class ScriptedEar:
         assert folders
         self.opened += 1
         if self.now_s < self.deaf_until_s:
-            raise Deaf("no watches left")
+            raise NotifierUnavailable("no watches left")
 
     def listen(self, timeout_s: float, stop: threading.Event) -> Collection[str]:
         assert timeout_s > 0
@@ -55,7 +55,7 @@ class ScriptedEar:
         if at_s <= self.now_s + timeout_s:
             self._next += 1
             self.now_s = max(self.now_s, at_s)
-            if isinstance(said, Deaf):
+            if isinstance(said, NotifierUnavailable):
                 raise said
             return said
         self.now_s += timeout_s
@@ -63,7 +63,7 @@ class ScriptedEar:
             stop.set()
         return []
 
-    def _coming(self) -> tuple[float, list[str] | Deaf]:
+    def _coming(self) -> tuple[float, list[str] | NotifierUnavailable]:
         return self.script[self._next] if self._next < len(self.script) else (float("inf"), [])
 
     def close(self) -> None:
@@ -79,15 +79,15 @@ class Watch:
     answer: Callable[[int], SyncReport] = lambda _: SyncReport()
     takes_s: float = 0.0
     synced_at: list[float] = field(default_factory=list)
-    told: list[Told] = field(default_factory=list)
+    told: list[WatchEvent] = field(default_factory=list)
 
     def run(self) -> Watch:
         Watcher(
             self._sync,
             [HERE],
             timing=self.timing,
-            told=self.told.append,
-            ear=self.ear,
+            on_event=self.told.append,
+            notifier=self.ear,
             monotonic_s=lambda: self.ear.now_s,
         ).run(threading.Event())
         assert self.ear.closed
@@ -98,7 +98,7 @@ class Watch:
         self.ear.now_s += self.takes_s
         return self.answer(len(self.synced_at))
 
-    def of(self, kind: type[Told]) -> list[Told]:
+    def of(self, kind: type[WatchEvent]) -> list[WatchEvent]:
         return [one for one in self.told if isinstance(one, kind)]
 
 
@@ -185,7 +185,9 @@ def test_listening_is_tried_again_and_told_when_it_works() -> None:
 
 
 def test_an_ear_that_breaks_down_is_replaced_without_a_word() -> None:
-    watch = Watch(ScriptedEar([(5.0, Deaf("caf\\xe9.md")), (20.0, [NOTE])], until_s=50)).run()
+    watch = Watch(
+        ScriptedEar([(5.0, NotifierUnavailable("caf\\xe9.md")), (20.0, [NOTE])], until_s=50)
+    ).run()
     assert watch.synced_at == [0.0, 6.5, 21.5]
     assert (watch.of(Listening), watch.of(Scanning)) == ([Listening(1)], [])
     assert watch.ear.opened == 2
@@ -242,20 +244,20 @@ def test_what_nobody_foresaw_ends_the_watch_and_the_listening() -> None:
 
 
 def test_a_watch_that_was_stopped_before_it_began_does_nothing() -> None:
-    ear, stop, told = ScriptedEar(), threading.Event(), list[Told]()
+    ear, stop, told = ScriptedEar(), threading.Event(), list[WatchEvent]()
     stop.set()
-    Watcher(SyncReport, [HERE], ear=ear, told=told.append).run(stop)
+    Watcher(SyncReport, [HERE], notifier=ear, on_event=told.append).run(stop)
     assert (ear.opened, ear.closed, told) == (0, True, [])
 
 
 def test_who_is_told_not_to_listen_only_looks() -> None:
-    stop, told = threading.Event(), list[Told]()
+    stop, told = threading.Event(), list[WatchEvent]()
 
     def sync() -> SyncReport:
         stop.set()
         return SyncReport()
 
-    Watcher(sync, [HERE], ear=NoEar(), told=told.append).run(stop)
+    Watcher(sync, [HERE], notifier=NoNotifier(), on_event=told.append).run(stop)
     assert told[0] == Scanning("listening is switched off", 5.0)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from notewell.sync.notifier import MAX_FOLDERS, Deaf, FileEar
-from notewell.sync.watch_paths import Ground
+from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NotifierUnavailable
+from notewell.sync.watch_paths import WatchPaths
 
 LINUX_ONLY = pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
 BOUND_S = 5.0  # Far above what it takes; a test that waits so long has failed.
@@ -31,12 +31,12 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def listened_to(ground: Ground, below: Path) -> set[str]:
+def listened_to(ground: WatchPaths, below: Path) -> set[str]:
     return {str(Path(one).relative_to(below)) for one in ground.folders()}
 
 
 def test_the_workspace_is_heard_flat_and_its_notes_with_all_folders(workspace: Path) -> None:
-    ground = Ground([workspace / "MEMORY.md", workspace / "memory"])
+    ground = WatchPaths([workspace / "MEMORY.md", workspace / "memory"])
     assert listened_to(ground, workspace) == {".", "memory", "memory/trips"}
 
 
@@ -44,27 +44,27 @@ def test_machinery_links_and_our_own_files_are_not_heard(workspace: Path) -> Non
     (workspace / "memory" / ".git" / "objects").mkdir(parents=True)
     (workspace / "memory" / "state" / "index").mkdir(parents=True)
     (workspace / "memory" / "link").symlink_to(workspace / "src")
-    ground = Ground([workspace / "memory"], ignore=[workspace / "memory" / "state"])
+    ground = WatchPaths([workspace / "memory"], ignore=[workspace / "memory" / "state"])
     assert listened_to(ground, workspace) == {".", "memory", "memory/trips"}
     assert not ground.matters(str(workspace / "memory" / "state"), ())
 
 
 def test_the_whole_workspace_as_an_extra_path_is_heard_whole(workspace: Path) -> None:
     (workspace / "node_modules" / "left-pad").mkdir(parents=True)
-    ground = Ground([workspace / "MEMORY.md", workspace / "memory", workspace])
+    ground = WatchPaths([workspace / "MEMORY.md", workspace / "memory", workspace])
     heard = {"..", ".", "memory", "memory/trips", "src", "src/deep"}
     assert {os.path.relpath(one, workspace) for one in ground.folders()} == heard
 
 
 def test_what_is_not_there_is_listened_for_above(workspace: Path) -> None:
-    ground = Ground([workspace / "later" / "much later" / "notes"])
+    ground = WatchPaths([workspace / "later" / "much later" / "notes"])
     assert listened_to(ground, workspace) == {"."}
     assert ground.matters(str(workspace / "later"), ())
     assert not ground.matters(str(workspace / "sooner"), ())
 
 
 def test_a_folder_that_was_replaced_is_another_folder(workspace: Path) -> None:
-    ground = Ground([workspace / "memory"])
+    ground = WatchPaths([workspace / "memory"])
     before = ground.folders()
     (workspace / "memory").rename(workspace / "old")
     shutil.copytree(workspace / "old", workspace / "memory")
@@ -79,9 +79,9 @@ def test_a_folder_that_is_closed_to_us_is_left_out(
     (shared_path / "memory" / "closed").chmod(0o000)
     assert callable(unprivileged)
     with unprivileged():
-        ground = Ground([shared_path / "memory"])
+        ground = WatchPaths([shared_path / "memory"])
         assert listened_to(ground, shared_path) == {".", "memory"}
-        ear = FileEar()
+        ear = FileNotifier()
         ear.open(ground.folders())
         ear.close()
 
@@ -93,7 +93,7 @@ def test_a_file_in_a_folder_that_is_closed_to_us_is_listened_for_above(
     (shared_path / "closed").chmod(0o000)
     assert callable(unprivileged)
     with unprivileged():
-        ground = Ground([shared_path / "closed" / "MEMORY.md"])
+        ground = WatchPaths([shared_path / "closed" / "MEMORY.md"])
         assert listened_to(ground, shared_path) == {"."}
 
 
@@ -114,13 +114,13 @@ def test_a_file_in_a_folder_that_is_closed_to_us_is_listened_for_above(
     ],
 )
 def test_only_notes_and_their_folders_matter(workspace: Path, path: str, matters: bool) -> None:
-    ground = Ground([workspace / "MEMORY.md", workspace / "memory"])
+    ground = WatchPaths([workspace / "MEMORY.md", workspace / "memory"])
     before = [str(workspace / "memory" / "gone")]
     assert ground.matters(str(workspace / path), before) == matters
 
 
 def test_other_endings_can_be_asked_for(workspace: Path) -> None:
-    ground = Ground([workspace / "memory"], suffixes=(".md", ".jsonl"))
+    ground = WatchPaths([workspace / "memory"], suffixes=(".md", ".jsonl"))
     assert ground.matters(str(workspace / "memory" / "talk.jsonl"), ())
 
 
@@ -128,8 +128,8 @@ def test_other_endings_can_be_asked_for(workspace: Path) -> None:
 
 
 @pytest.fixture
-def ear() -> Iterator[FileEar]:
-    ear = FileEar()
+def ear() -> Iterator[FileNotifier]:
+    ear = FileNotifier()
     yield ear
     ear.close()
 
@@ -139,11 +139,11 @@ def open_descriptors() -> int:
 
 
 @LINUX_ONLY
-def test_two_thousand_folders_take_three_descriptors(tmp_path: Path, ear: FileEar) -> None:
+def test_two_thousand_folders_take_three_descriptors(tmp_path: Path, ear: FileNotifier) -> None:
     for number in range(2000):
         (tmp_path / "memory" / str(number)).mkdir(parents=True)
     before = open_descriptors()
-    folders = Ground([tmp_path / "memory"]).folders()
+    folders = WatchPaths([tmp_path / "memory"]).folders()
     assert len(folders) == 2002
     ear.open(folders)
     assert open_descriptors() - before <= 3
@@ -151,23 +151,23 @@ def test_two_thousand_folders_take_three_descriptors(tmp_path: Path, ear: FileEa
     assert list(ear.listen(BOUND_S, threading.Event()))
 
 
-def test_an_ear_hears_and_stops_when_asked(workspace: Path, ear: FileEar) -> None:
+def test_an_ear_hears_and_stops_when_asked(workspace: Path, ear: FileNotifier) -> None:
     stop = threading.Event()
-    ear.open(Ground([workspace / "memory"]).folders())
+    ear.open(WatchPaths([workspace / "memory"]).folders())
     (workspace / "memory" / "b.md").write_text("b", encoding="utf-8")
     assert str(workspace / "memory" / "b.md") in ear.listen(BOUND_S, stop)
     stop.set()
     assert not ear.listen(BOUND_S, stop)
 
 
-def test_an_ear_that_is_not_open_waits_for_the_end(ear: FileEar) -> None:
+def test_an_ear_that_is_not_open_waits_for_the_end(ear: FileNotifier) -> None:
     stop = threading.Event()
     stop.set()
     assert not ear.listen(BOUND_S, stop)
 
 
 def test_a_folder_that_goes_before_it_is_listened_to_is_left_out(
-    workspace: Path, ear: FileEar
+    workspace: Path, ear: FileNotifier
 ) -> None:
     ear.open([str(workspace / "gone"), str(workspace / "memory")])
     (workspace / "memory" / "b.md").write_text("b", encoding="utf-8")
@@ -175,35 +175,37 @@ def test_a_folder_that_goes_before_it_is_listened_to_is_left_out(
 
 
 def test_what_is_never_there_when_it_is_listened_to_makes_deaf(
-    workspace: Path, ear: FileEar, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, ear: FileNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def always_gone(_: object) -> None:
         raise FileNotFoundError
 
     monkeypatch.setattr("notewell.sync.notifier._notices", always_gone)
-    with pytest.raises(Deaf, match="vanish"):
+    with pytest.raises(NotifierUnavailable, match="vanish"):
         ear.open([str(workspace)])
 
 
-def test_a_folder_whose_name_cannot_be_told_makes_deaf(ear: FileEar) -> None:
-    with pytest.raises(Deaf, match="UTF-8"):
+def test_a_folder_whose_name_cannot_be_told_makes_deaf(ear: FileNotifier) -> None:
+    with pytest.raises(NotifierUnavailable, match="UTF-8"):
         ear.open(["/caf\udce9"])
 
 
-def test_what_else_goes_wrong_is_passed_on_in_its_own_words(workspace: Path, ear: FileEar) -> None:
-    with pytest.raises(Deaf, match="name too long"):
+def test_what_else_goes_wrong_is_passed_on_in_its_own_words(
+    workspace: Path, ear: FileNotifier
+) -> None:
+    with pytest.raises(NotifierUnavailable, match="name too long"):
         ear.open([str(workspace / ("x" * 300))])
 
 
 def test_without_the_package_nothing_is_heard(
-    workspace: Path, ear: FileEar, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, ear: FileNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
-    with pytest.raises(Deaf, match="watchfiles"):
+    with pytest.raises(NotifierUnavailable, match="watchfiles"):
         ear.open([str(workspace)])
 
 
-def test_an_interrupt_is_not_swallowed(workspace: Path, ear: FileEar) -> None:
+def test_an_interrupt_is_not_swallowed(workspace: Path, ear: FileNotifier) -> None:
     ear.open([str(workspace)])
     interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     interrupt.start()
@@ -214,34 +216,36 @@ def test_an_interrupt_is_not_swallowed(workspace: Path, ear: FileEar) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such a name")
 def test_a_name_that_is_not_utf8_breaks_the_ear_which_can_be_opened_again(
-    workspace: Path, ear: FileEar
+    workspace: Path, ear: FileNotifier
 ) -> None:
-    folders = Ground([workspace / "memory"]).folders()
+    folders = WatchPaths([workspace / "memory"]).folders()
     ear.open(folders)
     strange = os.fsencode(workspace / "memory") + b"/caf\xe9.md"
     os.close(os.open(strange, os.O_CREAT | os.O_WRONLY))
-    with pytest.raises(Deaf, match="decode"):
+    with pytest.raises(NotifierUnavailable, match="decode"):
         ear.listen(BOUND_S, threading.Event())
     ear.open(folders)
     (workspace / "memory" / "b.md").write_text("b", encoding="utf-8")
     assert ear.listen(BOUND_S, threading.Event())
 
 
-def test_there_is_a_limit_to_the_folders_listened_to(ear: FileEar) -> None:
-    with pytest.raises(Deaf, match="more than 10000 folders"):
+def test_there_is_a_limit_to_the_folders_listened_to(ear: FileNotifier) -> None:
+    with pytest.raises(NotifierUnavailable, match="more than 10000 folders"):
         ear.open([str(number) for number in range(MAX_FOLDERS + 1)])
 
 
 @LINUX_ONLY
 @pytest.mark.parametrize("left", [0, 1, 2])
-def test_no_descriptor_left_means_deaf_not_dead(workspace: Path, ear: FileEar, left: int) -> None:
+def test_no_descriptor_left_means_deaf_not_dead(
+    workspace: Path, ear: FileNotifier, left: int
+) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     import_module("watchfiles._rust_notify")  # Needs descriptors too, and has them here.
     # What is above the limit stays open; only the free numbers below it can be had.
     free = [number for number in range(soft) if not Path(f"/proc/self/fd/{number}").exists()]
     resource.setrlimit(resource.RLIMIT_NOFILE, (free[left], hard))
     try:
-        with pytest.raises(Deaf, match="max_user_instances"):
+        with pytest.raises(NotifierUnavailable, match="max_user_instances"):
             ear.open([str(workspace)])
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -250,10 +254,10 @@ def test_no_descriptor_left_means_deaf_not_dead(workspace: Path, ear: FileEar, l
 EXHAUSTED = """
 import pathlib, sys
 pathlib.Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from notewell.sync.notifier import Deaf, FileEar
+from notewell.sync.notifier import FileNotifier, NotifierUnavailable
 try:
-    FileEar().open(sys.argv[1:])
-except Deaf as deaf:
+    FileNotifier().open(sys.argv[1:])
+except NotifierUnavailable as deaf:
     print(deaf.why)
 """
 

@@ -9,7 +9,6 @@ from notewell.cli.output import counted, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.cli.progress import ProgressBar
 from notewell.errors import IndexBusy
-from notewell.index import FIRST
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +52,7 @@ def as_json(report: SyncReport) -> dict[str, Any]:
 def figures(report: SyncReport) -> dict[str, Any]:
     """What a sync did; `notewell watch` tells the same."""
     return {
-        "rebuilt": report.rebuilt,
+        "rebuilt": str(report.rebuilt) if report.rebuilt else None,
         "notes": report.notes,
         "written": report.written,
         "forgotten": report.forgotten,
@@ -69,7 +68,7 @@ def _listed(things: tuple[Ignored, ...] | list[Ignored]) -> list[dict[str, str]]
 
 
 def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
-    if report.rebuilt and report.rebuilt != FIRST:
+    if report.rebuilt and report.rebuilt.kind != "first":
         tell(f"built a new index: {report.rebuilt}")
     say(
         f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}: "

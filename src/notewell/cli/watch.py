@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from notewell.cli.watching import JsonView, LiveView
-    from notewell.sync import FileEar, NoEar
+    from notewell.sync import FileNotifier, NoNotifier
 
     stop = threading.Event()
     with memory_of(arguments) as memory, _ended_by_signals(stop):
@@ -54,9 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             memory.watch(
                 stop,
-                told=view.told,
+                on_event=view.told,
                 timing=_timing(arguments, memory.settings),
-                ear=NoEar() if arguments.scan else FileEar(),
+                notifier=NoNotifier() if arguments.scan else FileNotifier(),
                 progress=view.progress,
             )
         finally:

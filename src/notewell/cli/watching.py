@@ -22,7 +22,7 @@ from notewell.sync import Failed, Heard, Listening, Scanning, Synced
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from notewell.sync import Progress, SyncReport, Told
+    from notewell.sync import Progress, SyncReport, WatchEvent
 
 NAMED = 2
 """Notes named in a line; of more, their number says enough."""
@@ -58,7 +58,7 @@ class LiveView:
         self._trouble: str | None = None
         self._has_begun = False
 
-    def told(self, event: Told) -> None:
+    def told(self, event: WatchEvent) -> None:
         match event:
             case Listening(folders):
                 self._hears(folders)
@@ -121,7 +121,7 @@ class JsonView:
         self._clock = clock
         self._has_begun = False
 
-    def told(self, event: Told) -> None:
+    def told(self, event: WatchEvent) -> None:
         match event:
             case Listening(folders):
                 self._line("listening", {"folders": folders})

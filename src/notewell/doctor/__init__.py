@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.doctor.checkup import examine
     from notewell.doctor.finding import Finding
-    from notewell.doctor.leases import leases_in
     from notewell.doctor.repairs import Deed, mend
     from notewell.doctor.report import Disagreement, Verdict
     from notewell.doctor.state_dir import nearest
@@ -41,7 +40,6 @@ else:
         {
             "checkup": "examine",
             "finding": "Finding",
-            "leases": "leases_in",
             "repairs": "Deed mend",
             "report": "Disagreement Verdict",
             "state_dir": "nearest",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from notewell.doctor.subject import Patient
     from notewell.engines import Status
     from notewell.memory import Memory
-    from notewell.sync import Keeping
+    from notewell.sync import Indexer
     from notewell.types import Scan
 
     Check = tuple[str, Callable[[], Iterable[Finding]]]
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 def examine(patient: Patient) -> list[Finding]:
     """Everything that was found, well or not. Asks the embedder for one real vector."""
-    memory, keeping = patient.memory, patient.keeping
+    memory, indexer = patient.memory, patient.indexer
     findings = [*_looked(_around(patient))]
-    if memory is None or keeping is None:
+    if memory is None or indexer is None:
         trouble = patient.trouble or "cannot be opened"
         findings.append(Finding("memory", trouble, "mend this first"))
         return [*findings, *_looked(_state(patient, lambda: 0))]
-    scan = cache(keeping.notes.scan)  # One look serves all that ask.
-    findings += _looked(_notes(patient, keeping, scan))
+    scan = cache(indexer.notes.scan)  # One look serves all that ask.
+    findings += _looked(_notes(patient, indexer, scan))
     findings += _looked(_state(patient, lambda: _note_bytes(scan)))
     return [*findings, *_looked(_memory(patient, memory))]
 
@@ -73,13 +73,13 @@ def _state(patient: Patient, note_bytes: Callable[[], int]) -> list[Check]:
     ]
 
 
-def _notes(patient: Patient, keeping: Keeping, scan: Callable[[], Scan]) -> list[Check]:
+def _notes(patient: Patient, indexer: Indexer, scan: Callable[[], Scan]) -> list[Check]:
     root, now = patient.workspace, patient.now()
     return [
         ("notes", lambda: notes_health.notes(scan(), root)),
         ("notes", lambda: notes_health.writable(scan(), root)),
         ("clock", lambda: notes_health.clock(scan(), now)),
-        ("watch", lambda: machine.inotify(_folders(keeping))),
+        ("watch", lambda: machine.inotify(_folders(indexer))),
     ]
 
 
@@ -105,12 +105,12 @@ def _note_bytes(scan: Callable[[], Scan]) -> int:
         return 0  # The checks of the notes tell why.
 
 
-def _folders(keeping: Keeping) -> int:
-    from notewell.sync import Ground
+def _folders(indexer: Indexer) -> int:
+    from notewell.sync import WatchPaths
 
-    transcripts = keeping.transcripts[0].places if keeping.transcripts else ()
-    ground = Ground([*keeping.notes.places, *transcripts], ignore=[keeping.index.folder.path])
-    return len(ground.folders())
+    transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
+    paths = WatchPaths([*indexer.notes.places, *transcripts], ignore=indexer.store.local_paths())
+    return len(paths.folders())
 
 
 def engine(status: Status) -> Iterator[Finding]:

@@ -6,59 +6,24 @@ nothing about now. So the lock itself is asked, for an instant and shared.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import Finding
 from notewell.doctor.state_files import is_alive
+from notewell.index import Lease, leases_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
     from pathlib import Path
 
-NAMES: tuple[Literal["writer", "embedder", "cache"], ...] = ("writer", "embedder", "cache")
 LONG = {
     "writer": timedelta(minutes=10),
     "embedder": timedelta(days=2),
     "cache": timedelta(hours=1),
 }
 """Writing takes seconds, many thousand notes minutes; a batch of vectors up to a day."""
-
-HOLDER_BYTES = 512
-
-
-class Lease(NamedTuple):
-    name: str
-    is_held: bool | None
-    """None where it cannot be told."""
-    pid: int | None
-    since: datetime | None
-    """Whose name the file has, and since when; perhaps of long ago."""
-
-    @property
-    def holder(self) -> str:
-        if self.pid is None:
-            return "a process that did not leave its name"
-        since = f", since {self.since:%Y-%m-%d %H:%M:%S}" if self.since else ""
-        return f"process {self.pid}{since}"
-
-
-def leases_in(folder: Path) -> list[Lease]:
-    """Of the leases that were ever taken here."""
-    found = []
-    for name in NAMES:
-        try:
-            descriptor = os.open(folder / f"{name}.lock", os.O_RDONLY)
-        except OSError:
-            continue  # Never taken, or not for us to look into.
-        try:
-            found.append(Lease(name, _is_held(descriptor), *_holder(descriptor)))
-        finally:
-            os.close(descriptor)
-    return found
 
 
 def is_held(folder: Path, name: str) -> bool:
@@ -89,31 +54,3 @@ def _held(lease: Lease, folder: Path, now: datetime) -> Finding:
         return Finding("lease", told)
     who = f"`fuser {folder / f'{lease.name}.lock'}` tells who it is"
     return Finding("lease", told, f"if it is stuck, end it, and the lease is free; {who}")
-
-
-if sys.platform == "win32":
-
-    def _is_held(descriptor: int) -> bool | None:
-        return None  # There is no way to ask without taking it from others for a moment.
-
-else:
-
-    def _is_held(descriptor: int) -> bool | None:
-        import fcntl
-
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return None  # A file system without locks.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        return False
-
-
-def _holder(descriptor: int) -> tuple[int | None, datetime | None]:
-    try:
-        told = json.loads(os.read(descriptor, HOLDER_BYTES))
-        return int(told["pid"]), datetime.strptime(told["since"], "%Y-%m-%d %H:%M:%S %z")
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return None, None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from notewell.memory import Memory
-    from notewell.sync import Keeping
+    from notewell.sync import Indexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Patient:
     """The folder of this agent's index; not always below `state`."""
     now: Callable[[], datetime]
     memory: Memory | None = None
-    keeping: Keeping | None = None
+    indexer: Indexer | None = None
     """What the memory is made of; None with it."""
     trouble: str | None = None
     """Why there is no memory."""
@@ -38,15 +38,15 @@ class Patient:
     @classmethod
     def of(cls, memory: Memory) -> Patient:
         parts = memory.parts
-        keeping = parts.builtin.keeping
+        indexer = parts.builtin.indexer
         return cls(
             agent=parts.agent,
             workspace=memory.workspace,
             state=parts.state,
-            index=keeping.index.folder.path,
+            index=Path(indexer.store.describe().place),
             now=lambda: datetime.fromtimestamp(parts.now_ns() / 1e9, UTC).astimezone(),
             memory=memory,
-            keeping=keeping,
+            indexer=indexer,
         )
 
     @classmethod

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from notewell.doctor.report import Verdict, steps
 from notewell.doctor.subject import Patient
 from notewell.errors import IndexTrouble, IndexUnreadable
-from notewell.index import bad_pages, opened, pages_told
+from notewell.index import SqliteStore, bad_pages, opened, pages_told
 from notewell.index.integrity import integrity
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from notewell.doctor.report import ProgressCallback
     from notewell.index import IndexFolder
     from notewell.memory import Memory
-    from notewell.sync import Keeping
+    from notewell.sync import Indexer
 
 MOVED_TRIES = 5
 """A writer may publish and sweep between our look at CURRENT and our open."""
@@ -40,22 +40,26 @@ def verify(memory: Memory, progress: ProgressCallback | None = None) -> Verdict:
     from notewell.doctor.verify_kept import verify_cache, verify_state
 
     patient = Patient.of(memory)
-    keeping = patient.keeping
-    assert keeping is not None  # noqa: S101 - it was made of a memory
+    indexer = patient.indexer
+    assert indexer is not None  # noqa: S101 - it was made of a memory
     verdict, told = Verdict(), progress or (lambda _: None)
-    folder = keeping.index.folder
+    store = indexer.store
+    assert isinstance(store, SqliteStore)  # noqa: S101
+    folder = store.folder
     with verdict.part("index", folder.path):
-        _verify_index(keeping, verdict, told)
+        _verify_index(indexer, verdict, told)
     with verdict.part("cache", folder.cache):
         verify_cache(folder.cache, verdict, told)
     verify_state(patient, verdict)
     return verdict
 
 
-def _verify_index(keeping: Keeping, verdict: Verdict, told: ProgressCallback) -> None:
+def _verify_index(indexer: Indexer, verdict: Verdict, told: ProgressCallback) -> None:
     from notewell.index import SCHEMA, found_schema
 
-    folder = keeping.index.folder
+    store = indexer.store
+    assert isinstance(store, SqliteStore)  # noqa: S101
+    folder = store.folder
     with ExitStack() as stack:
         found = _open_current(folder, stack)
         if found is None:
@@ -68,7 +72,7 @@ def _verify_index(keeping: Keeping, verdict: Verdict, told: ProgressCallback) ->
         with verdict.part("index", file):
             if found_schema(db, file) < SCHEMA:
                 raise IndexUnreadable(str(file), "it has an older schema")
-            _verify_moment(keeping, db, file, verdict, told)
+            _verify_moment(indexer, db, file, verdict, told)
 
 
 def _open_current(folder: IndexFolder, stack: ExitStack) -> tuple[Path, apsw.Connection] | None:
@@ -96,18 +100,20 @@ def _verify_file(
 
 
 def _verify_moment(
-    keeping: Keeping, db: apsw.Connection, file: Path, verdict: Verdict, told: ProgressCallback
+    indexer: Indexer, db: apsw.Connection, file: Path, verdict: Verdict, told: ProgressCallback
 ) -> None:
     from notewell.doctor.verify_notes import NotesProof
     from notewell.doctor.verify_vectors import verify_chunks
-    from notewell.index import Snapshot, reading
+    from notewell.index import SqliteView, reading
 
-    wanted = keeping.wanted(keeping.facts())
-    driver = keeping.index.driver
+    wanted = indexer.wanted(indexer.facts())
+    store = indexer.store
+    assert isinstance(store, SqliteStore)  # noqa: S101
+    driver = store.driver
     with reading(db):
-        snapshot = Snapshot(db, file, driver, driver.reader)
-        difference = snapshot.identity().difference(wanted)
+        view = SqliteView(db, file, driver, driver.reader)
+        difference = view.identity().difference(wanted)
         if difference:
             verdict.differs("index", file.name, f"a new one is needed: {difference}")
-        NotesProof(keeping, snapshot, verdict, told).run()
+        NotesProof(indexer, view, verdict, told).run()
         verify_chunks(db, driver, verdict, told)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.doctor.report import ProgressCallback, Verdict
-    from notewell.index import IndexedNote, Snapshot
-    from notewell.sync import Keeping, TextSource
+    from notewell.index import IndexedNote, SqliteView
+    from notewell.sync import Indexer, TextSource
     from notewell.types import FoundNote, Note, Span
 
 LINES_AT_MOST = 2**62
@@ -36,17 +36,17 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NotesProof:
-    keeping: Keeping
-    snapshot: Snapshot
+    indexer: Indexer
+    view: SqliteView
     verdict: Verdict
     told: ProgressCallback
 
     def run(self) -> None:
-        for source in self.keeping.text_sources(everything=True):
+        for source in self.indexer.text_sources(everything=True):
             self._source(source)
 
     def _source(self, source: TextSource) -> None:
-        known = self.snapshot.notes(source.name)
+        known = self.view.notes(source.name)
         scan = source.scan({path: note.stat for path, note in known.items()})
         todo = plan(scan, known)
         for path in todo.forget:
@@ -100,13 +100,13 @@ class NotesProof:
 
     def _odd(self, source: TextSource, note: Note) -> list[tuple[Piece, bool]]:
         """Pieces that are in one of both only, in order; true: in the index."""
-        made = self.snapshot.identity()
-        if made.redaction != self.keeping.redaction:
+        made = self.view.identity()
+        if made.redaction != self.indexer.redaction:
             return []  # Its secrets are masked by other rules: the words cannot be compared.
         limits = ChunkLimits(made.chunk_tokens, made.chunk_overlap)
         cut = chunk(note.text, limits, plain=source.name == "sessions")
         wanted = Counter(Piece(one.span, one.digest, one.heading, one.text) for one in cut)
-        stored = self.snapshot.around(note.path, 0, LINES_AT_MOST)
+        stored = self.view.around(note.path, 0, LINES_AT_MOST)
         has = Counter(Piece(one.span, one.digest, one.heading, one.text) for one in stored)
         odd = [(piece, False) for piece in (wanted - has).elements()]
         odd += [(piece, True) for piece in (has - wanted).elements()]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from notewell.engines.protocol import Question
     from notewell.engines.status import Probe, Status
     from notewell.ports import Embedder, Reranker
-    from notewell.sync import Keeping, ProgressCallback, SyncReport
+    from notewell.sync import Indexer, ProgressCallback, SyncReport
     from notewell.types import Answer
 
 
@@ -28,13 +28,13 @@ class Builtin:
 
     def __init__(
         self,
-        keeping: Keeping,
+        indexer: Indexer,
         choice: Choice,
         settings: Settings,
         agent: str,
         reranker: Reranker | None,
     ) -> None:
-        self.keeping = keeping
+        self.indexer = indexer
         self._choice = choice
         self._settings = settings
         self._agent = agent
@@ -42,7 +42,7 @@ class Builtin:
         self._is_settled = settings.embedder is None or settings.embedder.fallback == "none"
 
     def close(self) -> None:
-        self.keeping.reader.close()
+        self.indexer.store.close()
         self._choice.close()
 
     # -- asking ----------------------------------------------------------------------------------
@@ -57,35 +57,35 @@ class Builtin:
         once, so that a comparison costs no more than a search."""
         text, ways = questions[0].text, [self._search_settings(one) for one in questions]
         stale = self._catch_up(ways[0])
-        look, embedder = self.keeping.reader.snapshot, self._embedder()
+        look, embedder = self.indexer.store.view, self._embedder()
         meaning = meaning_of(look, text, embedder, ways[0])
         for settings in ways:
-            with look() as snapshot:
-                answer = search(snapshot, text, meaning, embedder.facts, settings, self._reranker)
+            with look() as view:
+                answer = search(view, text, meaning, embedder.facts, settings, self._reranker)
             yield answer.told_too(stale) if stale else answer
 
     def looking(self) -> Looking:
         """What a page shows of the index."""
         from notewell.engines.inspect import Looking
 
-        return Looking(self.keeping, self._embedder, self.get)
+        return Looking(self.indexer, self._embedder, self.get)
 
     def why_absent(self, question: Question, path: str) -> str:
         """Why a note is not among the hits of a question, or where it is."""
         from notewell.search import why_absent
 
         settings = self._search_settings(question)
-        look, embedder = self.keeping.reader.snapshot, self._embedder()
+        look, embedder = self.indexer.store.view, self._embedder()
         text = question.text
         meaning = meaning_of(look, text, embedder, settings)
-        with look() as snapshot:
-            if snapshot is not None and path in snapshot.notes():
+        with look() as view:
+            if view is not None and path in view.notes():
                 facts = embedder.facts
-                return why_absent(snapshot, text, path, meaning, facts, settings, self._reranker)
+                return why_absent(view, text, path, meaning, facts, settings, self._reranker)
         return self._why_not_indexed(path)
 
     def _why_not_indexed(self, path: str) -> str:
-        scan = self.keeping.notes.scan()
+        scan = self.indexer.notes.scan()
         if path in scan.notes:
             return f"{path} is not indexed yet: run `notewell index`"
         for left in (*scan.ignored, *scan.unreadable):
@@ -94,14 +94,14 @@ class Builtin:
         raise NotANote(path)
 
     def get(self, path: str) -> str:
-        sessions = self.keeping.transcripts
+        sessions = self.indexer.transcripts
         if sessions is not None and path.endswith(".jsonl"):
             return sessions[0].read(path).text
-        return self.keeping.notes.read(path).text
+        return self.indexer.notes.read(path).text
 
     def _search_settings(self, question: Question) -> SearchSettings:
         told, asked, way = self._settings, question, question.weighing
-        now = datetime.fromtimestamp(self.keeping.now_ns() / 1e9, UTC).astimezone()
+        now = datetime.fromtimestamp(self.indexer.now_ns() / 1e9, UTC).astimezone()
         return SearchSettings(
             today=now.date(),
             max_results=told.max_results if asked.max_results is None else asked.max_results,
@@ -111,7 +111,7 @@ class Builtin:
             candidate_multiplier=told.candidate_multiplier,
             mmr_lambda=_first(way.mmr_lambda, told.mmr_lambda),
             half_life_days=_first(way.half_life_days, told.half_life_days) or None,
-            sources=self.keeping.sources,
+            sources=self.indexer.sources,
             keyword_only=asked.keyword_only or told.keyword_only,
         )
 
@@ -119,18 +119,18 @@ class Builtin:
         self._embedder()
         if not self._settings.sync_on_search:
             return None
-        return self.keeping.catch_up(vectors=not settings.keyword_only)
+        return self.indexer.catch_up(vectors=not settings.keyword_only)
 
     def _embedder(self) -> Embedder:
         """The one in use; looked at once whether the index was made by the fallback."""
         if not self._is_settled:
             self._is_settled = True
-            with suppress(IndexTrouble), self.keeping.reader.snapshot() as snapshot:
-                made_by = snapshot.identity().provider if snapshot else ""
-                self.keeping.embedder = (
+            with suppress(IndexTrouble), self.indexer.store.view() as view:
+                made_by = view.identity().provider if view else ""
+                self.indexer.embedder = (
                     self._choice.keep_fallback(made_by) or self._choice.embedder
                 )
-        return self.keeping.embedder
+        return self.indexer.embedder
 
     # -- keeping up ------------------------------------------------------------------------------
 
@@ -139,10 +139,10 @@ class Builtin:
     ) -> SyncReport:
         """An embedder that fails gives way to the fallback, if the settings name one."""
         self._try_first_again()
-        report = self.keeping.run(force=force, vectors=vectors, progress=progress)
+        report = self.indexer.run(force=force, vectors=vectors, progress=progress)
         while isinstance(report.trouble, EmbedderTrouble) and self._choice.has_second:
-            self.keeping.embedder = self._choice.after(report.trouble) or self._choice.embedder
-            report = self.keeping.run(vectors=vectors, progress=progress)
+            self.indexer.embedder = self._choice.after(report.trouble) or self._choice.embedder
+            report = self.indexer.run(vectors=vectors, progress=progress)
         return report
 
     def _try_first_again(self) -> None:
@@ -152,7 +152,7 @@ class Builtin:
         if self._embedder() is first:
             return
         if self._choice.is_back(first):
-            self.keeping.embedder = self._choice.embedder
+            self.indexer.embedder = self._choice.embedder
 
     def check(self) -> None:
         """Whatever happens to the index, this engine answers, if only with the reason."""
@@ -161,7 +161,7 @@ class Builtin:
         from notewell.engines.status import status_of
 
         self._embedder()
-        return status_of(self.keeping, self._settings, self._agent, self._choice.decision)
+        return status_of(self.indexer, self._settings, self._agent, self._choice.decision)
 
     def probe(self) -> Probe:
         """Ask the embedder for one vector and tell what came of it."""

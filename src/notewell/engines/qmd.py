@@ -53,7 +53,7 @@ def open_qmd(
     environment: Mapping[str, str],
 ) -> QmdBackend:
     """Nothing is started and nothing written before it is asked."""
-    workspace = builtin.keeping.notes.root
+    workspace = builtin.indexer.notes.root
     home = home_of(state.absolute(), agent, workspace)
     told = settings.export_dir
     export_dir = _resolved(workspace, told) if told else home.sessions
@@ -70,8 +70,8 @@ def _resolved(workspace: Path, told: str) -> Path:
 
 def _transcripts(builtin: Builtin, agent: str, state: Path) -> Transcripts:
     """Those our own engine reads; it may have been told to read none."""
-    if builtin.keeping.transcripts:
-        return builtin.keeping.transcripts[0]
+    if builtin.indexer.transcripts:
+        return builtin.indexer.transcripts[0]
     from notewell.redaction import Redactor, load_mask_key
     from notewell.sessions import TranscriptFolder, Transcripts
 
@@ -119,7 +119,7 @@ class QmdBackend:
 
     @property
     def _root(self) -> Path:
-        return self._builtin.keeping.notes.root
+        return self._builtin.indexer.notes.root
 
     def _keep_up(self) -> None:
         """The first question of a program may be its last: it starts nothing that stays, unless
@@ -154,7 +154,7 @@ class QmdBackend:
 
     def _hits(self, found: Sequence[Found], mode: SearchMode) -> Iterator[Hit]:
         limits = self._driver.settings
-        redact = self._builtin.keeping.redact_notes
+        redact = self._builtin.indexer.redact_notes
         left = limits.max_injected_chars
         for one in found:
             if left <= 0:
@@ -182,7 +182,7 @@ class QmdBackend:
     def _changed(self) -> int:
         """How many notes were written after the last update began."""
         since = self._driver.home.updated_ns() or 0
-        notes = self._builtin.keeping.notes.scan().notes.values()
+        notes = self._builtin.indexer.notes.scan().notes.values()
         return sum(note.stat.mtime_ns > since for note in notes)
 
     # -- keeping up ------------------------------------------------------------------------------
@@ -190,6 +190,7 @@ class QmdBackend:
     def sync(
         self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
     ) -> SyncReport:
+        from notewell.index import MustRebuild
         from notewell.sync import Progress, SyncReport
 
         progress(Progress(0, 2, "QMD reads the notes"))
@@ -197,11 +198,11 @@ class QmdBackend:
         done = self._driver.update(anew=force)
         self._keeper.note("update", None)
         report = SyncReport(
-            rebuilt="it was asked for" if force else None,
+            rebuilt=MustRebuild("requested") if force else None,
             written=done.new + done.changed,
             forgotten=done.removed,
             unchanged=done.unchanged,
-            ignored=self._builtin.keeping.notes.scan().ignored,
+            ignored=self._builtin.indexer.notes.scan().ignored,
         )
         if vectors and self._driver.settings.search_mode != "search":
             progress(Progress(1, 2, "QMD computes vectors"))
@@ -224,7 +225,7 @@ class QmdBackend:
 
     def _export(self) -> None:
         if self._exports is not None:
-            now = datetime.fromtimestamp(self._builtin.keeping.now_ns() / 1e9, UTC)
+            now = datetime.fromtimestamp(self._builtin.indexer.now_ns() / 1e9, UTC)
             self._exports.run(now, self._driver.settings.retention_days)
 
     # -- telling ---------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -13,9 +12,9 @@ if TYPE_CHECKING:
 
     from notewell.config import Settings
     from notewell.embedders import Decision
-    from notewell.index import Counts, IndexedNote
+    from notewell.index import Counts, IndexedNote, StoreFacts
     from notewell.ports import Embedder, ModelFacts
-    from notewell.sync import Keeping
+    from notewell.sync import Indexer
     from notewell.types import Ignored, Scan
 
 
@@ -86,36 +85,33 @@ def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
 
 
 def status_of(
-    keeping: Keeping, settings: Settings, agent: str, decision: Decision | None
+    indexer: Indexer, settings: Settings, agent: str, decision: Decision | None
 ) -> Status:
     """Never raises for a bad index: it is what tells you that the index is bad."""
-    facts = keeping.facts()
-    index = keeping.index
-    found = _indexed(keeping, facts)
-    scans = keeping.scans(found.known)
+    facts = indexer.facts()
+    store = indexer.store.describe()
+    found = _indexed(indexer, facts, store)
+    scans = indexer.scans(found.known)
     eligible = sum(len(scan.notes) for scan in scans.values())
     behind = _behind(scans, found.known) if found.state == "ready" else eligible
-    entries = 0
-    with suppress(IndexTrouble):
-        entries = index.cache_entries()
     return Status(
         agent=agent,
-        workspace=str(keeping.notes.root),
+        workspace=str(indexer.notes.root),
         extra_paths=tuple(extra.path for extra in settings.extra_paths),
-        index_path=str(index.folder.path),
+        index_path=store.place,
         state=found.state,
         problem=found.problem,
         provider=facts.provider,
         model=facts.model,
         dims=facts.dims,
-        embedder_missing=keeping.embedder.missing(),
+        embedder_missing=indexer.embedder.missing(),
         counts=found.counts,
         eligible=eligible,
         dirty=behind,
         ignored=tuple(one for scan in scans.values() for one in scan.ignored),
         unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
-        cache_entries=entries,
-        index_bytes=index.folder.size(),
+        cache_entries=store.cache_entries,
+        index_bytes=store.size_bytes,
         vector_driver=settings.vector_driver,
         rebuild_needed=found.rebuild_needed,
         decision=decision,
@@ -133,21 +129,19 @@ class _Indexed:
     rebuild_needed: str | None = None
 
 
-def _indexed(keeping: Keeping, facts: ModelFacts) -> _Indexed:
-    from notewell.index import SUSPECTED
-
+def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed:
     try:
-        with keeping.reader.snapshot() as snapshot:
-            if snapshot is None:
+        with indexer.store.view() as view:
+            if view is None:
                 return _Indexed()
-            if keeping.index.folder.is_suspect(snapshot.path):
-                # Its counts lie on sound pages; the search that left word needed others.
-                raise IndexUnreadable(str(snapshot.path), SUSPECTED)
+            if store.suspect:
+                # Its counts lie on sound pages; the search that met the damage needed others.
+                raise IndexUnreadable(store.place, store.suspect)
             return _Indexed(
                 "ready",
-                counts=snapshot.counts(),
-                known={source: snapshot.notes(source) for source in keeping.sources},
-                rebuild_needed=snapshot.identity().difference(keeping.wanted(facts)),
+                counts=view.counts(),
+                known={source: view.notes(source) for source in indexer.sources},
+                rebuild_needed=view.identity().difference(indexer.wanted(facts)),
             )
     except IndexTrouble as trouble:
         return _Indexed("unreadable", str(trouble))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from notewell.config import Settings
     from notewell.memory import Memory
     from notewell.ports import Embedder
-    from notewell.sync import Progress, SyncReport, Told
+    from notewell.sync import Progress, SyncReport, WatchEvent
     from notewell.types import Mode
 
 STOP_WAIT_S = 5.0
@@ -72,7 +72,7 @@ class SyncEnded:
     took_s: float
 
 
-Event: TypeAlias = "Told | Recalled | Wrote | SyncBegan | SyncEnded"
+Event: TypeAlias = "WatchEvent | Recalled | Wrote | SyncBegan | SyncEnded"
 Listener: TypeAlias = "Callable[[str, Event], None]"
 """Is called with the agent and what happened, in any thread; it must not take long."""
 
@@ -159,7 +159,7 @@ class Agents:
 
     def _keep_up(self, agent: str, one: _Open) -> None:
         try:
-            one.memory.watch(one.stop, told=lambda told: self.tell(agent, told))
+            one.memory.watch(one.stop, on_event=lambda event: self.tell(agent, event))
         except Exception:  # noqa: BLE001
             # The root of a thread: searches go on, and take in what is new themselves.
             _log.exception("the notes are not watched any more")

@@ -74,9 +74,9 @@ def list_conversations(
     looking: Looking, cursor: str | None = None, limit: int = AT_ONCE
 ) -> Conversations:
     """Those that were written to last come first; `cursor` is the last one seen."""
-    if looking.keeping.transcripts is None:
+    if looking.indexer.transcripts is None:
         return Conversations([], None, OFF)
-    found = looking.keeping.transcripts[0].scan().notes.values()
+    found = looking.indexer.transcripts[0].scan().notes.values()
     indexed = {note.path: note for note in looking.notes() if note.source == "sessions"}
     ordered = sorted(found, key=_token)
     # By its place in the order, not by its name: it may be gone, or have been written to since.
@@ -109,9 +109,9 @@ def read_conversation(
     looking: Looking, id_: str, first: int = 0, limit: int = TURNS_AT_ONCE
 ) -> Conversation | None:
     """Some turns of it; None where transcripts are not searched. Raises `NotANote`."""
-    if looking.keeping.transcripts is None:
+    if looking.indexer.transcripts is None:
         return None
-    transcript = looking.keeping.transcripts[0].open(path_of(id_))
+    transcript = looking.indexer.transcripts[0].open(path_of(id_))
     lines = transcript.text.split("\n")[:-1]
     turns = [
         _turn(line, number)

@@ -140,13 +140,8 @@ class Live:
 
 def last_written(memory: Memory) -> dict[str, tuple[int, ...]]:
     """When what a page shows was last written, by the news that a change of it is."""
-    folder = memory.looking().keeping.index.folder
-    generation = folder.current()
-    index = [folder.path / "CURRENT"]
-    if generation is not None:
-        index += [generation, generation.with_name(f"{generation.name}-wal")]
     return {
-        "index": _times(index),
+        "index": memory.looking().indexer.store.change_mark(),
         "recall": _times([memory.captures / search_log.NAME]),
         "history": _times([memory.captures / history.NAME]),
     }

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 import threading
-from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.doctor import Patient, examine, leases_in, nearest
-from notewell.errors import IndexTrouble
+from notewell.doctor import Patient, examine, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from notewell.doctor import Finding
     from notewell.embedders import Usage
@@ -59,32 +57,16 @@ class Checkups:
 
 def health_of(memory: Memory, checkups: Checkups) -> Health:
     looking = memory.looking()
-    folder, tally = looking.keeping.index.folder, looking.tally()
-    generation = None
-    with suppress(IndexTrouble):  # The status tells of it.
-        generation = folder.current()
-    held = [lease.holder for lease in leases_in(folder.path) if lease.is_held]
+    store, tally = looking.indexer.store.describe(), looking.tally()
+    written_at_s = store.written_at_s
     return Health(
         status=memory.status(),
         findings=checkups.findings(memory),
         usage=looking.usage(),
         cache_hits=tally.hits,
         cache_misses=tally.misses,
-        generation=generation.name if generation else None,
-        age_s=_age_s(generation, memory.now().timestamp()),
-        holder=held[0] if held else None,
-        free_bytes=shutil.disk_usage(nearest(folder.path)).free,
+        generation=store.generation,
+        age_s=max(0.0, memory.now().timestamp() - written_at_s) if written_at_s else None,
+        holder=store.holder,
+        free_bytes=shutil.disk_usage(nearest(Path(store.place))).free,
     )
-
-
-def _age_s(generation: Path | None, now_s: float) -> float | None:
-    """The write-ahead log has the later time while there is one."""
-    if generation is None:
-        return None
-    written = []
-    for file in (generation, generation.with_name(f"{generation.name}-wal")):
-        try:
-            written.append(file.stat().st_mtime)
-        except OSError:
-            continue
-    return max(0.0, now_s - max(written)) if written else None

@@ -123,7 +123,7 @@ async def notes(
 
 
 def _listed(memory: Memory, cursor: str | None, limit: int) -> NotesListed:
-    scans = memory.parts.builtin.keeping.scans({})
+    scans = memory.parts.builtin.indexer.scans({})
     found = {
         path: (source, note.stat)
         for source, scan in scans.items()

@@ -172,7 +172,7 @@ class SyncAnswer(Shown):
 def sync_shown(report: SyncReport, *, admin: bool) -> SyncAnswer:
     trouble = str(report.trouble) if report.trouble else None
     return SyncAnswer(
-        rebuilt=report.rebuilt,
+        rebuilt=str(report.rebuilt) if report.rebuilt else None,
         notes=report.notes,
         written=report.written,
         forgotten=report.forgotten,

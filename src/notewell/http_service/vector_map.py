@@ -105,12 +105,12 @@ class Atlas:
             thread.join(timeout_s)
 
     def _kept(self, placed: Placed) -> Sheet | None:
-        sheet = read_sheet(self._file(placed.generation))
+        file = self._file(placed.generation)
+        sheet = read_sheet(file) if file else None
         return sheet if sheet is not None and sheet.fits(placed) else None
 
-    def _file(self, generation: str) -> Path:
-        folder = self._looking.keeping.index.folder
-        return folder.map_of(folder.path / generation)
+    def _file(self, generation: str) -> Path | None:
+        return self._looking.indexer.store.derived_file(generation)
 
     def _draw(self, placed: Placed) -> None:
         if self._thread is not None and self._thread.is_alive():
@@ -123,7 +123,8 @@ class Atlas:
     def _drawn(self, placed: Placed) -> None:
         try:
             sheet = draw(self._looking, placed)
-            write_sheet(self._file(placed.generation), sheet)
+            if file := self._file(placed.generation):
+                write_sheet(file, sheet)
         except (NotewellError, OSError) as error:
             _log.warning("the map could not be drawn: %s", error)
             return

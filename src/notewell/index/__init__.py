@@ -1,4 +1,4 @@
-"""One rebuildable SQLite index per agent: text, words and vectors of its notes."""
+"""One rebuildable index per agent: text, words and vectors of its notes. `ports` is the seam."""
 
 from typing import TYPE_CHECKING
 
@@ -14,17 +14,32 @@ if TYPE_CHECKING:
         require_checksums,
         select,
     )
-    from notewell.index.folder import CURRENT, SUSPECT, SUSPECTED, IndexFolder
+    from notewell.index.folder import CURRENT, SUSPECT, IndexFolder
     from notewell.index.integrity import Condition, bad_pages, condition, opened, pages_told
-    from notewell.index.inventory import ListedNote, OutlinedChunk, PlacedChunk
-    from notewell.index.lease import writer_lease
-    from notewell.index.reader import IndexReader
+    from notewell.index.lease import Lease, leases_in, writer_lease
+    from notewell.index.ports import IndexInventory, IndexStore, IndexView, IndexWriter
+    from notewell.index.reader import SqliteReader
+    from notewell.index.records import (
+        EMBEDDED,
+        UNREAD,
+        WAITING,
+        Counts,
+        Identity,
+        IndexedNote,
+        ListedNote,
+        MustRebuild,
+        OutlinedChunk,
+        PlacedChunk,
+        StoredChunk,
+        StoreFacts,
+        UpToDate,
+    )
     from notewell.index.rows import ChunkRow
-    from notewell.index.schema import EMBEDDED, SCHEMA, UNREAD, WAITING, Identity, found_schema
-    from notewell.index.snapshot import Counts, IndexedNote, Snapshot, StoredChunk
-    from notewell.index.store import Index
+    from notewell.index.schema import SCHEMA, found_schema
+    from notewell.index.store import SqliteStore
     from notewell.index.vectors import VectorDriver, vector_driver
-    from notewell.index.writer import FIRST, IndexWriter
+    from notewell.index.view import SqliteView
+    from notewell.index.writer import SqliteWriter
 else:
     from notewell.lazy import lazy_exports
 
@@ -36,16 +51,20 @@ else:
                 "OLDEST_SOUND_SQLITE open_new open_reader open_writer our_errors "
                 "reading require_checksums select"
             ),
-            "folder": "CURRENT IndexFolder SUSPECT SUSPECTED",
+            "folder": "CURRENT IndexFolder SUSPECT",
             "integrity": "Condition bad_pages condition opened pages_told",
-            "inventory": "ListedNote OutlinedChunk PlacedChunk",
-            "lease": "writer_lease",
-            "reader": "IndexReader",
+            "lease": "Lease leases_in writer_lease",
+            "ports": "IndexInventory IndexStore IndexView IndexWriter",
+            "records": (
+                "Counts EMBEDDED Identity IndexedNote ListedNote MustRebuild OutlinedChunk "
+                "PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
+            ),
+            "reader": "SqliteReader",
             "rows": "ChunkRow",
-            "schema": "EMBEDDED Identity SCHEMA UNREAD WAITING found_schema",
-            "snapshot": "Counts IndexedNote Snapshot StoredChunk",
-            "store": "Index",
+            "schema": "SCHEMA found_schema",
+            "store": "SqliteStore",
             "vectors": "VectorDriver vector_driver",
-            "writer": "FIRST IndexWriter",
+            "view": "SqliteView",
+            "writer": "SqliteWriter",
         },
     )

@@ -42,6 +42,10 @@ class IndexFolder:
         self.path = path
 
     @property
+    def pointer(self) -> Path:
+        return self.path / CURRENT
+
+    @property
     def cache(self) -> Path:
         return self.path / "cache.sqlite"
 

@@ -79,8 +79,8 @@ def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
     """Why it is old; raises where it is not ours, not whole, or too new."""
     from notewell.index.connect import require_checksums
     from notewell.index.schema import SCHEMA, found_schema
-    from notewell.index.snapshot import Snapshot
     from notewell.index.vectors import vector_driver
+    from notewell.index.view import SqliteView
 
     if not is_index:
         require_checksums(db, file)
@@ -89,9 +89,9 @@ def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
     if found < SCHEMA:
         return f"its schema is {found}, now {SCHEMA}"
     driver = vector_driver("segments")  # It is not asked anything.
-    snapshot = Snapshot(db, file, driver, driver.reader)
-    snapshot.identity()
-    snapshot.counts()
+    view = SqliteView(db, file, driver, driver.reader)
+    view.identity()
+    view.counts()
     return None
 
 

@@ -5,11 +5,11 @@ Each question reads rows of every note, and all but one leave the texts alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.index.connect import our_errors, select
-from notewell.index.schema import EMBEDDED
-from notewell.types import Source, Span
+from notewell.index.records import EMBEDDED, ListedNote, OutlinedChunk, PlacedChunk
+from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,38 +22,7 @@ if TYPE_CHECKING:
     from notewell.ports import Vectors
 
 
-class ListedNote(NamedTuple):
-    """A note or transcript, as it was when it was indexed."""
-
-    path: str
-    source: Source
-    size: int
-    mtime_ns: int
-    day: str | None
-    """Of a transcript; that of a note is in its name."""
-    chunks: int
-    last_line: int
-    """The last line that holds any text; of a transcript, how many messages it has."""
-
-
-class OutlinedChunk(NamedTuple):
-    """Where a chunk of a note begins and ends."""
-
-    span: Span
-    heading: str
-    is_embedded: bool
-
-
-class PlacedChunk(NamedTuple):
-    """A chunk that has a vector."""
-
-    id: int
-    path: str
-    source: Source
-    start_line: int
-
-
-class Survey:
+class SqliteInventory:
     """Valid as long as the snapshot that it was asked of."""
 
     def __init__(self, db: apsw.Connection, path: Path, driver: VectorDriver) -> None:

@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from notewell.errors import IndexBusy, StateNotWritable
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.05
 HOLDER_BYTES = 512
+NAMES: tuple[Literal["writer", "embedder", "cache"], ...] = ("writer", "embedder", "cache")
 # On Windows a locked byte cannot be read by others, so the lock lies far behind what is written.
 _LOCK_OFFSET = 1 << 20
 
@@ -99,3 +101,65 @@ def _holder(descriptor: int) -> str:
         return f"process {int(told['pid'])}, since {told['since']}"
     except (ValueError, KeyError, TypeError, OverflowError):
         return "a process that did not leave its name"
+
+
+# -- looking at leases without taking them --------------------------------------------------------
+
+
+class Lease(NamedTuple):
+    name: str
+    is_held: bool | None
+    """None where it cannot be told."""
+    pid: int | None
+    since: datetime | None
+    """Whose name the file has, and since when; perhaps of long ago."""
+
+    @property
+    def holder(self) -> str:
+        if self.pid is None:
+            return "a process that did not leave its name"
+        since = f", since {self.since:%Y-%m-%d %H:%M:%S}" if self.since else ""
+        return f"process {self.pid}{since}"
+
+
+def leases_in(folder: Path) -> list[Lease]:
+    """Of the leases that were ever taken here."""
+    found = []
+    for name in NAMES:
+        try:
+            descriptor = os.open(folder / f"{name}.lock", os.O_RDONLY)
+        except OSError:
+            continue  # Never taken, or not for us to look into.
+        try:
+            found.append(Lease(name, _is_held(descriptor), *_named_holder(descriptor)))
+        finally:
+            os.close(descriptor)
+    return found
+
+
+if sys.platform == "win32":
+
+    def _is_held(descriptor: int) -> bool | None:
+        return None  # There is no way to ask without taking it from others for a moment.
+
+else:
+
+    def _is_held(descriptor: int) -> bool | None:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return None  # A file system without locks.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        return False
+
+
+def _named_holder(descriptor: int) -> tuple[int | None, datetime | None]:
+    try:
+        record = json.loads(os.read(descriptor, HOLDER_BYTES))
+        return int(record["pid"]), datetime.strptime(record["since"], "%Y-%m-%d %H:%M:%S %z")
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return None, None

@@ -11,7 +11,7 @@ import apsw
 from notewell.errors import IndexUnreadable
 from notewell.index.connect import doubted, is_damage, is_immutable, open_reader, our_errors
 from notewell.index.schema import SCHEMA, found_schema
-from notewell.index.snapshot import Snapshot, register_counts
+from notewell.index.view import SqliteView, register_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOVED_TRIES = 5  # A writer may publish and sweep between our look at CURRENT and our open.
 
 
-class IndexReader:
+class SqliteReader:
     """A held connection; safe to use from several threads, one at a time."""
 
     def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
@@ -35,7 +35,7 @@ class IndexReader:
         self._opened: tuple[Path, int] | None = None
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot | None]:
+    def view(self) -> Iterator[SqliteView | None]:
         """One consistent view of the last published index; None where there is none yet."""
         with self._lock:
             generation = self._follow_pointer()
@@ -46,7 +46,7 @@ class IndexReader:
                 with our_errors(generation), doubted(self._db, generation):
                     self._db.execute("BEGIN")
                     try:
-                        yield Snapshot(self._db, generation, self._driver, self._vector_reader)
+                        yield SqliteView(self._db, generation, self._driver, self._vector_reader)
                     finally:
                         if self._db.in_transaction:  # After damage SQLite has ended it itself.
                             self._db.execute("ROLLBACK")

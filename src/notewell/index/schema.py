@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from notewell.errors import IndexTooNew, IndexUnreadable
@@ -17,9 +16,6 @@ APPLICATION_ID = 0x52434C54  # "RCLT"
 SCHEMA = 2
 
 META_KEY = "memory_index_meta_v1"
-
-WAITING, EMBEDDED, UNREAD = 0, 1, 2
-"""A chunk's vector is to come, is there, or is not wanted: the model cannot read its script."""
 
 # chunks_fts holds words, not text (see core.words): the ASCII tokenizer splits at the spaces
 # between them and has nothing else to decide. `source` is a word too, so that a source is filtered
@@ -70,33 +66,6 @@ CREATE TABLE IF NOT EXISTS embedding_cache (
   UNIQUE (provider, model, provider_key, hash)
 );
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What an index was made with. Where it differs from what is wanted, the index is rebuilt."""
-
-    provider: str
-    model: str
-    dims: int
-    chunk_tokens: int
-    chunk_overlap: int
-    sources: tuple[str, ...]
-    words_version: int
-    vector_driver: str
-    redaction: str = ""
-    """The rules by which secrets were masked; empty where none were looked for."""
-    endpoint_key: str = field(default="", compare=False)
-    """Where the model answered. Another address is no reason to build a new index; but one that
-    is built anew for it takes no vectors from the old."""
-
-    def difference(self, wanted: Identity) -> str | None:
-        """The first thing that changed, in words; None if nothing did."""
-        for one in fields(self):
-            have, want = getattr(self, one.name), getattr(wanted, one.name)
-            if one.compare and have != want:
-                return f"{one.name.replace('_', ' ')} changed from {have!r} to {want!r}"
-        return None
 
 
 def stamp(db: apsw.Connection) -> None:

@@ -1,54 +1,121 @@
-"""One rebuildable SQLite index per agent: text, words and vectors of its notes."""
+"""The SQLite implementation of `IndexStore`: one folder per agent, see `folder`."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from notewell.index.folder import IndexFolder
+from notewell.errors import IndexTrouble
+from notewell.index.folder import SUSPECTED, IndexFolder
 from notewell.index.lease import writer_lease
-from notewell.index.reader import IndexReader
+from notewell.index.reader import SqliteReader
+from notewell.index.records import StoreFacts
 from notewell.index.vectors import vector_driver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from notewell.index.cache import SqliteVectorCache
-    from notewell.index.writer import IndexWriter
+    from notewell.index.view import SqliteView
+    from notewell.index.writer import SqliteWriter
     from notewell.ports import ModelFacts
 
 
-class Index:
-    """The index of one agent: who may read it, who may write it, where it lies."""
+class SqliteStore:
+    """See `IndexStore`. Nothing is read or written before the first question."""
 
     def __init__(self, path: Path, driver: str, cache_entries: int | None = None) -> None:
         self.folder = IndexFolder(path)
         self.driver = vector_driver(driver)
         self._cache_entries = cache_entries
+        self._reader: SqliteReader | None = None
+        self._lock = threading.Lock()
 
-    def reader(self) -> IndexReader:
-        return IndexReader(self.folder, self.driver)
+    # -- reading ---------------------------------------------------------------------------------
+
+    def reader(self) -> SqliteReader:
+        """A connection of its own; `view` shares one."""
+        return SqliteReader(self.folder, self.driver)
+
+    def view(self) -> AbstractContextManager[SqliteView | None]:
+        with self._lock:
+            if self._reader is None:
+                self._reader = self.reader()
+        return self._reader.view()
+
+    def describe(self) -> StoreFacts:
+        from notewell.index.lease import leases_in
+
+        generation, entries = None, 0
+        with suppress(IndexTrouble):  # A view raises it; this only describes.
+            generation = self.folder.current()
+        with suppress(IndexTrouble):
+            entries = self.cache_entries()
+        held = [lease.holder for lease in leases_in(self.folder.path) if lease.is_held]
+        is_suspect = generation is not None and self.folder.is_suspect(generation)
+        return StoreFacts(
+            place=str(self.folder.path),
+            generation=generation.name if generation else None,
+            size_bytes=self.folder.size(),
+            cache_entries=entries,
+            written_at_s=max(self._write_times_ns(), default=0) / 1e9 or None,
+            holder=held[0] if held else None,
+            suspect=SUSPECTED if is_suspect else None,
+        )
+
+    def change_mark(self) -> tuple[int, ...]:
+        mark: list[int] = []
+        for file in (self.folder.pointer, *self._generation_files()):
+            with suppress(OSError):
+                status = file.stat()
+                mark += (status.st_mtime_ns, status.st_size)
+        return tuple(mark)
+
+    def _write_times_ns(self) -> list[int]:
+        times = []
+        for file in self._generation_files():
+            with suppress(OSError):
+                times.append(file.stat().st_mtime_ns)
+        return times
+
+    def _generation_files(self) -> list[Path]:
+        """The published file and its write-ahead log, which has the later time while it exists."""
+        try:
+            generation = self.folder.current()
+        except IndexTrouble:
+            return []
+        if generation is None:
+            return []
+        return [generation, generation.with_name(f"{generation.name}-wal")]
+
+    def local_paths(self) -> Sequence[Path]:
+        return (self.folder.path,)
+
+    def derived_file(self, generation: str) -> Path | None:
+        return self.folder.map_of(self.folder.path / os.path.basename(generation))  # noqa: PTH119
+
+    # -- writing ---------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, *, wait_s: float) -> Iterator[IndexWriter]:
-        """Be the one writer, waiting at most `wait_s` for another to finish."""
-        from notewell.index.writer import IndexWriter  # A search does not write.
+    def writing(self, *, wait_s: float) -> Iterator[SqliteWriter]:
+        from notewell.index.writer import SqliteWriter  # A search does not write.
 
         self.folder.create()
         with writer_lease(self.folder.writer_lock, wait_s=wait_s):
-            writer = IndexWriter(self.folder, self.driver)
+            writer = SqliteWriter(self.folder, self.driver)
             try:
                 yield writer
             finally:
                 writer.close()
 
-    def embedding(self) -> AbstractContextManager[None]:
-        """Be the one that fills in vectors, so that nothing is embedded, or paid for, twice."""
+    def embedding_lease(self) -> AbstractContextManager[None]:
         return writer_lease(self.folder.embedder_lock, wait_s=0)
 
-    def cache(self, facts: ModelFacts) -> SqliteVectorCache:
+    def vector_cache(self, facts: ModelFacts) -> SqliteVectorCache:
         from notewell.index.cache import MAX_ENTRIES, SqliteVectorCache
 
         self.folder.create()
@@ -59,3 +126,13 @@ class Index:
         from notewell.index.cache import count_entries
 
         return count_entries(self.folder.cache)
+
+    def mark_suspect(self) -> None:
+        if generation := self.folder.current():
+            self.folder.mark_suspect(generation)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._reader is not None:
+                self._reader.close()
+            self._reader = None

@@ -20,17 +20,9 @@ from notewell.index.connect import (
     transaction,
 )
 from notewell.index.folder import SUSPECTED
-from notewell.index.schema import (
-    META_KEY,
-    SCHEMA,
-    TABLES,
-    UNREAD,
-    WAITING,
-    Identity,
-    found_schema,
-    stamp,
-)
-from notewell.index.snapshot import Snapshot, StoredChunk, source_word
+from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
+from notewell.index.schema import META_KEY, SCHEMA, TABLES, found_schema, stamp
+from notewell.index.view import SqliteView, source_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,16 +32,16 @@ if TYPE_CHECKING:
     import apsw
 
     from notewell.index.folder import IndexFolder
+    from notewell.index.records import Identity, StoredChunk
     from notewell.index.vectors import VectorDriver
     from notewell.ports import Vectors
     from notewell.types import Chunk, NoteStat
 
 
-FIRST = "there was none"
 LATEST_NS = (1 << 63) - 1  # 2262-04-11; SQLite's integers end there, those of file systems do not.
 
 
-class IndexWriter:
+class SqliteWriter:
     """One generation open for writing: the published one, or a new one until `publish`."""
 
     def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
@@ -60,25 +52,23 @@ class IndexWriter:
 
     # -- opening ---------------------------------------------------------------------------------
 
-    def open_current(self, *, force: bool = False) -> str | None:
-        """Open the published generation, or say in words why a new one must be built."""
-        odd = self._folder.set_aside_pointer()
-        if odd:
-            return odd
+    def open_current(self, *, force: bool = False) -> UpToDate | MustRebuild:
+        if odd := self._folder.set_aside_pointer():
+            return MustRebuild("pointer", odd)
         try:
             generation = self._folder.current()
             if generation is None or not generation.exists():
-                return FIRST
+                return MustRebuild("first")
             with our_errors(generation):
                 return self._open(generation)
         except IndexTooNew:
             if force:
-                return "it was written by a newer version"
+                return MustRebuild("newer")
             raise
         except IndexUnreadable as error:
             return self.set_aside(error)
 
-    def _open(self, generation: Path) -> str | None:
+    def _open(self, generation: Path) -> UpToDate | MustRebuild:
         if self._folder.is_suspect(generation):
             raise IndexUnreadable(str(generation), SUSPECTED)
         if not generation.is_file():
@@ -91,21 +81,19 @@ class IndexWriter:
             raise
         if schema < SCHEMA:
             db.close()
-            return f"its schema was {schema}, now {SCHEMA}"
+            return MustRebuild("schema", f"its schema was {schema}, now {SCHEMA}")
         self._db, self._path = db, generation
-        self._folder.sweep()  # Whoever was killed while building did not get to it.
-        return None
+        self._folder.sweep()  # A writer that was killed while building left files behind.
+        return UpToDate()
 
-    def set_aside(self, error: IndexUnreadable) -> str:
-        """Put a damaged generation out of the way; the notes hold everything it held."""
+    def set_aside(self, damage: IndexUnreadable) -> MustRebuild:
         self.close()
-        if not is_damage(error):
-            raise cannot_open(self._folder.path, error.why) from error
+        if not is_damage(damage):
+            raise cannot_open(self._folder.path, damage.why) from damage
         generation = self._folder.current()
         kept = self._folder.set_aside(generation) if generation else None
-        return f"the old index was damaged ({error.why})" + (
-            f" and is kept as {kept.name}" if kept else ""
-        )
+        where = f" and is kept as {kept.name}" if kept else ""
+        return MustRebuild("damaged", f"the old index was damaged ({damage.why}){where}")
 
     def start_generation(self, identity: Identity) -> None:
         """Begin a new index beside the one that answers."""
@@ -164,8 +152,8 @@ class IndexWriter:
     # -- reading one's own -----------------------------------------------------------------------
 
     @property
-    def snapshot(self) -> Snapshot:
-        return Snapshot(self._opened, self._opened_path, self._driver, self._driver.reader)
+    def view(self) -> SqliteView:
+        return SqliteView(self._opened, self._opened_path, self._driver, self._driver.reader)
 
     # -- writing ---------------------------------------------------------------------------------
 

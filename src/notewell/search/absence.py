@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.core import Candidate
-    from notewell.index import Snapshot
+    from notewell.index import IndexView
     from notewell.ports import ModelFacts, Reranker
     from notewell.search.legs import Asked, Meaning
     from notewell.search.rerank import Found
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def why_absent(
-    snapshot: Snapshot,
+    view: IndexView,
     question: str,
     path: str,
     meaning: Meaning,
@@ -28,15 +28,15 @@ def why_absent(
     reranker: Reranker | None = None,
 ) -> str:
     """Of a note that is in the index, where its best chunk stands and what it lacks."""
-    ids = snapshot.chunks_of(path)
+    ids = view.chunks_of(path)
     if not ids:
         return f"{path} is indexed, but has no text to find"
-    asked = ask(snapshot, question, meaning, facts, settings, also=ids)
-    ordered = in_order(snapshot, question, facts, settings, asked)
+    asked = ask(view, question, meaning, facts, settings, also=ids)
+    ordered = in_order(view, question, facts, settings, asked)
     own = [(place, one) for place, one in enumerate(ordered, start=1) if one[1].path == path]
     if not own:
         return f"{path} {_never_seen(asked)}"
-    answer = search(snapshot, question, meaning, facts, settings, reranker)
+    answer = search(view, question, meaning, facts, settings, reranker)
     shown = [hit for hit in answer.hits if hit.path == path]
     if shown:
         return f"{path} is among the hits: {', '.join(hit.citation for hit in shown)}"

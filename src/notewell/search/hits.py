@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from notewell.core import Candidate
-    from notewell.index import Snapshot, StoredChunk
+    from notewell.index import IndexView, StoredChunk
     from notewell.search.settings import SearchSettings
 
 REACH_LINES = 80
@@ -33,7 +33,7 @@ class Shown:
 
 
 def make_hits(
-    snapshot: Snapshot,
+    view: IndexView,
     found: Sequence[tuple[Candidate, StoredChunk]],
     shown: Shown,
     settings: SearchSettings,
@@ -48,7 +48,7 @@ def make_hits(
         settings.quota,
         settings.max_results,
     )
-    around = _lines_by_note(chunk for passage in passages for chunk in _around(snapshot, passage))
+    around = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
     for passage in passages:
         around.setdefault(passage.path, Lines(()))
     widen(passages, around)
@@ -66,9 +66,9 @@ def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, Lines]:
     return {path: Lines(lines) for path, lines in grouped.items()}
 
 
-def _around(snapshot: Snapshot, passage: Passage) -> list[StoredChunk]:
+def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
     first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
-    return snapshot.around(passage.path, first, last)
+    return view.around(passage.path, first, last)
 
 
 def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], shown: Shown) -> Hit:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.core import Candidate
-    from notewell.index import Snapshot, StoredChunk
+    from notewell.index import IndexView, StoredChunk
     from notewell.ports import ModelFacts, Reranker
     from notewell.search.legs import Asked, Meaning
     from notewell.search.rerank import Found
@@ -27,26 +27,26 @@ NOTHING_NEAR = 0.2
 
 
 def search(
-    snapshot: Snapshot | None,
+    view: IndexView | None,
     question: str,
     meaning: Meaning,
     facts: ModelFacts,
     settings: SearchSettings,
     reranker: Reranker | None = None,
 ) -> Answer:
-    if snapshot is None or snapshot.is_empty():
+    if view is None or view.is_empty():
         reason = "nothing is indexed yet: run `notewell index`"
-        if snapshot is not None:
+        if view is not None:
             reason = "the index is empty: when it was made there were no notes"
         return Answer((), "keyword", facts.provider, facts.model, reason)
-    asked = ask(snapshot, question, meaning, facts, settings)
-    ordered = in_order(snapshot, question, facts, settings, asked)
+    asked = ask(view, question, meaning, facts, settings)
+    ordered = in_order(view, question, facts, settings, asked)
     least = threshold(settings, asked)
     kept = set(ranking.above((one for one, _ in ordered), least))
     # A few times as many chunks as hits: a hit is made of several, but not of the last ones.
     found = [one for one in ordered if one[0] in kept][: settings.chunks_shown]
     found, notice = _second_look(question, found, settings, reranker)
-    hits = make_hits(snapshot, found, _shown(asked, facts, settings), settings)
+    hits = make_hits(view, found, _shown(asked, facts, settings), settings)
     return Answer(
         hits,
         asked.mode,
@@ -68,7 +68,7 @@ def check_question(question: str) -> None:
 
 
 def in_order(
-    snapshot: Snapshot,
+    view: IndexView,
     question: str,
     facts: ModelFacts,
     settings: SearchSettings,
@@ -78,9 +78,9 @@ def in_order(
     legs = asked.legs
     share = fusion.vector_share(legs, facts, settings.fusion, settings.vector_weight)
     fused = fusion.fuse(legs, share, settings.fusion)
-    chunks = snapshot.chunks(one.chunk_id for one in fused)
+    chunks = view.chunks(one.chunk_id for one in fused)
     span = asked_times(question, settings.today)
-    days = snapshot.days({one.path for one in chunks.values() if one.source == "sessions"})
+    days = view.days({one.path for one in chunks.values() if one.source == "sessions"})
 
     def timed(one: Candidate, chunk: StoredChunk) -> Candidate:
         day = days.get(chunk.path) or note_date(chunk.path)

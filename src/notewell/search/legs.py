@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from notewell.core import TextMatch
-    from notewell.index import Snapshot
+    from notewell.index import IndexView
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchSettings
     from notewell.types import Mode
@@ -51,7 +51,7 @@ class Meaning:
 
 
 def meaning_of(
-    look: Callable[[], AbstractContextManager[Snapshot | None]],
+    look: Callable[[], AbstractContextManager[IndexView | None]],
     question: str,
     embedder: Embedder,
     settings: SearchSettings,
@@ -59,8 +59,8 @@ def meaning_of(
     """Embeds with no snapshot open: a slow provider must not hold up other readers."""
     if settings.keyword_only:
         return Meaning()
-    with look() as snapshot:
-        unasked = _why_unasked(snapshot, question, embedder) if snapshot else Meaning()
+    with look() as view:
+        unasked = _why_unasked(view, question, embedder) if view else Meaning()
     if unasked is not None:
         return unasked
     try:
@@ -69,16 +69,16 @@ def meaning_of(
         return Meaning(notice=str(trouble), degraded=True)
 
 
-def _why_unasked(snapshot: Snapshot, question: str, embedder: Embedder) -> Meaning | None:
+def _why_unasked(view: IndexView, question: str, embedder: Embedder) -> Meaning | None:
     """What makes a vector of no use here; None where it is worth computing."""
     facts = embedder.facts
     if not facts.reads(question):
         return Meaning(notice=f"{facts.model} reads Latin scripts only")
-    identity, waiting = snapshot.identity(), snapshot.waiting()
+    identity, waiting = view.identity(), view.waiting()
     if (identity.provider, identity.model) != (facts.provider, facts.model):
         notice = f"the index holds vectors of {identity.model}: run `notewell index`"
         return Meaning(notice=notice, degraded=True)
-    if snapshot.has_vectors():
+    if view.has_vectors():
         return None
     if not waiting:
         return Meaning(
@@ -89,7 +89,7 @@ def _why_unasked(snapshot: Snapshot, question: str, embedder: Embedder) -> Meani
 
 
 def ask(
-    snapshot: Snapshot,
+    view: IndexView,
     question: str,
     meaning: Meaning,
     facts: ModelFacts,
@@ -98,48 +98,48 @@ def ask(
 ) -> Asked:
     """`also` names chunks that are to be judged even where neither leg would have found them."""
     query = text_query(question)
-    query = worth_asking(query, snapshot.having(query.terms))
+    query = worth_asking(query, view.having(query.terms))
     asked = Asked(query, notice=meaning.notice, degraded=meaning.degraded)
-    _ask_words(snapshot, settings, asked, also)
+    _ask_words(view, settings, asked, also)
     if meaning.vector is not None:
-        _ask_vectors(snapshot, meaning.vector, facts, settings, asked, also)
+        _ask_vectors(view, meaning.vector, facts, settings, asked, also)
     return asked
 
 
 def _ask_words(
-    snapshot: Snapshot, settings: SearchSettings, asked: Asked, also: Sequence[int]
+    view: IndexView, settings: SearchSettings, asked: Asked, also: Sequence[int]
 ) -> None:
     query = asked.query
-    matches, stats = snapshot.matching(query, settings.sources, settings.candidates)
+    matches, stats = view.matching(query, settings.sources, settings.candidates)
     found: dict[int, TextMatch] = {match.chunk_id: match for match in matches}
     if also:
-        named, _ = snapshot.matching(query, settings.sources, len(also), also)
+        named, _ = view.matching(query, settings.sources, len(also), also)
         found |= {match.chunk_id: match for match in named}
     if not found:
         return
     worth = text_scores.worth_of(query, stats)
     asked.worth = dict(zip(query.terms, worth.terms, strict=True))
     asked.exact = {one.chunk_id for one in found.values() if text_scores.is_exact(one, query)}
-    places = snapshot.places(found)
+    places = view.places(found)
     for match in text_scores.with_neighbours(found.values(), places):
         asked.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
 
 
 def _ask_vectors(
-    snapshot: Snapshot,
+    view: IndexView,
     vector: Vectors,
     facts: ModelFacts,
     settings: SearchSettings,
     asked: Asked,
     also: Sequence[int],
 ) -> None:
-    identity, waiting = snapshot.identity(), snapshot.waiting()
+    identity, waiting = view.identity(), view.waiting()
     if (identity.model, identity.dims) != (facts.model, len(vector)):
         asked.degraded = True  # Another index was published while the question was embedded.
         asked.notice = f"the index now holds vectors of {identity.model}: ask again"
         return
-    near = snapshot.nearest(vector, settings.sources, settings.candidates)
-    asked.cosines = snapshot.cosines(vector, [*near, *asked.texts, *also])
+    near = view.nearest(vector, settings.sources, settings.candidates)
+    asked.cosines = view.cosines(vector, [*near, *asked.texts, *also])
     asked.vectors = {
         chunk_id: fusion.vector_score(cosine, facts) for chunk_id, cosine in asked.cosines.items()
     }

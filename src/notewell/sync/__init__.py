@@ -7,8 +7,8 @@ it, or as much as a search may wait for.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.sync.indexer import Keeping
-    from notewell.sync.notifier import MAX_FOLDERS, Ear, FileEar, NoEar
+    from notewell.sync.indexer import Indexer
+    from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier
     from notewell.sync.plan import behind
     from notewell.sync.report import Progress, ProgressCallback, SyncReport
     from notewell.sync.schedule import Timing
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
         Scanning,
         StopAskedFor,
         Synced,
-        Told,
         Watcher,
+        WatchEvent,
     )
-    from notewell.sync.watch_paths import Ground
+    from notewell.sync.watch_paths import WatchPaths
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "indexer": "Keeping",
-            "notifier": "Ear FileEar MAX_FOLDERS NoEar",
+            "indexer": "Indexer",
+            "notifier": "Notifier FileNotifier MAX_FOLDERS NoNotifier",
             "plan": "behind",
             "report": "Progress ProgressCallback SyncReport",
             "schedule": "Timing",
             "source": "TextSource",
-            "watch": "Failed Heard Listening Scanning StopAskedFor Synced Told Watcher",
-            "watch_paths": "Ground",
+            "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",
+            "watch_paths": "WatchPaths",
         },
     )

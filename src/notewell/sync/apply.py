@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from notewell.core import ChunkLimits, chunk
 from notewell.errors import IndexUnreadable, NoteUnreadable
+from notewell.index import MustRebuild, UpToDate
 from notewell.sync.gc_pause import uncollected
-from notewell.sync.plan import SyncPlan, plan, settled_stat, why_rebuild
+from notewell.sync.plan import SyncPlan, compare, plan, settled_stat
 from notewell.sync.report import Progress, SyncReport
 from notewell.types import Ignored
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from notewell.index import Identity, IndexWriter
     from notewell.sync.report import ProgressCallback
     from notewell.sync.source import TextSource
-    from notewell.sync.vector_reuse import PaidFor
+    from notewell.sync.vector_reuse import KnownVectors
 
 NOTES_AT_ONCE = 200  # Notes a transaction: fsyncs are dear.
 VECTORS_AT_ONCE = 400
@@ -33,7 +34,7 @@ class TextSync:
 
     sources: Sequence[TextSource]
     writer: IndexWriter
-    paid_for: PaidFor
+    known_vectors: KnownVectors
     wanted: Identity
     reads: Callable[[str], bool]
     """Whether the model can read a text at all: what it cannot, it shall not judge."""
@@ -41,16 +42,15 @@ class TextSync:
     progress: ProgressCallback
 
     def run(self, *, force: bool) -> SyncReport:
-        reason = self.writer.open_current(force=force)
+        state = self.writer.open_current(force=force)
         try:
-            if reason is None:
-                found = self.writer.snapshot.identity()
-                reason = why_rebuild(found, self.wanted, force=force)
-            if reason is None:
+            if isinstance(state, UpToDate):
+                state = compare(self.writer.view.identity(), self.wanted, force=force)
+            if isinstance(state, UpToDate):
                 return self._bring_up_to_date()
         except IndexUnreadable as error:
-            reason = self.writer.set_aside(error)
-        return self._rebuild(reason)
+            state = self.writer.set_aside(error)
+        return self._rebuild(state)
 
     def _bring_up_to_date(self) -> SyncReport:
         report = SyncReport()
@@ -68,7 +68,7 @@ class TextSync:
     def _look(self, source: TextSource, report: SyncReport) -> tuple[SyncPlan, dict[str, str]]:
         """What is to be done, and the digests of the notes to read as they were indexed. What
         else is known of all the notes ends here: a hundred thousand are a burden to carry."""
-        known = self.writer.snapshot.notes(source.name)
+        known = self.writer.view.notes(source.name)
         scan = source.scan({path: note.stat for path, note in known.items()})
         todo = plan(scan, known)
         report.ignored += scan.ignored
@@ -76,12 +76,12 @@ class TextSync:
         report.unchanged += todo.unchanged
         return todo, {path: known[path].digest for path in todo.read if path in known}
 
-    def _rebuild(self, reason: str) -> SyncReport:
+    def _rebuild(self, reason: MustRebuild) -> SyncReport:
         report = SyncReport(rebuilt=reason)
         self.writer.start_generation(self.wanted)
         for source in self.sources:
             self._take_in(source, report)
-        self._take_what_is_paid_for()
+        self._reuse_known_vectors()
         self.writer.publish()
         return report
 
@@ -120,16 +120,16 @@ class TextSync:
         self.writer.mark_unread(path, [one.digest for one in chunks if not self.reads(one.text)])
         report.written += 1
 
-    def _take_what_is_paid_for(self) -> None:
+    def _reuse_known_vectors(self) -> None:
         """Vectors already paid for go in before readers see the new index."""
         import numpy as np
 
         from notewell.embedders import is_sound
 
         last = 0
-        while chunks := self.writer.snapshot.waiting_for_vectors(VECTORS_AT_ONCE, after=last):
+        while chunks := self.writer.view.waiting_for_vectors(VECTORS_AT_ONCE, after=last):
             last = chunks[-1].id
-            known = self.paid_for.vectors(chunks)
+            known = self.known_vectors.vectors(chunks)
             usable = [
                 one
                 for one in chunks

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from notewell.core import embedding_text
 from notewell.errors import EmbedderFailed, EmbedderTrouble, IndexBusy, IndexUnreadable
+from notewell.index import MustRebuild, UpToDate
 from notewell.sync.report import Progress, SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.index import Identity, Index, IndexReader, StoredChunk
+    from notewell.index import Identity, IndexStore, StoredChunk
     from notewell.ports import Embedder
     from notewell.sync.report import ProgressCallback
 
@@ -31,11 +32,10 @@ LATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class VectorFill:
+class PendingEmbedder:
     """One run over everything that waits."""
 
-    index: Index
-    reader: IndexReader
+    store: IndexStore
     embedder: Embedder
     wanted: Identity
     wait_s: float
@@ -47,16 +47,16 @@ class VectorFill:
         if not waiting:
             return
         try:
-            with self.index.embedding():
+            with self.store.embedding_lease():
                 self._fill(waiting, report)
         except (EmbedderTrouble, IndexBusy) as trouble:
             report.trouble = trouble
 
     def waiting(self) -> int:
-        with self.reader.snapshot() as snapshot:
-            if snapshot is None:
+        with self.store.view() as view:
+            if view is None:
                 return 0
-            return snapshot.waiting()
+            return view.waiting()
 
     def _fill(self, total: int, report: SyncReport) -> None:
         unsettled = 0
@@ -68,12 +68,12 @@ class VectorFill:
             vectors = self.embedder.embed(texts, "document")
             if self.wanted.dims == 0:
                 raise EmbedderFailed(self.wanted.provider, LATE)
-            with self.index.writing(wait_s=self.wait_s) as writer:
-                reason = writer.open_current()
-                if reason:
-                    # What was damaged is out of the way now; the next sync builds a new index.
-                    raise IndexUnreadable(str(self.index.folder.path), reason)
-                if writer.snapshot.identity() != self.wanted:
+            with self.store.writing(wait_s=self.wait_s) as writer:
+                state = writer.open_current()
+                if isinstance(state, MustRebuild):
+                    # A damaged index was set aside; the next sync builds a new one.
+                    raise IndexUnreadable(self.store.describe().place, str(state))
+                if writer.view.identity() != self.wanted:
                     return  # Somebody rebuilt the index for another model while we computed.
                 with writer.transaction():
                     added = writer.add_vectors(chunks, vectors)
@@ -86,19 +86,17 @@ class VectorFill:
             self.progress(
                 Progress(report.vectors_added, max(total, report.vectors_added), "vectors")
             )
-        with self.index.writing(wait_s=self.wait_s) as writer:
-            if writer.open_current() is None:
+        with self.store.writing(wait_s=self.wait_s) as writer:
+            if isinstance(writer.open_current(), UpToDate):
                 writer.finish()
 
     def _give_up(self) -> NoReturn:
         """Chunks that wait in one place and not in another would be embedded for ever."""
-        folder = self.index.folder
-        if current := folder.current():
-            folder.mark_suspect(current)
-        raise IndexUnreadable(str(folder.path), "its parts do not fit together")
+        self.store.mark_suspect()
+        raise IndexUnreadable(self.store.describe().place, "its parts do not fit together")
 
     def _next_chunks(self) -> Sequence[StoredChunk]:
-        with self.reader.snapshot() as snapshot:
-            if snapshot is None or snapshot.identity() != self.wanted:
+        with self.store.view() as view:
+            if view is None or view.identity() != self.wanted:
                 return []
-            return snapshot.waiting_for_vectors(self.embedder.texts_at_once)
+            return view.waiting_for_vectors(self.embedder.texts_at_once)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from notewell.index import Index, IndexedNote, IndexReader
+    from notewell.index import IndexedNote, IndexStore
     from notewell.notes import Workspace
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
@@ -45,7 +45,7 @@ not to be done for every search of a busy process."""
 
 
 @dataclass(slots=True)
-class Keeping:
+class Indexer:
     """The index of one memory and what it is kept from."""
 
     notes: Workspace
@@ -54,8 +54,7 @@ class Keeping:
     redact_notes: Callable[[str], str] | None
     redaction: str
     """Tells redacted text of different rules or keys apart."""
-    index: Index
-    reader: IndexReader
+    store: IndexStore
     embedder: Embedder
     chunk_tokens: int
     chunk_overlap: int
@@ -91,8 +90,8 @@ class Keeping:
         facts = self.embedder.facts
         if facts.dims:
             return facts
-        with suppress(IndexTrouble), self.reader.snapshot() as snapshot:
-            found = snapshot.identity() if snapshot else None
+        with suppress(IndexTrouble), self.store.view() as view:
+            found = view.identity() if view else None
             if found and (found.provider, found.model) == (facts.provider, facts.model):
                 return replace(facts, dims=found.dims)
         return facts
@@ -139,22 +138,22 @@ class Keeping:
         # A search needs neither a Markdown parser nor a cache.
         from notewell.embedders import Cached
         from notewell.sync.apply import TextSync
-        from notewell.sync.embed_pending import VectorFill
-        from notewell.sync.vector_reuse import PaidFor
+        from notewell.sync.embed_pending import PendingEmbedder
+        from notewell.sync.vector_reuse import KnownVectors
 
         facts = self.facts()
         wanted = self.wanted(facts)
-        cache = self.index.cache(facts)
+        cache = self.store.vector_cache(facts)
         try:
-            with self._alone(self._writing, turn_s), self.index.writing(wait_s=wait_s) as writer:
+            with self._alone(self._writing, turn_s), self.store.writing(wait_s=wait_s) as writer:
                 sources = self.text_sources(everything=everything)
-                paid = PaidFor(self.reader, cache, wanted, self.tally)
+                paid = KnownVectors(self.store, cache, wanted, self.tally)
                 text = TextSync(sources, writer, paid, wanted, facts.reads, self.now_ns, told)
                 report = text.run(force=force)
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache, self.tally)
                 with self._alone(self._filling, turn_s), self._telling(told):
-                    VectorFill(self.index, self.reader, cached, wanted, wait_s, told).run(report)
+                    PendingEmbedder(self.store, cached, wanted, wait_s, told).run(report)
             return self._counted(report)
         finally:
             cache.close()
@@ -162,16 +161,16 @@ class Keeping:
     @contextmanager
     def _alone(self, lock: threading.Lock, turn_s: float) -> Iterator[None]:
         if not lock.acquire(timeout=turn_s):
-            raise IndexBusy(str(self.index.folder.path), "a sync of this very process", turn_s)
+            raise IndexBusy(self.store.describe().place, "a sync of this very process", turn_s)
         try:
             yield
         finally:
             lock.release()
 
     def _counted(self, report: SyncReport) -> SyncReport:
-        with self.reader.snapshot() as snapshot:
-            if snapshot is not None:
-                counts = snapshot.counts()
+        with self.store.view() as view:
+            if view is not None:
+                counts = view.counts()
                 report.chunks = counts.chunks
                 report.vectors_waiting = counts.waiting
         return report
@@ -223,10 +222,10 @@ class Keeping:
         started = self.monotonic_s()
         wanted = self.wanted(self.facts())  # Looks into the index itself, so not while we do.
         with uncollected():
-            with self.reader.snapshot() as snapshot:
-                if snapshot is None or snapshot.identity() != wanted:
+            with self.store.view() as view:
+                if view is None or view.identity() != wanted:
                     return 0  # Building an index takes longer than a search may.
-                known = {source: snapshot.notes(source) for source in self.sources}
+                known = {source: view.notes(source) for source in self.sources}
             changed = sum(behind(scan, known[name]) for name, scan in self.scans(known).items())
         ended = self.monotonic_s()
         self._look_again_at = ended + LOOK_SHARE * (ended - started)

@@ -26,7 +26,7 @@ VANISHING = 3
 """Folders may go between being found and being listened to, but hardly three times in a row."""
 
 
-class Deaf(Exception):
+class NotifierUnavailable(Exception):
     """Changes cannot be heard, or no longer; the reason is in words the user sees."""
 
     def __init__(self, why: str) -> None:
@@ -34,7 +34,7 @@ class Deaf(Exception):
         self.why = why
 
 
-class Ear(Protocol):
+class Notifier(Protocol):
     """Listens to folders, not to what is below them. Its waiting is all the waiting there is."""
 
     def open(self, folders: Collection[str]) -> None:
@@ -49,7 +49,7 @@ class Ear(Protocol):
     def close(self) -> None: ...
 
 
-class FileEar:
+class FileNotifier:
     """The operating system's own notices: inotify, FSEvents, ReadDirectoryChangesW."""
 
     def __init__(self, step_s: float = STEP_S) -> None:
@@ -59,13 +59,13 @@ class FileEar:
     def open(self, folders: Collection[str]) -> None:
         self.close()
         if len(folders) > MAX_FOLDERS:
-            raise Deaf(f"there are more than {MAX_FOLDERS} folders of notes")
+            raise NotifierUnavailable(f"there are more than {MAX_FOLDERS} folders of notes")
         for _ in range(VANISHING):
             with suppress(FileNotFoundError):
                 self._notify = _notices(folders)
                 return
             folders = [folder for folder in folders if Path(folder).is_dir()]
-        raise Deaf("folders vanish faster than they can be listened to")
+        raise NotifierUnavailable("folders vanish faster than they can be listened to")
 
     def listen(self, timeout_s: float, stop: threading.Event) -> Collection[str]:
         if self._notify is None:
@@ -78,7 +78,7 @@ class FileEar:
         except RuntimeError as error:
             # One name that is not UTF-8 is enough, and the notices end with it.
             self.close()
-            raise Deaf(str(error)) from error
+            raise NotifierUnavailable(str(error)) from error
         if said == "signal":
             raise KeyboardInterrupt
         return () if isinstance(said, str) else [path for _, path in said]
@@ -89,11 +89,11 @@ class FileEar:
             self._notify = None
 
 
-class NoEar:
+class NoNotifier:
     """For places that make no sound: network drives, some containers."""
 
     def open(self, folders: Collection[str]) -> None:
-        raise Deaf("listening is switched off")
+        raise NotifierUnavailable("listening is switched off")
 
     def listen(self, timeout_s: float, stop: threading.Event) -> Collection[str]:
         stop.wait(timeout_s)
@@ -107,7 +107,9 @@ def _notices(folders: Collection[str]) -> RustNotify:
     try:
         from watchfiles._rust_notify import RustNotify
     except ImportError as error:
-        raise Deaf(f"the watchfiles package cannot be used here: {error}") from error
+        raise NotifierUnavailable(
+            f"the watchfiles package cannot be used here: {error}"
+        ) from error
     debug = polling = recursive = forgiving = False
     # Not forgiving: it would keep silent about a limit that is reached, too.
     try:
@@ -115,9 +117,9 @@ def _notices(folders: Collection[str]) -> RustNotify:
     except FileNotFoundError:
         raise
     except UnicodeEncodeError as error:
-        raise Deaf("the name of a folder is not valid UTF-8") from error
+        raise NotifierUnavailable("the name of a folder is not valid UTF-8") from error
     except (OSError, RuntimeError) as error:
-        raise Deaf(_in_words(error)) from error
+        raise NotifierUnavailable(_in_words(error)) from error
 
 
 def _in_words(error: Exception) -> str:

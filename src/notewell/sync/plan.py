@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from notewell.index import MustRebuild, UpToDate
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -73,6 +75,9 @@ def settled_stat(stat: NoteStat, now_ns: int) -> NoteStat:
     return stat._replace(mtime_ns=UNSETTLED)
 
 
-def why_rebuild(found: Identity, wanted: Identity, *, force: bool) -> str | None:
-    """The reason to build a new index beside the old one; None to bring the old one up to date."""
-    return "it was asked for" if force else found.difference(wanted)
+def compare(found: Identity, wanted: Identity, *, force: bool) -> UpToDate | MustRebuild:
+    """Whether the published index can be brought up to date, or a new one must be built."""
+    if force:
+        return MustRebuild("requested")
+    difference = found.difference(wanted)
+    return MustRebuild("identity", difference) if difference else UpToDate()

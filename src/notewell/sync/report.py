@@ -10,6 +10,7 @@ from notewell.errors import BackendFailed, EmbedderTrouble, NotewellError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from notewell.index import MustRebuild
     from notewell.types import Ignored
 
 
@@ -29,8 +30,8 @@ ProgressCallback: TypeAlias = "Callable[[Progress], None]"
 class SyncReport:
     """What a sync did, and what it could not do."""
 
-    rebuilt: str | None = None
-    """Why a new index was built, if one was."""
+    rebuilt: MustRebuild | None = None
+    """Why a new index was built; None if none was."""
     written: int = 0
     """Notes that were new or had changed."""
     forgotten: int = 0

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.embedders import CacheTally
-    from notewell.index import Identity, IndexReader, StoredChunk
+    from notewell.index import Identity, IndexStore, StoredChunk
     from notewell.ports import VectorCache, Vectors
 
 
-class PaidFor:
+class KnownVectors:
     """What is known of chunks by the digest of their text."""
 
     def __init__(
-        self, answering: IndexReader, cache: VectorCache, wanted: Identity, tally: CacheTally
+        self, answering: IndexStore, cache: VectorCache, wanted: Identity, tally: CacheTally
     ) -> None:
-        self._answering: IndexReader | None = answering
+        self._answering: IndexStore | None = answering
         self._cache = cache
         self._wanted = wanted
         self._tally = tally
@@ -44,9 +44,9 @@ class PaidFor:
         if self._answering is None:
             return {}
         try:
-            with self._answering.snapshot() as snapshot:
-                if snapshot is not None and _same_vectors(snapshot.identity(), self._wanted):
-                    return snapshot.vectors_of({one.path for one in chunks})
+            with self._answering.view() as view:
+                if view is not None and _same_vectors(view.identity(), self._wanted):
+                    return view.vectors_of({one.path for one in chunks})
         except IndexTrouble:
             pass  # It is on its way out, perhaps because it is damaged: the cache will do.
         self._answering = None

@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import NotewellError
-from notewell.sync.notifier import Deaf, FileEar
+from notewell.sync.notifier import FileNotifier, NotifierUnavailable
 from notewell.sync.schedule import Burst, Past, Timing, heard, next_sync
-from notewell.sync.watch_paths import NOTE_SUFFIXES, Ground
+from notewell.sync.watch_paths import NOTE_SUFFIXES, WatchPaths
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from notewell.sync.notifier import Ear
+    from notewell.sync.notifier import Notifier
     from notewell.sync.report import SyncReport
     from notewell.sync.schedule import Why
 
@@ -79,7 +79,7 @@ class Failed:
     retry_s: float
 
 
-Told: TypeAlias = Listening | Scanning | Heard | Synced | Failed
+WatchEvent: TypeAlias = Listening | Scanning | Heard | Synced | Failed
 
 
 class Watcher:
@@ -97,19 +97,19 @@ class Watcher:
         ignore: Sequence[Path] = (),
         suffixes: tuple[str, ...] = NOTE_SUFFIXES,
         timing: Timing | None = None,
-        told: Callable[[Told], None] = lambda _: None,
-        ear: Ear | None = None,
+        on_event: Callable[[WatchEvent], None] = lambda _: None,
+        notifier: Notifier | None = None,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sync = sync
-        self._ground = Ground(folders, ignore=ignore, suffixes=suffixes)
+        self._watch_paths = WatchPaths(folders, ignore=ignore, suffixes=suffixes)
         self._timing = timing or Timing()
-        self._told = told
-        self._ear = ear or FileEar()
+        self._on_event = on_event
+        self._notifier = notifier or FileNotifier()
         self._monotonic_s = monotonic_s
         self._listened_to: Mapping[str, tuple[int, int]] | None = None
         """None while nothing can be heard."""
-        self._last_told: Listening | Scanning | None = None
+        self._last_state: Listening | Scanning | None = None
         self._listen_again_at_s = float("-inf")
         self._burst: Burst | None = None
         self._past = Past(0.0)
@@ -125,7 +125,7 @@ class Watcher:
         except StopAskedFor:
             return
         finally:
-            self._ear.close()
+            self._notifier.close()
 
     def _wait_or_sync(self, stop: threading.Event) -> None:
         due = next_sync(self._timing, self._past, self._burst, listening=self._is_listening)
@@ -138,53 +138,53 @@ class Watcher:
     @property
     def _is_listening(self) -> bool:
         """As far as the user knows: an ear that just broke down is opened again in a moment."""
-        return isinstance(self._last_told, Listening)
+        return isinstance(self._last_state, Listening)
 
     # -- listening -------------------------------------------------------------------------------
 
     def _hear(self, timeout_s: float, stop: threading.Event) -> None:
         try:
-            paths = self._ear.listen(timeout_s, stop)
-        except Deaf:
+            paths = self._notifier.listen(timeout_s, stop)
+        except NotifierUnavailable:
             # Whatever it was, something happened; the sync that follows opens the ear again.
             self._listened_to = None
             self._note_change(())
             return
         known = self._listened_to or {}
-        if matter := [path for path in paths if self._ground.matters(path, known)]:
-            self._note_change(tuple(sorted(filter(self._ground.is_note, matter))))
+        if matter := [path for path in paths if self._watch_paths.matters(path, known)]:
+            self._note_change(tuple(sorted(filter(self._watch_paths.is_note, matter))))
 
     def _note_change(self, paths: tuple[str, ...]) -> None:
         is_first = self._burst is None
         self._burst = heard(self._burst, paths, self._monotonic_s())
         if is_first:
-            self._told(Heard(self._burst.paths))
+            self._on_event(Heard(self._burst.paths))
 
     def _listen_to_what_is_there(self) -> None:
         """Nothing is done where the folders are the ones of before."""
         if self._monotonic_s() < self._listen_again_at_s:
             return
-        folders = self._ground.folders()
+        folders = self._watch_paths.folders()
         if folders == self._listened_to:
             return
         try:
-            self._ear.open(folders)
-        except Deaf as deaf:
-            self._give_up_listening(deaf)
+            self._notifier.open(folders)
+        except NotifierUnavailable as error:
+            self._give_up_listening(error)
             return
         self._listened_to = folders
-        self._tell_once(Listening(len(folders)))
+        self._report_state(Listening(len(folders)))
 
-    def _give_up_listening(self, deaf: Deaf) -> None:
+    def _give_up_listening(self, error: NotifierUnavailable) -> None:
         self._listened_to = None
         self._listen_again_at_s = self._monotonic_s() + LISTEN_AGAIN_S
-        self._tell_once(Scanning(deaf.why, self._timing.scan_s))
+        self._report_state(Scanning(error.why, self._timing.scan_s))
 
-    def _tell_once(self, state: Listening | Scanning) -> None:
+    def _report_state(self, state: Listening | Scanning) -> None:
         """Only when the one turns into the other: folders come and go all day."""
-        if type(state) is not type(self._last_told):
-            self._last_told = state
-            self._told(state)
+        if type(state) is not type(self._last_state):
+            self._last_state = state
+            self._on_event(state)
 
     # -- syncing ---------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class Watcher:
         failures = self._past.failures + 1 if report.trouble else 0
         self._past = Past(self._monotonic_s(), look_s, failures)
         self._trouble = ""
-        self._told(done)
+        self._on_event(done)
 
     def _failed(self, why: Why, error: Exception) -> None:
         past = self._past
@@ -215,4 +215,4 @@ class Watcher:
         if str(error) != self._trouble:
             self._trouble = str(error)
             due = next_sync(self._timing, self._past, None, listening=self._is_listening)
-            self._told(Failed(why, error, due.at_s - self._past.ended_s))
+            self._on_event(Failed(why, error, due.at_s - self._past.ended_s))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOTE_SUFFIXES = (".md",)
 
 
-class Ground:
+class WatchPaths:
     """The paths of a memory: files, or folders with everything below."""
 
     def __init__(

@@ -165,7 +165,7 @@ class Patient:
             if isinstance(report, NotewellError):
                 told.append(_plain(report))
             elif report.rebuilt:
-                told.append(report.rebuilt)
+                told.append(str(report.rebuilt))
             if not isinstance(report, NotewellError) and not report.trouble:
                 again = self.asked(memory)
                 if again is None:

@@ -88,7 +88,10 @@ class Story:
 
     def sync(self, memory: Memory, *, force: bool = False) -> dict[str, Any]:
         report = memory.sync(force=force)
-        return {"rebuilt": report.rebuilt, "trouble": str(report.trouble or "")}
+        return {
+            "rebuilt": str(report.rebuilt) if report.rebuilt else None,
+            "trouble": str(report.trouble or ""),
+        }
 
     def append(self, memory: Memory, text: str) -> dict[str, Any]:
         return {"added": memory.append(text).added}

@@ -88,9 +88,9 @@ def with_log(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pati
     """An index whose last sync is still in its log, because a reader was in the way."""
     monkeypatch.setattr(connect, "BUSY_MS", 10)
     patient = Patient(quick_path / "with log").healthy()
-    with patient.memory() as reading, reading._keeping.reader.snapshot() as snapshot:
-        assert snapshot is not None
-        snapshot.counts()  # From now on it holds on to what it saw.
+    with patient.memory() as reading, reading._indexer.store.view() as view:
+        assert view is not None
+        view.counts()  # From now on it holds on to what it saw.
         for name in ("memory/2026-10-03.md", "memory/people.md"):
             path = patient.workspace / name
             path.write_text(path.read_text(encoding="utf-8") + "\nword96 came\n", encoding="utf-8")
@@ -232,7 +232,7 @@ def test_the_index_of_a_newer_version_is_never_thrown_away_unasked(patient: Pati
                 deed()
         assert "newer Notewell" in str(memory.status().problem)
         assert patient.index.read_bytes() == newer
-        assert memory.sync(force=True).rebuilt == "it was written by a newer version"
+        assert str(memory.sync(force=True).rebuilt) == "it was written by a newer version"
     assert patient.examined() == Outcome("harmless", "")
 
 

@@ -14,7 +14,7 @@ from tests.hardening.faults.scene import CHUNK_TOKENS, Scene, Seen, told
 from notewell import Answer
 from notewell.core import VERSION, ChunkLimits, chunk
 from notewell.embedders import Cached
-from notewell.index import Identity, Index
+from notewell.index import Identity, SqliteStore
 from notewell.index.cache import SqliteVectorCache
 from notewell.memory import Memory, index_dir
 from notewell.types import NoteStat
@@ -75,9 +75,9 @@ def _scores(answer: Answer) -> Any:
 
 
 def _counts(scene: Scene) -> Any:
-    reader = Index(index_folder(scene), "segments").reader()
-    with closing(reader), reader.snapshot() as snapshot:
-        counts = snapshot.counts() if snapshot else None
+    reader = SqliteStore(index_folder(scene), "segments").reader()
+    with closing(reader), reader.view() as view:
+        counts = view.counts() if view else None
     return [counts.files, counts.chunks, counts.embedded, counts.waiting] if counts else None
 
 
@@ -150,7 +150,7 @@ class PublishCase:
 
     def act(self, scene: Scene, arm: Callable[[], None]) -> None:
         facts = scene.embedder().facts
-        index = Index(index_folder(scene), "segments")
+        index = SqliteStore(index_folder(scene), "segments")
         identity = Identity(
             provider=facts.provider,
             model=facts.model,

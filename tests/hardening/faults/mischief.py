@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from notewell.index import IndexFolder, IndexWriter
+from notewell.index import IndexFolder, SqliteWriter
 from notewell.notes.append import _Append
 
 _SUFFIXES = ("", "-wal", "-shm")
@@ -35,7 +35,7 @@ def swap_by_renames() -> None:
     def next_generation(self: IndexFolder) -> Path:
         return self.path / "index-2.sqlite"
 
-    def publish_and_reopen(self: IndexWriter) -> None:
+    def publish_and_reopen(self: SqliteWriter) -> None:
         self.finish()
         self.close()
         self._folder.publish(next_generation(self._folder))
@@ -43,7 +43,7 @@ def swap_by_renames() -> None:
         self.open_current()
 
     _put(IndexFolder, current=current, publish=publish, next_generation=next_generation)
-    _put(IndexWriter, publish=publish_and_reopen)
+    _put(SqliteWriter, publish=publish_and_reopen)
 
 
 def overwrite_on_append() -> None:

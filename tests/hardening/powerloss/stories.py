@@ -81,7 +81,7 @@ class IndexStory:
             with memory(root) as opened:
                 report = opened.sync()
             trouble = str(report.trouble) if report.trouble else None
-            rebuilt = report.rebuilt if first != NOTHING else None
+            rebuilt = str(report.rebuilt) if report.rebuilt and first != NOTHING else None
             after = look(root) if notes == self._notes else "the notes have changed"
             return IndexSeen(first, after, trouble or rebuilt, tuple(leftovers(root)))
         except NotewellError as error:

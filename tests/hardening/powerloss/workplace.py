@@ -91,11 +91,11 @@ def look(root: Path) -> str:
         if any((one.reason or "").startswith(NOTHING) for one in answers):
             assert all(not one.hits for one in answers), "some of it is indexed and some not"
             return NOTHING
-        with opened._keeping.reader.snapshot() as snapshot:
-            assert snapshot is not None
-            counts = snapshot.counts()
-            known = {path: note.digest for path, note in snapshot.notes().items()}
-            found = snapshot.chunks([one for path in known for one in snapshot.chunks_of(path)])
+        with opened._indexer.store.view() as view:
+            assert view is not None
+            counts = view.counts()
+            known = {path: note.digest for path, note in view.notes().items()}
+            found = view.chunks([one for path in known for one in view.chunks_of(path)])
     hits = [[(h.citation, round(h.score, 6), h.snippet) for h in one.hits] for one in answers]
     texts = sorted((one.path, one.span, one.text) for one in found.values())
     whole = hashlib.sha256(json.dumps([known, texts, hits], sort_keys=True).encode()).hexdigest()

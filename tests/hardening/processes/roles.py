@@ -115,7 +115,7 @@ def sync(root: Path, *, force: bool) -> None:
         events.tell("failed", why=f"{type(error).__name__}: {error}")
         return
     trouble = type(report.trouble).__name__ if report.trouble else ""
-    told = {"rebuilt": report.rebuilt, "trouble": trouble}
+    told = {"rebuilt": str(report.rebuilt) if report.rebuilt else None, "trouble": trouble}
     events.tell("synced", begun=started, ended=now(), **told)
 
 

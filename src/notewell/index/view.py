@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from notewell.core import TextMatch, TextStats
 from notewell.errors import IndexUnreadable
 from notewell.index.connect import our_errors, select
-from notewell.index.schema import EMBEDDED, META_KEY, Identity
-from notewell.types import NoteStat, Source, Span
+from notewell.index.records import EMBEDDED, Counts, Identity, IndexedNote, StoredChunk
+from notewell.index.schema import META_KEY
+from notewell.types import NoteStat, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.core import TextQuery
-    from notewell.index.inventory import Survey
+    from notewell.index.inventory import SqliteInventory
     from notewell.index.vectors import VectorDriver, VectorReader
 
 BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; 0 is the source.
@@ -31,42 +31,7 @@ _SOURCE_MARK = "_"
 _RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
 
 
-class IndexedNote(NamedTuple):
-    """A note as it was when it was indexed."""
-
-    stat: NoteStat
-    digest: str
-
-
-class StoredChunk(NamedTuple):
-    """A chunk as it is kept."""
-
-    id: int
-    path: str
-    source: Source
-    span: Span
-    digest: str
-    heading: str
-    text: str
-    piece: bool
-    """A piece of a line that was too long."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much there is."""
-
-    files: int
-    chunks: int
-    embedded: int
-    """Chunks with a vector."""
-    waiting: int
-    """Chunks that will get one; the rest the model cannot read."""
-    by_source: Mapping[str, tuple[int, int]]
-    """Files and chunks of each source."""
-
-
-class Snapshot:
+class SqliteView:
     """Questions to one generation; valid while the transaction it was made in lasts."""
 
     def __init__(
@@ -80,6 +45,10 @@ class Snapshot:
         self.path = path
         self._driver = driver
         self._vectors = vectors
+
+    @property
+    def generation(self) -> str:
+        return self.path.name
 
     # -- what is in it ---------------------------------------------------------------------------
 
@@ -219,11 +188,11 @@ class Snapshot:
             found, vectors = self._driver.stored(self._db, list(digests))
         return {digests[chunk_id]: row for chunk_id, row in zip(found, vectors, strict=True)}
 
-    def survey(self) -> Survey:
+    def inventory(self) -> SqliteInventory:
         """Everything in it, listed."""
-        from notewell.index.inventory import Survey
+        from notewell.index.inventory import SqliteInventory
 
-        return Survey(self._db, self.path, self._driver)
+        return SqliteInventory(self._db, self.path, self._driver)
 
     def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with our_errors(self.path):

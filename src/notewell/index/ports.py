@@ -1,0 +1,287 @@
+"""The storage seam: what a store of indexes has to do. START HERE to add a storage engine.
+
+    IndexStore      one index of one agent: hands out views, the writer, leases and the cache
+    IndexView       read-only questions to one generation at one moment
+    IndexInventory  lists everything of a view, for a page; a search never uses it
+    IndexWriter     changes the index; there is one at a time
+
+`index/sqlite/` is the implementation in use. `notewell.testing.MemoryStore` is the second one, and
+`tests/contracts/test_index_store.py` is the suite that every implementation has to pass.
+
+The contract, besides the signatures:
+
+- A *generation* is one complete index, named by an opaque string. Readers see the published
+  generation only. `start_generation` begins another one, which nobody sees before `publish`.
+- A view is consistent: it shows one committed state and keeps showing it until it is closed.
+- A transaction that raises leaves the state from before it.
+- Chunk ids are integers that ascend with age and are never given out twice in one generation.
+- Words come from `notewell.core.index_words`. A store must not split text into words by itself,
+  because queries and snippets are split by the same function.
+- A lease has a holder. If it cannot be had in time, `IndexBusy` names the holder.
+- A store may keep the indexes of many agents; an `IndexStore` is the part of one agent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from notewell.ports import VectorCache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import date
+    from pathlib import Path
+
+    from notewell.core import TextMatch, TextQuery, TextStats
+    from notewell.errors import IndexUnreadable
+    from notewell.index.records import (
+        Counts,
+        Identity,
+        IndexedNote,
+        ListedNote,
+        MustRebuild,
+        OutlinedChunk,
+        PlacedChunk,
+        StoredChunk,
+        StoreFacts,
+        UpToDate,
+    )
+    from notewell.ports import ModelFacts, Vectors
+    from notewell.types import Chunk, NoteStat, Span
+
+
+class IndexStore(Protocol):
+    """The index of one agent. Safe to use from several threads."""
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def view(self) -> AbstractContextManager[IndexView | None]:
+        """One consistent view of the published generation; None if nothing was published yet."""
+        ...
+
+    def describe(self) -> StoreFacts:
+        """Facts about the store. Never raises for an index that cannot be read."""
+        ...
+
+    def change_mark(self) -> tuple[int, ...]:
+        """Differs from an earlier mark if anything was committed since; cheap enough to poll."""
+        ...
+
+    def local_paths(self) -> Sequence[Path]:
+        """Folders that the store itself writes to; a watcher must ignore them. Empty for a store
+        on another machine."""
+        ...
+
+    def derived_file(self, generation: str) -> Path | None:
+        """A file for data that is computed from a generation. The store removes it together with
+        the generation. None if the store has no place for files."""
+        ...
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def writing(self, *, wait_s: float) -> AbstractContextManager[IndexWriter]:
+        """Become the only writer. Raises `IndexBusy` after waiting `wait_s` for another one."""
+        ...
+
+    def embedding_lease(self) -> AbstractContextManager[None]:
+        """Become the only one that embeds, so that no chunk is embedded, and paid for, twice."""
+        ...
+
+    def vector_cache(self, facts: ModelFacts) -> OpenVectorCache:
+        """The cached vectors of one model; they outlive every generation."""
+        ...
+
+    def mark_suspect(self) -> None:
+        """Record that the published generation is damaged, so that the next writer rebuilds it
+        even if it does not come across the damage itself."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class IndexView(Protocol):
+    """Read-only questions to one generation; valid inside the `with` block that gave it."""
+
+    @property
+    def generation(self) -> str: ...
+
+    # -- contents --------------------------------------------------------------------------------
+
+    def identity(self) -> Identity: ...
+
+    def counts(self) -> Counts: ...
+
+    def is_empty(self) -> bool: ...
+
+    def has_vectors(self) -> bool: ...
+
+    def waiting(self) -> int:
+        """How many chunks wait for a vector."""
+        ...
+
+    def notes(self, source: str | None = None) -> dict[str, IndexedNote]:
+        """The indexed notes by path, of one source or of all."""
+        ...
+
+    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]: ...
+
+    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
+        """The note and the lines of each chunk."""
+        ...
+
+    def days(self, paths: Iterable[str]) -> dict[str, date]:
+        """The days of these files, if their names do not contain them."""
+        ...
+
+    def chunks_of(self, path: str) -> list[int]:
+        """The chunks of a note, in order."""
+        ...
+
+    def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
+        """The chunks of a note that begin in these lines, in order."""
+        ...
+
+    def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
+        """Chunks without a vector and with an id above `after`, oldest first."""
+        ...
+
+    def vectors_of(self, paths: Iterable[str]) -> dict[str, Vectors]:
+        """The vectors of these notes' chunks, by the digest of their text."""
+        ...
+
+    def inventory(self) -> IndexInventory: ...
+
+    # -- searching -------------------------------------------------------------------------------
+
+    def matching(
+        self,
+        query: TextQuery,
+        sources: Sequence[str],
+        limit: int,
+        among: Sequence[int] | None = None,
+    ) -> tuple[list[TextMatch], TextStats]:
+        """The chunks with the best BM25, and the counts from which their exact score is computed.
+
+        `among` restricts the search to these chunks.
+        """
+        ...
+
+    def having(self, terms: Sequence[str]) -> dict[str, int]:
+        """The document frequency of each term; terms that no chunk contains are left out."""
+        ...
+
+    def nearest(self, vector: Vectors, sources: Sequence[str], k: int) -> list[int]:
+        """The ids of the `k` nearest chunks, best first, ties by id. May be approximate."""
+        ...
+
+    def cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, float]:
+        """Exact, rounded to nine digits; chunks without a vector are left out."""
+        ...
+
+
+class IndexInventory(Protocol):
+    """Everything in one generation, listed; valid as long as its view."""
+
+    def notes(self) -> list[ListedNote]:
+        """All of them, by path."""
+        ...
+
+    def outline(self, path: str) -> list[OutlinedChunk]:
+        """The chunks of a note, in order, without their text."""
+        ...
+
+    def chars(self) -> dict[str, int]:
+        """How many characters the chunks of each note have. This question reads every text."""
+        ...
+
+    def placed(self) -> list[PlacedChunk]:
+        """The chunks that have a vector, ordered by place and not by id, so that an index that
+        was built in another order gives the same list."""
+        ...
+
+    def last_id(self) -> int:
+        """The id of the newest chunk; 0 if there is none."""
+        ...
+
+    def vectors(self, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        """The vectors of these chunks, ascending by id; missing ones are left out."""
+        ...
+
+
+class IndexWriter(Protocol):
+    """One generation that is open for writing: the published one, or a new one until `publish`.
+
+    `replace`, `note_seen`, `mark_unread`, `forget` and `add_vectors` are called inside
+    `transaction()`.
+    """
+
+    # -- generations -----------------------------------------------------------------------------
+
+    def open_current(self, *, force: bool = False) -> UpToDate | MustRebuild:
+        """Open the published generation, or say why it cannot be used. `force` accepts that an
+        index of a newer version is replaced; without it `IndexTooNew` is raised."""
+        ...
+
+    def set_aside(self, damage: IndexUnreadable) -> MustRebuild:
+        """Close the damaged generation and move it away; the notes hold everything it held."""
+        ...
+
+    def start_generation(self, identity: Identity) -> None:
+        """Begin a new, empty generation beside the published one."""
+        ...
+
+    def publish(self) -> None:
+        """Make this generation the one that readers see: complete and durable, then visible."""
+        ...
+
+    def finish(self) -> None:
+        """Tidy up at the end of a sync: merge logs and segments. Answers do not change."""
+        ...
+
+    @property
+    def view(self) -> IndexView:
+        """What is written so far."""
+        ...
+
+    # -- changes ---------------------------------------------------------------------------------
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """All of it or none of it, for readers and after a crash."""
+        ...
+
+    def replace(
+        self,
+        path: str,
+        source: str,
+        digest: str,
+        stat: NoteStat,
+        chunks: Sequence[Chunk],
+        day: date | None = None,
+    ) -> None:
+        """Replace all chunks of a note. Chunks with the same digest keep their id and vector."""
+        ...
+
+    def note_seen(
+        self, path: str, source: str, digest: str, stat: NoteStat, day: date | None = None
+    ) -> None:
+        """Record the stat of a note that was read; while it stays the same, the note is not read
+        again."""
+        ...
+
+    def mark_unread(self, path: str, digests: Sequence[str]) -> None:
+        """The model cannot read these chunks of a note: they wait for no vector."""
+        ...
+
+    def forget(self, paths: Iterable[str]) -> None: ...
+
+    def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
+        """Store one vector a chunk. Chunks that were replaced meanwhile are skipped; returns how
+        many were stored."""
+        ...
+
+
+class OpenVectorCache(VectorCache, Protocol):
+    """A vector cache that holds a resource until it is closed."""
+
+    def close(self) -> None: ...

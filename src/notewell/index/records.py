@@ -1,0 +1,170 @@
+"""The values that cross the storage seam: what a store holds, and how it describes itself.
+
+No value here knows how or where it is stored. A store is free to keep rows, files or pages; it
+returns these records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from notewell.types import NoteStat, Source, Span
+
+WAITING, EMBEDDED, UNREAD = 0, 1, 2
+"""The state of a chunk's vector: still to be computed; stored; not wanted, because the model
+cannot read the script of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What an index was built with. If it differs from what is wanted, the index is rebuilt."""
+
+    provider: str
+    model: str
+    dims: int
+    chunk_tokens: int
+    chunk_overlap: int
+    sources: tuple[str, ...]
+    words_version: int
+    vector_driver: str
+    redaction: str = ""
+    """The version of the rules that masked secrets; empty if no secrets were masked."""
+    endpoint_key: str = field(default="", compare=False)
+    """The address of the model. A new address alone is no reason to rebuild; but a rebuild takes
+    over no vectors from another address."""
+
+    def difference(self, wanted: Identity) -> str | None:
+        """The first field that differs, in words; None if no field does."""
+        for entry in fields(self):
+            have, want = getattr(self, entry.name), getattr(wanted, entry.name)
+            if entry.compare and have != want:
+                return f"{entry.name.replace('_', ' ')} changed from {have!r} to {want!r}"
+        return None
+
+
+# -- notes and chunks ----------------------------------------------------------------------------
+
+
+class IndexedNote(NamedTuple):
+    """A note as it was when it was indexed."""
+
+    stat: NoteStat
+    digest: str
+
+
+class StoredChunk(NamedTuple):
+    """A chunk as it is stored."""
+
+    id: int
+    path: str
+    source: Source
+    span: Span
+    digest: str
+    heading: str
+    text: str
+    piece: bool
+    """Whether this is a part of one line that was too long for a chunk."""
+
+
+class ListedNote(NamedTuple):
+    """A note or transcript, as it was when it was indexed."""
+
+    path: str
+    source: Source
+    size: int
+    mtime_ns: int
+    day: str | None
+    """The day of a transcript. The day of a note is in its name."""
+    chunks: int
+    last_line: int
+    """The last line that holds any text; for a transcript, the number of messages."""
+
+
+class OutlinedChunk(NamedTuple):
+    """Where a chunk of a note begins and ends."""
+
+    span: Span
+    heading: str
+    is_embedded: bool
+
+
+class PlacedChunk(NamedTuple):
+    """A chunk that has a vector."""
+
+    id: int
+    path: str
+    source: Source
+    start_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many files, chunks and vectors an index holds."""
+
+    files: int
+    chunks: int
+    embedded: int
+    """Chunks with a vector."""
+    waiting: int
+    """Chunks that will get a vector. The model cannot read the remaining ones."""
+    by_source: Mapping[str, tuple[int, int]]
+    """Files and chunks of each source."""
+
+
+# -- the store itself ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """What `status`, `doctor` and the health page tell about a store."""
+
+    place: str
+    """Where the store is: a folder, or an address without its password."""
+    generation: str | None = None
+    """The generation that answers; None before the first is published, and if it is unreadable."""
+    size_bytes: int = 0
+    """All generations, caches and logs together."""
+    cache_entries: int = 0
+    written_at_s: float | None = None
+    """Unix time of the last write to the generation that answers."""
+    holder: str | None = None
+    """Who holds a lease on the store at this moment."""
+    suspect: str | None = None
+    """Why the generation that answers is suspected to be damaged."""
+
+
+# -- is the published index usable? ---------------------------------------------------------------
+
+RebuildKind: TypeAlias = Literal[
+    "first", "requested", "identity", "schema", "newer", "damaged", "pointer"
+]
+"""first: nothing was published yet · requested: the user forced it · identity: it was built with
+other settings · schema, newer: another version of Notewell wrote it · damaged: it cannot be read ·
+pointer: the record of which generation answers cannot be read."""
+
+_DEFAULT_DETAILS: dict[RebuildKind, str] = {
+    "first": "there was none",
+    "requested": "it was asked for",
+    "newer": "it was written by a newer version",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UpToDate:
+    """The published index is open and fits; it only needs the changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MustRebuild:
+    """A new index must be built. Decide by `kind`; show `str()`."""
+
+    kind: RebuildKind
+    detail: str = ""
+    """What exactly is wrong, for people."""
+
+    def __str__(self) -> str:
+        return self.detail or _DEFAULT_DETAILS.get(self.kind, self.kind)
