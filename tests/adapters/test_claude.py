@@ -23,7 +23,7 @@ from notewell.adapters.claude import async_memory_tool, memory_tool
 from notewell.adapters.wording import VIEW_CHARS
 from notewell.errors import BadSetting
 from notewell.testing import HashEmbedder
-from notewell.tools import Talk
+from notewell.tools import CallContext
 
 Command = dict[str, Any]
 
@@ -309,7 +309,7 @@ def test_only_the_host_can_clear_everything(
 
 
 def test_an_agent_without_a_memory_is_told_so(memory: Memory) -> None:
-    tool = memory_tool(memory, Talk(enabled=False))
+    tool = memory_tool(memory, CallContext(enabled=False))
     assert "has no memory" in told(tool.call, view("/memories"))
 
 

@@ -13,7 +13,7 @@ from langgraph.prebuilt import ToolNode
 
 from notewell import Memory
 from notewell.adapters.langchain import tools
-from notewell.tools import TOOLS, Talk
+from notewell.tools import TOOLS, CallContext
 
 
 def called(name: str, arguments: dict[str, Any], number: int = 0) -> dict[str, Any]:
@@ -107,4 +107,4 @@ def test_a_model_is_shown_our_names_words_and_schemas(memory: Memory) -> None:
 
 
 def test_no_tools_where_there_is_no_memory(memory: Memory) -> None:
-    assert tools(memory, Talk(enabled=False)) == []
+    assert tools(memory, CallContext(enabled=False)) == []

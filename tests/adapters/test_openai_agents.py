@@ -12,12 +12,12 @@ from tests.adapters.scripted import ScriptedModel
 from notewell import Memory
 from notewell.adapters.answer import answer_json
 from notewell.adapters.openai_agents import tools
-from notewell.tools import TOOLS, Failure, Talk
+from notewell.tools import TOOLS, CallContext, Failure
 
 
-def run(memory: Memory, *calls: tuple[str, str], talk: Talk | None = None) -> ScriptedModel:
+def run(memory: Memory, *calls: tuple[str, str], talk: CallContext | None = None) -> ScriptedModel:
     model = ScriptedModel(*calls)
-    agent = Agent(name="a", model=model, tools=tools(memory, talk or Talk()))
+    agent = Agent(name="a", model=model, tools=tools(memory, talk or CallContext()))
     # Traces would be sent to OpenAI.
     done = asyncio.run(Runner.run(agent, "Hello.", run_config=RunConfig(tracing_disabled=True)))
     assert done.final_output == "done"
@@ -62,7 +62,7 @@ def test_a_bad_call_is_answered_and_the_run_goes_on(
 
 
 def test_json_that_no_reader_gets_to_the_end_of_is_answered_too(memory: Memory) -> None:
-    output = answer_json(memory, "memory_status", "[" * 100_000, Talk())
+    output = answer_json(memory, "memory_status", "[" * 100_000, CallContext())
     assert isinstance(output, Failure)
 
 
@@ -75,4 +75,4 @@ def test_the_tools_are_described_as_everywhere(memory: Memory) -> None:
 
 
 def test_no_tools_where_there_is_no_memory(memory: Memory) -> None:
-    assert run(memory, talk=Talk(enabled=False)).offered == []
+    assert run(memory, talk=CallContext(enabled=False)).offered == []

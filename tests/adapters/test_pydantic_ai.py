@@ -20,7 +20,7 @@ from pydantic_ai.models.test import TestModel
 
 from notewell import Memory
 from notewell.adapters.pydantic_ai import toolset
-from notewell.tools import TOOLS, Talk
+from notewell.tools import TOOLS, CallContext
 
 Reply = Callable[[list[ModelMessage], AgentInfo], ModelResponse]
 
@@ -97,6 +97,6 @@ def test_the_model_is_told_when_to_search(memory: Memory) -> None:
 
 def test_no_tools_and_no_words_where_there_is_no_memory(memory: Memory) -> None:
     model, told = scripted()
-    asyncio.run(Agent(model, toolsets=[toolset(memory, Talk(enabled=False))]).run("Hello."))
+    asyncio.run(Agent(model, toolsets=[toolset(memory, CallContext(enabled=False))]).run("Hello."))
     assert told[0].function_tools == []
     assert not told[0].instructions

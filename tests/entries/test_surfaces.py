@@ -19,7 +19,7 @@ from notewell.config import Asked, load_settings, read_configuration
 from notewell.entries import EntryStore, LanceSettings
 from notewell.mcp_server import create_server
 from notewell.testing import HashEmbedder
-from notewell.tools import ENTRY_TOOLS, TOOLS, Talk
+from notewell.tools import ENTRY_TOOLS, TOOLS, CallContext
 
 Open = Callable[..., EntryStore]
 Run = Callable[..., tuple[int, str, str]]
@@ -151,7 +151,7 @@ def test_the_tools_are_offered_only_with_a_store(workspace: Path, store: EntrySt
     async def asking() -> None:
         with anyio.fail_after(60):
             for entries, offered in [(None, names), (store, names + more)]:
-                server = create_server(memory, Talk(), keep=False, entries=entries)
+                server = create_server(memory, CallContext(), keep=False, entries=entries)
                 async with Client(server, mode="legacy") as client:
                     tools = (await client.list_tools()).tools
                     assert [tool.name for tool in tools] == offered
@@ -161,7 +161,7 @@ def test_the_tools_are_offered_only_with_a_store(workspace: Path, store: EntrySt
                         if tool.annotations and tool.annotations.destructive_hint
                     ]
                     assert deleting == (["memory_forget"] if entries else [])
-            server = create_server(memory, Talk(), keep=False, entries=store)
+            server = create_server(memory, CallContext(), keep=False, entries=store)
             async with Client(server, mode="legacy") as client:
                 await store_recall_forget(client)
 

@@ -14,7 +14,7 @@ from notewell.entries import EntryStore
 from notewell.entries.lock import alone
 from notewell.errors import EmbedderFailed
 from notewell.testing import BrokenEmbedder, HashEmbedder
-from notewell.tools import ENTRY_TOOLS, Failure, Talk, call
+from notewell.tools import ENTRY_TOOLS, CallContext, Failure, call
 
 Open = Callable[..., EntryStore]
 SCHEMAS = {spec.name: spec.output_schema for spec in ENTRY_TOOLS}
@@ -32,8 +32,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def asked(memory: Memory, store: EntryStore) -> Callable[..., dict[str, Any]]:
     """A tool's JSON, held against its schema; the text must be there too."""
 
-    def ask(name: str, talk: Talk | None = None, **arguments: object) -> dict[str, Any]:
-        output = call(memory, name, arguments, talk or Talk(), entries=store)
+    def ask(name: str, talk: CallContext | None = None, **arguments: object) -> dict[str, Any]:
+        output = call(memory, name, arguments, talk or CallContext(), entries=store)
         assert output.to_text()
         told = output.to_json()
         Draft202012Validator(SCHEMAS[name]).validate(told)
@@ -96,7 +96,7 @@ def test_without_a_store_or_with_memory_off_there_are_no_such_tools(
     memory: Memory, asked: Asked
 ) -> None:
     assert "there is no tool" in call(memory, "memory_recall", {"query": "tea"}).to_json()["error"]
-    off = Talk(enabled=False)
+    off = CallContext(enabled=False)
     for name, arguments in [("memory_recall", {"query": "x"}), ("memory_store", {"text": "x"}),
                             ("memory_forget", {"query": "x"})]:  # fmt: skip
         assert asked(name, off, **arguments)["disabled"] is True
@@ -115,7 +115,9 @@ def test_an_answer_keeps_within_the_budget(asked: Asked) -> None:
     for number in range(5):
         asked("memory_store", text=f"lantern {number}{number} " + f"word{number} " * 40)
     told = asked(
-        "memory_recall", Talk(inject_chars=500), query="lantern word0 word1 word2 word3 word4"
+        "memory_recall",
+        CallContext(inject_chars=500),
+        query="lantern word0 word1 word2 word3 word4",
     )
     assert sum(len(one["text"]) for one in told["results"]) <= 500
     assert told["leftOut"] > 0

@@ -10,7 +10,7 @@ from notewell.capture import Message
 from notewell.entries import EntryStore, LanceSettings
 from notewell.errors import EmbedderFailed
 from notewell.testing import BrokenEmbedder
-from notewell.tools import REMINDER, Talk
+from notewell.tools import REMINDER, CallContext
 from notewell.tools.entry_turns import capture_turn, recalled_for
 
 Open = Callable[..., EntryStore]
@@ -64,7 +64,7 @@ def test_what_was_recalled_is_not_captured_again(store: EntryStore) -> None:
 def test_what_is_recalled_is_quoted_within_a_budget(store: EntryStore) -> None:
     for number in range(6):
         store.store(f"lantern {number}{number} " + f"word{number} " * 3)
-    told = recalled_for(store, "lantern 11 word1", ON, Talk(inject_chars=200))
+    told = recalled_for(store, "lantern 11 word1", ON, CallContext(inject_chars=200))
     assert told.text.startswith(REMINDER)
     assert told.text.count("<recalled entry=") == len(told.found) <= 3
     assert sum(len(one.entry.text) for one in told.found) <= 200
@@ -80,7 +80,9 @@ def test_instructions_that_were_stored_somehow_are_not_injected(store: EntryStor
 @pytest.mark.parametrize("key", ["agent:main:telegram:group:-100", "no key that we know"])
 def test_nothing_is_injected_where_others_listen(store: EntryStore, key: str) -> None:
     store.store("The user prefers dark mode")
-    assert recalled_for(store, "user prefers dark mode", ON, Talk(session_key=key)).text == ""
+    assert (
+        recalled_for(store, "user prefers dark mode", ON, CallContext(session_key=key)).text == ""
+    )
     assert recalled_for(store, "user prefers dark mode", ON).text
 
 

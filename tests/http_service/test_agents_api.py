@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.http_service.served import Served, serving
 
-from notewell.cli.status import as_json as status_json
 from notewell.errors import EmbedderUnreachable, IndexBusy, NotewellError, WorkspaceMissing
 from notewell.http_service.problems import problem_of
 from notewell.http_service.schemas_status import status_shown
 from notewell.testing import BrokenEmbedder
+from notewell.tools import status_json
 
 
 def test_the_first_question_is_answered_and_every_hit_can_be_read(served: Served) -> None:

@@ -81,9 +81,13 @@ def test_explain_says_what_each_leg_thought(cli: Cli) -> None:
     assert "meaning –" in cli.out
 
 
+def test_a_first_search_indexes_the_words(cli: Cli) -> None:
+    assert cli("search", "readings") == 5
+    assert "MEMORY.md" in cli.out
+    assert cli.err.startswith("keyword: none of 2 chunks has a vector yet")
+
+
 def test_nothing_found_is_3_and_says_why(cli: Cli) -> None:
-    assert cli("search", "readings") == 3
-    assert cli.err == "nothing found: nothing is indexed yet: run `notewell index`\n"
     cli("index")
     assert cli("search", "--mode", "keyword", "zebra") == 3
     assert cli.out == ""
@@ -338,7 +342,7 @@ def test_a_progress_bar_is_drawn_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from notewell import Progress
-    from notewell.cli.progress import ProgressBar
+    from notewell.cli.output import ProgressBar
 
     quiet = ProgressBar()
     quiet.update(Progress(1, 2, "notes"))

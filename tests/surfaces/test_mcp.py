@@ -21,7 +21,7 @@ from notewell.mcp_server.background_sync import Keeper
 from notewell.mcp_server.resources import address_of, path_of
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
-from notewell.tools import TOOLS, AppendInput, Talk, memory_append
+from notewell.tools import TOOLS, AppendInput, CallContext, memory_append
 
 if TYPE_CHECKING:
     from notewell.ports import Vectors
@@ -43,10 +43,10 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
-def ask(memory: Memory, era: str, asking: Asking, talk: Talk | None = None) -> None:
+def ask(memory: Memory, era: str, asking: Asking, talk: CallContext | None = None) -> None:
     async def run() -> None:
         with anyio.fail_after(60):
-            server = create_server(memory, talk or Talk(origin="mcp"), keep=False)
+            server = create_server(memory, talk or CallContext(origin="mcp"), keep=False)
             async with Client(server, mode=era) as client:
                 await asking(client)
 
@@ -229,7 +229,7 @@ def test_an_agent_without_memory_is_offered_nothing(memory: Memory) -> None:
         with pytest.raises(MCPError, match="switches it off"):
             await client.read_resource("memory://MEMORY.md")
 
-    ask(memory, HANDSHAKE, asking, Talk(enabled=False))
+    ask(memory, HANDSHAKE, asking, CallContext(enabled=False))
 
 
 @ERAS
@@ -344,7 +344,7 @@ def test_the_keeper_survives_a_workspace_that_went_away(
 def test_a_server_with_a_keeper_starts_and_stops(memory: Memory) -> None:
     async def run() -> None:
         for era in (HANDSHAKE, MODERN):
-            async with Client(create_server(memory, Talk()), mode=era) as client:
+            async with Client(create_server(memory, CallContext()), mode=era) as client:
                 assert (await told(client, "memory_search", query="readings"))["results"]
 
     anyio.run(run)

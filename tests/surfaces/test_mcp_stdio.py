@@ -24,7 +24,7 @@ from notewell import open_memory
 from notewell.mcp_server.server import create_server
 from notewell.mcp_server.stdio import serve_stdio
 from notewell.testing import HashEmbedder
-from notewell.tools import Talk
+from notewell.tools import CallContext
 
 class Noisy(HashEmbedder):
     def embed(self, texts, kind):
@@ -35,7 +35,7 @@ class Noisy(HashEmbedder):
 
 workspace, state = sys.argv[1:]
 with open_memory(workspace, state_dir=state, embedder=Noisy()) as memory:
-    serve_stdio(create_server(memory, Talk(origin="mcp")))
+    serve_stdio(create_server(memory, CallContext(origin="mcp")))
 """
 
 

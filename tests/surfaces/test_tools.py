@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from scripts.docs.tools_page import tools_page
 
 from notewell import Memory, open_memory
 from notewell.errors import (
@@ -36,13 +37,13 @@ from notewell.tools import (
     TOOLS,
     AppendInput,
     AppendOutput,
+    CallContext,
     Failure,
     GetInput,
     GetOutput,
     SearchInput,
     SearchOutput,
     StatusOutput,
-    Talk,
     ToolSpec,
     bootstrap,
     call,
@@ -56,12 +57,11 @@ from notewell.tools import (
     recall_section,
     without_places,
 )
-from notewell.tools.budget import ELLIPSIS, LEAST_CHARS, fit
-from notewell.tools.first_index import FIRST_NOTES
-from notewell.tools.page import tools_page
+from notewell.tools.ask import FIRST_INDEX_NOTES
+from notewell.tools.outputs import ELLIPSIS, LEAST_CHARS, fit
 
-GROUP = Talk(session_key="agent:main:telegram:group:-100")
-DIRECT = Talk(session_key="agent:main:telegram:dm:alice")
+GROUP = CallContext(session_key="agent:main:telegram:group:-100")
+DIRECT = CallContext(session_key="agent:main:telegram:dm:alice")
 TODAY = date(2026, 11, 15)
 
 
@@ -124,7 +124,7 @@ def test_an_empty_answer_says_why(memory: Memory) -> None:
 def test_citations_follow_the_conversation(
     memory: Memory, session_key: str | None, citations: str, cited: bool
 ) -> None:
-    talk = Talk(session_key=session_key, citations=citations)  # type: ignore[arg-type]
+    talk = CallContext(session_key=session_key, citations=citations)  # type: ignore[arg-type]
     hit = found(memory_search(memory, SearchInput("readings"), talk)).to_json()["results"][0]
     assert ("citation" in hit) is cited
     assert ("Source:" in hit["snippet"]) is cited
@@ -132,7 +132,7 @@ def test_citations_follow_the_conversation(
 
 def test_a_memory_too_large_for_a_first_question_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
-    for number in range(FIRST_NOTES + 1):
+    for number in range(FIRST_INDEX_NOTES + 1):
         (tmp_path / "memory" / f"{number}.md").touch()
     with open_memory(tmp_path, state_dir=tmp_path / "state", embedder=HashEmbedder()) as memory:
         answer = found(memory_search(memory, SearchInput("walrus")))
@@ -142,16 +142,16 @@ def test_a_memory_too_large_for_a_first_question_says_what_to_do(tmp_path: Path)
 
 def test_a_setting_that_cannot_be_is_refused() -> None:
     with pytest.raises(BadSetting, match="on, off or auto"):
-        Talk(citations="sometimes")  # type: ignore[arg-type]
+        CallContext(citations="sometimes")  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match="at least 200"):
-        Talk(inject_chars=10)
+        CallContext(inject_chars=10)
 
 
 def test_what_goes_into_a_conversation_stays_within_the_budget(memory: Memory) -> None:
     for number in range(12):
         text = "".join(f"- zebra stripes {number}.{line}\n" for line in range(40))
         (memory.workspace / "memory" / f"zebra-{number}.md").write_text(text, encoding="utf-8")
-    talk = Talk(citations="off")
+    talk = CallContext(citations="off")
     answer = found(memory_search(memory, SearchInput("zebra stripes", max_results=12), talk))
     total = sum(len(hit.snippet) for hit in answer.hits)
     assert talk.inject_chars - LEAST_CHARS < total <= talk.inject_chars
@@ -179,13 +179,15 @@ def test_the_best_come_whole_and_nothing_is_uncounted(texts: list[str], room: in
 
 
 def test_what_was_appended_is_found_by_the_next_search(memory: Memory) -> None:
-    done = memory_append(memory, AppendInput("The zebra lives in Basel."), Talk(origin="mcp"))
+    done = memory_append(
+        memory, AppendInput("The zebra lives in Basel."), CallContext(origin="mcp")
+    )
     assert isinstance(done, AppendOutput)
     assert done.added
     assert done.path.startswith("memory/")
-    hit = found(memory_search(memory, SearchInput("zebra"))).hits[0]
+    hit = found(memory_search(memory, SearchInput("zebra"))).hits[0].hit
     assert hit.path == done.path
-    assert hit.start_line <= done.start_line <= done.end_line <= hit.end_line
+    assert hit.span.start_line <= done.start_line <= done.end_line <= hit.span.end_line
 
 
 def test_an_entry_may_go_under_a_heading_and_is_not_doubled(memory: Memory) -> None:
@@ -265,7 +267,7 @@ def test_a_citation_is_a_path_too(
 ) -> None:
     told = call(memory, "memory_get", arguments)
     assert isinstance(told, GetOutput)
-    assert (told.start_line, told.end_line) == lines
+    assert (told.excerpt.start_line, told.excerpt.end_line) == lines
 
 
 def test_a_line_too_long_to_show_is_said_to_be_cut(memory: Memory) -> None:
@@ -310,7 +312,7 @@ def test_status_of_a_damaged_index_says_so_without_its_place(
 
 
 def test_an_agent_without_memory_is_told_so_by_every_tool(memory: Memory) -> None:
-    talk = Talk(enabled=False)
+    talk = CallContext(enabled=False)
     for name, arguments in CALLS.items():
         failed = call(memory, name, arguments, talk)
         assert isinstance(failed, Failure)
@@ -429,7 +431,7 @@ def test_every_answer_and_every_failure_fits_its_schema(memory: Memory, spec: To
     fits = Draft202012Validator({**spec.output_schema, "additionalProperties": False})
     accepts.validate(CALLS[spec.name])
     assert not accepts.is_valid({**CALLS[spec.name], "agent": "other"})
-    for talk in (Talk(), GROUP, Talk(enabled=False)):
+    for talk in (CallContext(), GROUP, CallContext(enabled=False)):
         fits.validate(call(memory, spec.name, CALLS[spec.name], talk).to_json())
     fits.validate(call(memory, spec.name, {"nonsense": 1}).to_json())
 
@@ -510,8 +512,8 @@ def test_a_session_begins_with_memory_and_two_days(memory: Memory) -> None:
 
 def test_where_others_listen_a_session_begins_with_nothing(memory: Memory) -> None:
     assert bootstrap(memory, TODAY, GROUP) == ""
-    assert bootstrap(memory, TODAY, Talk(session_key="agent:main:slack:channel:eng")) == ""
-    assert bootstrap(memory, TODAY, Talk(session_key="nonsense")) == ""
+    assert bootstrap(memory, TODAY, CallContext(session_key="agent:main:slack:channel:eng")) == ""
+    assert bootstrap(memory, TODAY, CallContext(session_key="nonsense")) == ""
 
 
 def test_a_long_memory_is_cut_at_a_line_and_says_so(memory: Memory) -> None:
@@ -534,7 +536,7 @@ def test_a_session_begins_without_what_is_not_there(tmp_path: Path) -> None:
 
 def test_the_recall_section_promises_only_what_is_there() -> None:
     every = tuple(CALLS)
-    assert recall_section((), Talk()) == ""
+    assert recall_section((), CallContext()) == ""
     assert recall_section(every, prompt_mode="minimal") == ""
     assert recall_section(("memory_get",)) == ""
     only_search = recall_section(("memory_search",))
@@ -553,7 +555,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_of_tools_is_not_stale() -> None:
-    # `python -m notewell.tools.page > docs/reference/tools.md` writes it.
+    # `python -m scripts.docs.tools_page > docs/reference/tools.md` writes it.
     assert (DOCS / "reference" / "tools.md").read_text(encoding="utf-8") == tools_page()
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from notewell import Memory, open_memory
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.testing import HashEmbedder
-from notewell.tools import Failure, SearchInput, SearchOutput, Talk, call, memory_search
+from notewell.tools import CallContext, Failure, SearchInput, SearchOutput, call, memory_search
 
 CANARY = "canary-7c1f"
 AGENTS = ("main", "office", "home")
@@ -249,7 +249,7 @@ def test_any_question_gets_an_answer_or_a_reason(memories: dict[str, Memory], qu
 def test_any_arguments_get_an_answer_or_a_reason(
     memories: dict[str, Memory], name: str, arguments: dict[str, object]
 ) -> None:
-    answer = call(memories["main"], name, arguments, Talk(origin="fuzz"))
+    answer = call(memories["main"], name, arguments, CallContext(origin="fuzz"))
     assert answer.to_text()
 
 
@@ -289,7 +289,7 @@ def test_a_parent_swapped_for_a_link_all_the_time_lets_nothing_out(
                 ("memory_get", {"path": "memory/deep/topic.md"}),
                 ("memory_search", {"query": f"{CANARY} outside password"}),
             ):
-                replies.append(json.dumps(call(memory, name, arguments, Talk()).to_json()))
+                replies.append(json.dumps(call(memory, name, arguments, CallContext()).to_json()))
     assert len(replies) > 10
     assert not [reply for reply in replies if f"{CANARY}-outside" in reply]
     assert swapping.returncode == 0

@@ -15,34 +15,36 @@ from notewell.tools import TOOLS, UNEXPECTED, Failure, call
 
 if TYPE_CHECKING:
     from notewell.memory import Memory
-    from notewell.tools import Output, Talk, ToolSpec
+    from notewell.tools import CallContext, Output, ToolSpec
 
 _log = logging.getLogger(__name__)
 
 
-def offered(talk: Talk) -> tuple[ToolSpec, ...]:
+def offered(context: CallContext) -> tuple[ToolSpec, ...]:
     """None where the configuration gives this agent no memory."""
-    return TOOLS if talk.enabled else ()
+    return TOOLS if context.enabled else ()
 
 
-def answer(memory: Memory, name: str, arguments: object, talk: Talk) -> Output | Failure:
+def answer(memory: Memory, name: str, arguments: object, context: CallContext) -> Output | Failure:
     """What the model gets, whatever it wrote."""
     if not isinstance(arguments, Mapping):
         return _not_an_object()
     try:
-        return call(memory, name, arguments, talk)
+        return call(memory, name, arguments, context)
     except Exception:  # noqa: BLE001 - the edge of the house
         _log.exception("a tool ran into something unforeseen")
         return UNEXPECTED
 
 
-def answer_json(memory: Memory, name: str, arguments: str, talk: Talk) -> Output | Failure:
+def answer_json(
+    memory: Memory, name: str, arguments: str, context: CallContext
+) -> Output | Failure:
     """For frameworks that hand over the JSON as the model wrote it."""
     try:
         told = json.loads(arguments or "{}")  # No arguments at all may come as an empty text.
     except (ValueError, RecursionError):
         return _not_an_object()
-    return answer(memory, name, told, talk)
+    return answer(memory, name, told, context)
 
 
 def _not_an_object() -> Failure:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
     from notewell.memory import Memory
-    from notewell.tools import Talk
+    from notewell.tools import CallContext
 
 FOLDER = "memory/claude"
 
@@ -45,9 +45,9 @@ _OPTIONAL = ("view_range", "new_str")
 class _Commands:
     """A command as the model wrote it: the SDK hands it on without looking at its types."""
 
-    def __init__(self, memory: Memory, talk: Talk, folder: str) -> None:
+    def __init__(self, memory: Memory, context: CallContext, folder: str) -> None:
         self._memory = memory
-        self._talk = talk
+        self._talk = context
         try:
             self._memories = Memories(EditableFolder(memory.workspace, folder))
         except EditRefused as refused:
@@ -103,13 +103,13 @@ def _told(command: object) -> Mapping[str, Any]:
 
 
 def memory_tool(
-    memory: Memory, talk: Talk = HERE, *, folder: str = FOLDER
+    memory: Memory, context: CallContext = HERE, *, folder: str = FOLDER
 ) -> BetaAbstractMemoryTool:
     """For `run_tools` of a synchronous client, or for a loop of your own: `tool.call(input)`."""
     with needing("anthropic"):
         from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 
-    commands = _Commands(memory, talk, folder)
+    commands = _Commands(memory, context, folder)
 
     class NotewellMemoryTool(BetaAbstractMemoryTool):
         def call(self, input: object) -> str:  # noqa: A002 - as they call it
@@ -134,14 +134,14 @@ def memory_tool(
 
 
 def async_memory_tool(
-    memory: Memory, talk: Talk = HERE, *, folder: str = FOLDER
+    memory: Memory, context: CallContext = HERE, *, folder: str = FOLDER
 ) -> BetaAsyncAbstractMemoryTool:
     """The same for an asynchronous client; each command runs in a worker thread."""
     with needing("anthropic"):
         from anthropic.lib.tools import BetaAsyncAbstractMemoryTool, ToolError
         from anyio.to_thread import run_sync
 
-    commands = _Commands(memory, talk, folder)
+    commands = _Commands(memory, context, folder)
 
     class NotewellAsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         async def call(self, input: object) -> str:  # noqa: A002 - as they call it

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from notewell.memory import Memory
-    from notewell.tools import Talk, ToolSpec
+    from notewell.tools import CallContext, ToolSpec
 
 
-def tools(memory: Memory, talk: Talk = HERE) -> list[BaseTool]:
+def tools(memory: Memory, context: CallContext = HERE) -> list[BaseTool]:
     """A tool message has the text for the model; its `artifact` is the same as JSON."""
-    return [_tool(memory, spec, talk) for spec in offered(talk)]
+    return [_tool(memory, spec, context) for spec in offered(context)]
 
 
-def _tool(memory: Memory, spec: ToolSpec, talk: Talk) -> BaseTool:
+def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> BaseTool:
     with needing("langchain-core"):
         from langchain_core.tools import BaseTool, ToolException
 
     def run(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        output = answer(memory, spec.name, arguments, talk)
+        output = answer(memory, spec.name, arguments, context)
         if isinstance(output, Failure):
             # `handle_tool_error` makes a message of it whose status is "error".
             raise ToolException(output.to_text())

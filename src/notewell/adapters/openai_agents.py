@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from agents.tool_context import ToolContext
 
     from notewell.memory import Memory
-    from notewell.tools import Talk, ToolSpec
+    from notewell.tools import CallContext, ToolSpec
 
 
-def tools(memory: Memory, talk: Talk = HERE) -> list[Tool]:
-    """What goes into `Agent(tools=…)`; none where `talk` has no memory."""
-    return [_tool(memory, spec, talk) for spec in offered(talk)]
+def tools(memory: Memory, context: CallContext = HERE) -> list[Tool]:
+    """What goes into `Agent(tools=…)`; none where `context` has no memory."""
+    return [_tool(memory, spec, context) for spec in offered(context)]
 
 
-def _tool(memory: Memory, spec: ToolSpec, talk: Talk) -> FunctionTool:
+def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> FunctionTool:
     with needing("openai-agents"):
         from agents import FunctionTool
 
     async def invoke(_: ToolContext[object], arguments: str) -> str:
         # In a thread, because the library is synchronous; a write goes on when a run is cancelled.
-        output = await asyncio.to_thread(answer_json, memory, spec.name, arguments, talk)
+        output = await asyncio.to_thread(answer_json, memory, spec.name, arguments, context)
         return output.to_text()
 
     return FunctionTool(

@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from pydantic_ai import FunctionToolset, Tool
 
     from notewell.memory import Memory
-    from notewell.tools import Talk, ToolSpec
+    from notewell.tools import CallContext, ToolSpec
 
 ID = "notewell"
 
 
-def toolset(memory: Memory, talk: Talk = HERE, *, id: str = ID) -> FunctionToolset[Any]:  # noqa: A002 - as they call it
+def toolset(memory: Memory, context: CallContext = HERE, *, id: str = ID) -> FunctionToolset[Any]:  # noqa: A002 - as they call it
     """The tools, and the words on when to use them for the model's instructions."""
     with needing("pydantic-ai-slim"):
         from pydantic_ai import FunctionToolset
 
-    specs = offered(talk)
-    told = recall_section([spec.name for spec in specs], talk)
+    specs = offered(context)
+    told = recall_section([spec.name for spec in specs], context)
     return FunctionToolset(
-        [_tool(memory, spec, talk) for spec in specs], id=id, instructions=told or None
+        [_tool(memory, spec, context) for spec in specs], id=id, instructions=told or None
     )
 
 
-def _tool(memory: Memory, spec: ToolSpec, talk: Talk) -> Tool[Any]:
+def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> Tool[Any]:
     with needing("pydantic-ai-slim"):
         from pydantic_ai import Tool, ToolReturn
         from pydantic_ai.exceptions import ToolFailed
 
     def run(**arguments: object) -> ToolReturn:
-        output = answer(memory, spec.name, arguments, talk)
+        output = answer(memory, spec.name, arguments, context)
         if isinstance(output, Failure):
             # Not ModelRetry: it would use up the tool's retries, and then end the whole run.
             raise ToolFailed(output.to_text())

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import counted, print_json, say
+from notewell.cli.output import ProgressBar, counted, print_json, say
 from notewell.cli.place import HERE, MAIN, add_place, meant, memory_of
-from notewell.cli.progress import ProgressBar
 from notewell.errors import NotewellError
 
 if TYPE_CHECKING:

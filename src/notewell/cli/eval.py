@@ -7,8 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import print_json, say
-from notewell.cli.progress import ProgressBar
+from notewell.cli.output import ProgressBar, print_json, say
 from notewell.config import default_state_dir
 from notewell.embedders import open_embedded
 from notewell.errors import BadRequest, BadSetting

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from notewell.cli.output import counted, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import BadRequest
+from notewell.tools import excerpt_json
 
 if TYPE_CHECKING:
     import argparse
@@ -21,17 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         lines = memory.get(path, from_line=first, lines=count)
     if arguments.json:
-        print_json(
-            {
-                "path": lines.path,
-                "text": lines.text,
-                "startLine": lines.start_line,
-                "endLine": lines.end_line,
-                "totalLines": lines.total_lines,
-                "nextFrom": lines.next_from,
-                "cut": lines.cut,
-            }
-        )
+        print_json(excerpt_json(lines))
         return 0 if lines.end_line >= lines.start_line else NOTHING_FOUND
     if lines.end_line < lines.start_line:
         total = counted(lines.total_lines, "line")

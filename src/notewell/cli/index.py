@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from notewell.cli.output import counted, print_json, say, tell
+from notewell.cli.output import ProgressBar, counted, print_json, say, tell
 from notewell.cli.place import memory_of
-from notewell.cli.progress import ProgressBar
 from notewell.errors import IndexBusy
+from notewell.tools import report_json
 
 if TYPE_CHECKING:
     import argparse
@@ -32,39 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             bar.done()
         if arguments.json:
-            print_json(as_json(report))
+            print_json(report_json(report))
         else:
             _show(report, time.monotonic() - started, memory)
     if isinstance(report.trouble, IndexBusy):
         return report.trouble.exit_code
     return DEGRADED if report.is_degraded else 0
-
-
-def as_json(report: SyncReport) -> dict[str, Any]:
-    return {
-        **figures(report),
-        "ignored": _listed(report.ignored),
-        "unreadable": _listed(report.unreadable),
-        "repaired": _listed(report.repaired),
-    }
-
-
-def figures(report: SyncReport) -> dict[str, Any]:
-    """What a sync did; `notewell watch` tells the same."""
-    return {
-        "rebuilt": str(report.rebuilt) if report.rebuilt else None,
-        "notes": report.notes,
-        "written": report.written,
-        "forgotten": report.forgotten,
-        "chunks": report.chunks,
-        "vectorsAdded": report.vectors_added,
-        "vectorsWaiting": report.vectors_waiting,
-        "trouble": str(report.trouble) if report.trouble else None,
-    }
-
-
-def _listed(things: tuple[Ignored, ...] | list[Ignored]) -> list[dict[str, str]]:
-    return [{"path": thing.path, "why": thing.why} for thing in things]
 
 
 def _show(report: SyncReport, took_s: float, memory: Memory) -> None:

@@ -87,11 +87,11 @@ def _serve(arguments: argparse.Namespace) -> int:
     _log_to_stderr()
     from notewell.cli.entries import entries_of
     from notewell.mcp_server import create_server
-    from notewell.tools import Talk
+    from notewell.tools import CallContext
 
     with memory_of(arguments) as memory:
         citations = arguments.citations or memory.settings.citations
-        talk = Talk(session_key=arguments.session_key, citations=citations, origin="mcp")
+        talk = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
         with entries_of(arguments, memory.settings) as entries:
             server = create_server(memory, talk, entries=entries)
             if arguments.http:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import print_json, say, tell
-from notewell.cli.progress import ProgressBar
+from notewell.cli.output import ProgressBar, print_json, say, tell
 from notewell.config import default_state_dir
 from notewell.embedders import listed, pull
 from notewell.errors import EmbedderMissing

@@ -12,6 +12,8 @@ from notewell.errors import OutputFailed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from notewell.sync import Progress
+
 _OURS = ("\x1b[1m", "\x1b[0m")
 _STEERS = re.compile(r"(\x1b\[[01]m)")
 # C0 has pictures of its own (␛ for escape); C1, whose U+009B begins a command too, has none.
@@ -20,9 +22,6 @@ _PICTURES = {
     0x7F: 0x2421,
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
 }
-
-JSON_VERSION = 1
-"""Grows when a field changes its meaning or goes away; new fields do not count."""
 
 
 def say(text: str) -> None:
@@ -66,8 +65,37 @@ def tell(text: str) -> None:
 def print_json(value: dict[str, Any]) -> None:
     import json
 
+    from notewell.tools import JSON_VERSION
+
     say(json.dumps({"version": JSON_VERSION, **value}, ensure_ascii=False, indent=2))
 
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# -- progress ------------------------------------------------------------------------------------
+
+BAR_WIDTH = 30
+
+
+class ProgressBar:
+    """A progress bar on a terminal; nothing where standard error is a file or a pipe."""
+
+    def __init__(self) -> None:
+        self._watched = sys.stderr.isatty()
+        self._shown = False
+
+    def update(self, progress: Progress) -> None:
+        if not self._watched or not progress.total:
+            return
+        filled = BAR_WIDTH * progress.completed // progress.total
+        bar = "█" * filled + "░" * (BAR_WIDTH - filled)
+        sys.stderr.write(f"\r{bar} {progress.completed}/{progress.total} {progress.label}\x1b[K")
+        sys.stderr.flush()
+        self._shown = True
+
+    def done(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

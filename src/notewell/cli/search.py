@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import print_json, say, tell
+from notewell.cli.output import ProgressBar, print_json, say, tell
 from notewell.cli.place import memory_of
+from notewell.tools import answer_json, ask_memory, hit_json
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.types import Answer, Hit, ScoreParts
+    from notewell.types import Answer, ScoreParts
 
 NOTHING_FOUND = 3
 DEGRADED = 5
@@ -27,9 +28,16 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         if arguments.why:
             return _show_why(memory.why_absent(question, arguments.why, **options), arguments)
-        answer = memory.search(question, **options)
+        bar = ProgressBar()  # For the first index; a search itself shows no progress.
+        try:
+            answer, _ = ask_memory(
+                memory, question, **options, journal_as=None, progress=bar.update
+            )
+        finally:
+            bar.done()
     if arguments.json:
-        print_json(as_json(answer, explain=arguments.explain))
+        hits = [hit_json(hit, explain=arguments.explain) for hit in answer.hits]
+        print_json({"results": hits, **answer_json(answer)})
     else:
         _show(answer, explain=arguments.explain)
     if answer.degraded:
@@ -37,52 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if answer.hits else NOTHING_FOUND
 
 
-def _show_why(told: str, arguments: argparse.Namespace) -> int:
+def _show_why(reason: str, arguments: argparse.Namespace) -> int:
     if arguments.json:
-        print_json({"path": arguments.why, "why": told})
+        print_json({"path": arguments.why, "why": reason})
     else:
-        say(told)
+        say(reason)
     return 0
-
-
-def as_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "results": [_hit_json(hit, explain=explain) for hit in answer.hits],
-        "mode": answer.mode,
-        "provider": answer.provider,
-        "model": answer.model,
-    }
-    if answer.reason:
-        told["reason"] = answer.reason
-    if answer.notice:
-        told["notice"] = answer.notice
-    return told
-
-
-def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "path": hit.path,
-        "startLine": hit.span.start_line,
-        "endLine": hit.span.end_line,
-        "score": hit.score,
-        "snippet": hit.snippet,
-        "source": hit.source,
-        "citation": hit.citation,
-        "heading": hit.heading,
-        "id": hit.id,
-    }
-    if explain:
-        parts = hit.parts
-        told["parts"] = {
-            "vector": parts.vector,
-            "text": parts.text,
-            "vectorRank": parts.vector_rank,
-            "textRank": parts.text_rank,
-            "decay": parts.decay,
-            "recency": parts.recency,
-            "rerank": parts.rerank,
-        }
-    return told
 
 
 def _show(answer: Answer, *, explain: bool) -> None:
@@ -101,14 +69,14 @@ def _show(answer: Answer, *, explain: bool) -> None:
 
 def _explained(parts: ScoreParts) -> str:
     legs = (("meaning", parts.vector, parts.vector_rank), ("words", parts.text, parts.text_rank))
-    told = [
+    texts = [
         f"{name} {score:.2f} (place {rank})" if score is not None else f"{name} –"
         for name, score, rank in legs
     ]
     if parts.decay < 1:
-        told.append(f"age × {parts.decay:.2f}")
+        texts.append(f"age × {parts.decay:.2f}")
     if parts.recency > 1:
-        told.append(f"time asked for × {parts.recency:.2f}")
+        texts.append(f"time asked for × {parts.recency:.2f}")
     if parts.rerank is not None:
-        told.append(f"second look {parts.rerank:.2f}")
-    return ", ".join(told)
+        texts.append(f"second look {parts.rerank:.2f}")
+    return ", ".join(texts)

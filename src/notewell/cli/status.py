@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from notewell.cli.output import counted, print_json, say
 from notewell.cli.place import memory_of
+from notewell.tools import status_json
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
         status = memory.status()
         probe = memory.probe() if arguments.deep else None
     if arguments.json:
-        print_json(as_json(status, probe))
+        print_json(status_json(status, probe))
     else:
         for name, value in [*_facts(status), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
@@ -37,59 +38,6 @@ def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
     if probe.trouble:
         return [("probe", f"failed after {probe.ms:.0f} ms: {probe.trouble}")]
     return [("probe", f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms")]
-
-
-def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
-    if probe is None:
-        return None
-    trouble = str(probe.trouble) if probe.trouble else None
-    return {"ok": not trouble, "dims": probe.dims, "ms": round(probe.ms), "trouble": trouble}
-
-
-def _answering_json(answering: Answering) -> dict[str, Any]:
-    other = answering.backend != answering.wanted
-    fallback = {"from": answering.wanted, "reason": answering.reason, "since": answering.since}
-    return {
-        "backend": answering.backend,
-        "fallback": fallback if other else None,
-        "engine": dict(answering.facts),
-    }
-
-
-def as_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
-    counts = status.counts
-    return {
-        "agent": status.agent,
-        **_answering_json(status.answering),
-        "workspace": status.workspace,
-        "extraPaths": list(status.extra_paths),
-        "indexPath": status.index_path,
-        "state": status.state,
-        "problem": status.problem,
-        "provider": status.provider,
-        "model": status.model,
-        "eligible": status.eligible,
-        "files": counts.files if counts else 0,
-        "chunks": counts.chunks if counts else 0,
-        "dirty": status.dirty,
-        "sourceCounts": [
-            {"source": source, "files": files, "chunks": chunks}
-            for source, (files, chunks) in (counts.by_source.items() if counts else ())
-        ],
-        "vector": {
-            "driver": status.vector_driver,
-            "dims": status.dims,
-            "embedded": counts.embedded if counts else 0,
-        },
-        "cache": {"entries": status.cache_entries},
-        "indexBytes": status.index_bytes,
-        "embedderMissing": status.embedder_missing,
-        "embedder": status.decision.to_json() if status.decision else None,
-        "probe": _probe_json(probe),
-        "rebuildNeeded": status.rebuild_needed,
-        "ignored": [{"path": one.path, "why": one.why} for one in status.ignored],
-        "unreadable": [{"path": one.path, "why": one.why} for one in status.unreadable],
-    }
 
 
 def _answering_facts(answering: Answering) -> list[tuple[str, str]]:

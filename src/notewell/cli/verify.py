@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import counted, print_json, say
+from notewell.cli.output import ProgressBar, counted, print_json, say
 from notewell.cli.place import memory_of
-from notewell.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     import argparse

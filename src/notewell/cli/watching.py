@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.index import figures
-from notewell.cli.output import JSON_VERSION, counted, flush, say, tell
+from notewell.cli.output import counted, flush, say, tell
 from notewell.notes import shown
 from notewell.sync import Failed, Heard, Listening, Scanning, Synced
+from notewell.tools import JSON_VERSION, report_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,6 +180,6 @@ def _synced_json(why: str, report: SyncReport, took_s: float, paths: list[str]) 
     return {
         "why": why,
         "paths": paths,
-        **figures(report),
+        **report_figures(report),
         "seconds": round(took_s, 3),
     }

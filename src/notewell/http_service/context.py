@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI looks at it
 
-from notewell.tools import Talk
+from notewell.tools import CallContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,9 +77,9 @@ class Caller:
         """Opens it if nobody has: for worker threads, not for the event loop."""
         return self.parts.agents.memory(self.agent)
 
-    def talk(self, origin: str) -> Talk:
+    def talk(self, origin: str) -> CallContext:
         """The conversation, as the token's configuration has it."""
-        return Talk(session_key=self.token.session_key, citations="on", origin=origin)
+        return CallContext(session_key=self.token.session_key, citations="on", origin=origin)
 
     def tell(self, event: Event) -> None:
         self.parts.agents.tell(self.agent, event)

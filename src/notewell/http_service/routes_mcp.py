@@ -22,7 +22,7 @@ from notewell.http_service.context import CALLER_KEY
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.mcp_server import create_server
-from notewell.tools import TOOLS, Failure, Talk, recall_section
+from notewell.tools import TOOLS, CallContext, Failure, recall_section
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
@@ -160,7 +160,7 @@ async def _kept_open(
 
 def server_for(caller: Caller, memory: Memory) -> Server[Any]:
     """The server of `notewell mcp`, which offers what the token may do and is audited."""
-    talk = Talk(
+    talk = CallContext(
         session_key=caller.token.session_key, citations=memory.settings.citations, origin="mcp"
     )
     server = create_server(memory, talk, keep=False)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import Any
 
 from fastapi import APIRouter
 
@@ -11,19 +12,17 @@ from notewell.engines import Question, Weighing
 from notewell.http_service.auth import Guarded, needs
 from notewell.http_service.context import CallerOf
 from notewell.http_service.highlights import highlights
-from notewell.http_service.schemas import Parts
 from notewell.http_service.schemas_page import (
     Absent,
     AbsentBody,
     CompareBody,
     Compared,
     PageAnswer,
-    PageHit,
     WeighingBody,
 )
 from notewell.http_service.static_files import shown_to
 from notewell.memory import Memory
-from notewell.tools import without_places
+from notewell.tools import answer_json, hit_json, without_places
 from notewell.types import Answer, Hit
 
 router = APIRouter(route_class=Guarded)
@@ -84,30 +83,20 @@ def _days(memory: Memory, answers: Sequence[Answer]) -> dict[str, date]:
 def _shown(
     answer: Answer, took_ms: float, query: str, days: Mapping[str, date], today: date
 ) -> PageAnswer:
-    return PageAnswer(
-        results=[_hit(hit, query, days.get(hit.path), today) for hit in answer.hits],
-        mode=answer.mode,
-        provider=answer.provider,
-        model=answer.model,
-        backend="builtin",
-        reason=answer.reason,
-        notice=without_places(answer.notice or "") or None,
-        took_ms=round(took_ms, 1),
-    )
+    payload = {
+        **answer_json(answer),
+        "results": [_hit(hit, query, days.get(hit.path), today) for hit in answer.hits],
+        "backend": "builtin",
+        "notice": without_places(answer.notice or "") or None,
+        "tookMs": round(took_ms, 1),
+    }
+    return PageAnswer.model_validate(payload)
 
 
-def _hit(hit: Hit, query: str, day: date | None, today: date) -> PageHit:
-    return PageHit(
-        path=hit.path,
-        start_line=hit.span.start_line,
-        end_line=hit.span.end_line,
-        score=hit.score,
-        snippet=hit.snippet,
-        source=hit.source,
-        heading=hit.heading,
-        citation=hit.citation,
-        parts=Parts.model_validate(hit.parts._asdict()),
-        highlights=highlights(hit.snippet, query),
-        day=day.isoformat() if day else None,
-        age_days=(today - day).days if day else None,
-    )
+def _hit(hit: Hit, query: str, day: date | None, today: date) -> dict[str, Any]:
+    return {
+        **hit_json(hit, explain=True),
+        "highlights": highlights(hit.snippet, query),
+        "day": day.isoformat() if day else None,
+        "ageDays": (today - day).days if day else None,
+    }

@@ -1,8 +1,7 @@
 """Search, and the notes themselves."""
 
-import time
 from datetime import UTC, datetime
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query
 
@@ -11,11 +10,9 @@ from notewell.http_service.agents import Recalled
 from notewell.http_service.auth import Guarded, needs
 from notewell.http_service.context import CallerOf
 from notewell.http_service.schemas import (
-    Hit,
     NoteLines,
     NoteListed,
     NotesListed,
-    Parts,
     SearchAnswer,
     SearchBody,
 )
@@ -24,13 +21,14 @@ from notewell.memory import Memory
 from notewell.tools import (
     MAX_LINE,
     MAX_PATH_CHARS,
+    answer_json,
+    ask_memory,
     escaped,
-    note_answer,
-    take_in_first,
+    excerpt_json,
+    hit_json,
     without_places,
 )
-from notewell.types import Answer, Source
-from notewell.types import Hit as Found
+from notewell.types import Answer, Hit, Source
 
 TOOL = "http"
 NOTES_A_PAGE = 100
@@ -50,55 +48,39 @@ async def search(asked: SearchBody, caller: CallerOf) -> SearchAnswer:
     key = caller.token.session_key
 
     def work(memory: Memory) -> SearchAnswer:
-        started = time.perf_counter()
         with span("search", agent=caller.agent) as note:
-            answer = _searched(memory, asked, key)
-            if not answer.hits and take_in_first(memory, None):
-                answer = _searched(memory, asked, key)
+            answer, took_ms = ask_memory(
+                memory,
+                asked.query,
+                max_results=asked.max_results,
+                min_score=asked.min_score,
+                mode=asked.mode,
+                session_key=key,
+                journal_as=TOOL,
+            )
             note("mode", answer.mode)
             note("hits", len(answer.hits))
-        took_ms = note_answer(memory, asked.query, answer, TOOL, started)
         caller.tell(Recalled(TOOL, answer.mode, took_ms))
-        return _shown(answer, took_ms, explain=asked.explain)
+        return _search_answer(answer, took_ms, explain=asked.explain)
 
     return await caller.run("quick" if asked.mode == "keyword" else "search", work)
 
 
-def _searched(memory: Memory, asked: SearchBody, session_key: str | None) -> Answer:
-    return memory.search(
-        asked.query,
-        max_results=asked.max_results,
-        min_score=asked.min_score,
-        mode=asked.mode,
-        session_key=session_key,
-    )
+def _search_answer(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnswer:
+    payload = {
+        **answer_json(answer),
+        "results": [_hit(hit, explain=explain) for hit in answer.hits],
+        "backend": "qmd" if answer.provider == "qmd" else "builtin",
+        "notice": without_places(answer.notice or "") or None,
+        "tookMs": round(took_ms, 1),
+    }
+    return SearchAnswer.model_validate(payload)
 
 
-def _shown(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnswer:
-    return SearchAnswer(
-        results=[_hit(hit, explain=explain) for hit in answer.hits],
-        mode=answer.mode,
-        provider=answer.provider,
-        model=answer.model,
-        backend="qmd" if answer.provider == "qmd" else "builtin",
-        reason=answer.reason,
-        notice=without_places(answer.notice or "") or None,
-        took_ms=round(took_ms, 1),
-    )
-
-
-def _hit(hit: Found, *, explain: bool) -> Hit:
-    return Hit(
-        path=hit.path,
-        start_line=hit.span.start_line,
-        end_line=hit.span.end_line,
-        score=hit.score,
-        snippet=escaped(hit.snippet),
-        source=hit.source,
-        heading=escaped(hit.heading),
-        citation=hit.citation,
-        parts=Parts(**hit.parts._asdict()) if explain else None,
-    )
+def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    # Notes are data: nobody who pastes an answer into a prompt may be led by a forged mark.
+    text = {"snippet": escaped(hit.snippet), "heading": escaped(hit.heading)}
+    return hit_json(hit, explain=explain) | text
 
 
 # -- notes ---------------------------------------------------------------------------------------
@@ -171,15 +153,8 @@ async def note(
     key = caller.token.session_key
 
     def work(memory: Memory) -> NoteLines:
-        found = memory.get(path[:MAX_PATH_CHARS], from_line=from_, lines=lines, session_key=key)
-        return NoteLines(
-            path=found.path,
-            text=escaped(found.text),
-            start_line=found.start_line,
-            end_line=found.end_line,
-            total_lines=found.total_lines,
-            next_from=found.next_from,
-            cut=found.cut,
-        )
+        excerpt = memory.get(path[:MAX_PATH_CHARS], from_line=from_, lines=lines, session_key=key)
+        payload = excerpt_json(excerpt) | {"text": escaped(excerpt.text)}
+        return NoteLines.model_validate(payload)
 
     return await caller.run("quick", work)

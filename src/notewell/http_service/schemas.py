@@ -11,7 +11,7 @@ from notewell.limits import MAX_RESULTS
 from notewell.notes import MAX_ENTRY_BYTES
 from notewell.sessions import moment
 from notewell.sync import SyncReport
-from notewell.tools import MAX_SECTION_CHARS, without_places
+from notewell.tools import MAX_SECTION_CHARS, report_json, without_places
 from notewell.types import Ignored
 
 MAX_TURNS = 500
@@ -170,20 +170,10 @@ class SyncAnswer(Shown):
 
 
 def sync_shown(report: SyncReport, *, admin: bool) -> SyncAnswer:
-    trouble = str(report.trouble) if report.trouble else None
-    return SyncAnswer(
-        rebuilt=str(report.rebuilt) if report.rebuilt else None,
-        notes=report.notes,
-        written=report.written,
-        forgotten=report.forgotten,
-        chunks=report.chunks,
-        vectors_added=report.vectors_added,
-        vectors_waiting=report.vectors_waiting,
-        trouble=trouble if admin or trouble is None else without_places(trouble),
-        ignored=left_out(report.ignored),
-        unreadable=left_out(report.unreadable),
-        repaired=left_out(report.repaired),
-    )
+    payload = report_json(report)
+    if not admin and payload["trouble"] is not None:
+        payload["trouble"] = without_places(payload["trouble"])
+    return SyncAnswer.model_validate(payload)
 
 
 def left_out(things: Iterable[Ignored]) -> list[LeftOut]:

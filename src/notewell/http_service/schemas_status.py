@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.http_service.schemas import LeftOut, Shown, left_out
-from notewell.tools import without_places
+from notewell.http_service.schemas import LeftOut, Shown
+from notewell.tools import JSON_VERSION, status_json, without_places
 
 if TYPE_CHECKING:
     from notewell.engines import Status
@@ -59,51 +59,19 @@ class StatusAnswer(Shown):
     unreadable: list[LeftOut]
 
 
-JSON_VERSION = 1
-"""As the command line has it; a test holds the two together."""
-
-
 def status_shown(status: Status, *, admin: bool) -> StatusAnswer:
-    counts = status.counts
-    answering = status.answering
-    replaced = answering.backend != answering.wanted
-    reason = {"from": answering.wanted, "reason": answering.reason, "since": answering.since}
-    return StatusAnswer(
-        version=JSON_VERSION,
-        agent=status.agent,
-        backend=answering.backend,
-        fallback={k: _told(v, admin=admin) for k, v in reason.items()} if replaced else None,
-        engine=dict(answering.facts) if admin else {},
-        workspace=status.workspace if admin else None,
-        extra_paths=list(status.extra_paths) if admin else [],
-        index_path=status.index_path if admin else None,
-        state=status.state,
-        problem=_told(status.problem, admin=admin),
-        provider=status.provider,
-        model=status.model,
-        eligible=status.eligible,
-        files=counts.files if counts else 0,
-        chunks=counts.chunks if counts else 0,
-        dirty=status.dirty,
-        source_counts=[
-            SourceCount(source=source, files=files, chunks=chunks)
-            for source, (files, chunks) in (counts.by_source.items() if counts else ())
-        ],
-        vector=VectorFacts(
-            driver=status.vector_driver,
-            dims=status.dims,
-            embedded=counts.embedded if counts else 0,
-        ),
-        cache=CacheFacts(entries=status.cache_entries),
-        index_bytes=status.index_bytes,
-        embedder_missing=_told(status.embedder_missing, admin=admin),
-        embedder=status.decision.to_json() if admin and status.decision else None,
-        probe=None,
-        rebuild_needed=status.rebuild_needed,
-        ignored=left_out(status.ignored),
-        unreadable=left_out(status.unreadable),
-    )
+    """All of `notewell status --json` for an admin; no folders of this machine for others."""
+    payload = {"version": JSON_VERSION, **status_json(status)}
+    if not admin:
+        payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
+        payload["embedder"] = None
+        for key in ("problem", "embedderMissing"):
+            payload[key] = _public(payload[key])
+        if payload["fallback"]:
+            fallback = payload["fallback"]
+            payload["fallback"] = fallback | {"reason": _public(fallback["reason"])}
+    return StatusAnswer.model_validate(payload)
 
 
-def _told(text: str | None, *, admin: bool) -> str | None:
-    return text if admin or text is None else without_places(text)
+def _public(text: str | None) -> str | None:
+    return None if text is None else without_places(text)

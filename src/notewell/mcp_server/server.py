@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from notewell.entries import EntryStore
     from notewell.memory import Memory
     from notewell.sync import Progress
-    from notewell.tools import Output, Talk, ToolSpec
+    from notewell.tools import CallContext, Output, ToolSpec
 
 CALLS_AT_ONCE = 4
 """More would wait for each other inside: one reader at a time, and few processors."""
@@ -62,7 +62,7 @@ _T = TypeVar("_T")
 
 
 def create_server(
-    memory: Memory, talk: Talk, *, keep: bool = True, entries: EntryStore | None = None
+    memory: Memory, talk: CallContext, *, keep: bool = True, entries: EntryStore | None = None
 ) -> Server[Any]:
     """The server, for any transport. `keep` brings the index up to date while it runs."""
     desk = _Desk(memory, talk, Keeper(memory) if keep else None, entries)
@@ -88,7 +88,7 @@ class _Desk:
     """Takes requests in, hands them to a worker thread, and puts the answers into MCP's words."""
 
     def __init__(
-        self, memory: Memory, talk: Talk, keeper: Keeper | None, entries: EntryStore | None
+        self, memory: Memory, talk: CallContext, keeper: Keeper | None, entries: EntryStore | None
     ) -> None:
         self._memory = memory
         self._talk = talk

@@ -1,39 +1,35 @@
-"""What an agent sees: four tools over one memory, their wording and their JSON; and three more
-over entries, where there are any.
+"""What an agent uses: four tools over one memory, and three more over entries.
 
-talk.py       the conversation a tool is called from: set by the host, never by the model
+ask.py        START HERE: the use case behind every question, also for the CLI and HTTP
+wire.py       the JSON of hits, excerpts, status and sync reports, for every surface
+calls.py      memory_search, memory_get, memory_append, memory_status
+context.py    the conversation that a tool is called from: set by the host, never by the model
 inputs.py     JSON arguments to typed values
-outputs.py    typed values to JSON, and to the text a model reads
+outputs.py    typed values to JSON, and to the text that a model reads
 failures.py   our errors as an agent may see them, with the next step
-fence.py      text from notes is marked as data, and cannot end its mark
-budget.py     how much of it goes into a conversation
-freshness.py  a first question makes the first index
-calls.py      START HERE: memory_search, memory_get, memory_append, memory_status
-lance_tools.py  memory_recall, memory_store, memory_forget
-lance_turns.py  what a host may recall before a turn and capture after it
+fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
-page.py       the page about them in the documentation
-recall.py     what a system prompt says about them, and what a session begins with
+recall.py     the system prompt's section on memory, and the context of a new session
+entry_tools.py  memory_recall, memory_store, memory_forget
+entry_turns.py  automatic recall before a turn and capture after it
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.tools.caller import Talk
+    from notewell.tools.ask import AskResult, ask_memory
     from notewell.tools.calls import (
-        HERE,
         Output,
         call,
         memory_append,
         memory_get,
         memory_search,
         memory_status,
-        note_answer,
     )
+    from notewell.tools.context import HERE, CallContext
     from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
     from notewell.tools.failures import DISABLED, UNEXPECTED, Failure, failure_of, without_places
     from notewell.tools.fence import REMINDER, escaped, fenced
-    from notewell.tools.first_index import take_in_first
     from notewell.tools.inputs import (
         MAX_LINE,
         MAX_PATH_CHARS,
@@ -42,26 +38,40 @@ if TYPE_CHECKING:
         GetInput,
         SearchInput,
     )
-    from notewell.tools.outputs import AppendOutput, Found, GetOutput, SearchOutput, StatusOutput
+    from notewell.tools.outputs import AppendOutput, GetOutput, SearchOutput, StatusOutput, ToolHit
     from notewell.tools.recall import bootstrap, recall_section, recalled_for
     from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
+    from notewell.tools.wire import (
+        JSON_VERSION,
+        answer_json,
+        excerpt_json,
+        hit_json,
+        ignored_json,
+        pick,
+        report_figures,
+        report_json,
+        score_json,
+        status_json,
+    )
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "caller": "Talk",
-            "calls": (
-                "HERE Output call memory_append memory_get memory_search memory_status note_answer"
-            ),
+            "ask": "AskResult ask_memory",
+            "calls": "Output call memory_append memory_get memory_search memory_status",
+            "context": "CallContext HERE",
             "entry_tools": "memory_forget memory_recall memory_store",
             "failures": "DISABLED Failure UNEXPECTED failure_of without_places",
             "fence": "REMINDER escaped fenced",
-            "first_index": "take_in_first",
             "inputs": "AppendInput GetInput MAX_LINE MAX_PATH_CHARS MAX_SECTION_CHARS SearchInput",
-            "outputs": "AppendOutput Found GetOutput SearchOutput StatusOutput",
+            "outputs": "AppendOutput GetOutput SearchOutput StatusOutput ToolHit",
             "recall": "bootstrap recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
+            "wire": (
+                "JSON_VERSION answer_json excerpt_json hit_json ignored_json pick "
+                "report_figures report_json score_json status_json"
+            ),
         },
     )

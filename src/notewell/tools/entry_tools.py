@@ -22,11 +22,11 @@ from notewell.entries import (
 from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
 from notewell.errors import BadRequest, NotewellError
 from notewell.limits import MAX_QUERY_CHARS
-from notewell.tools.budget import fit
-from notewell.tools.caller import Talk
+from notewell.tools.context import CallContext
 from notewell.tools.failures import DISABLED, Failure, failure_of, without_places
 from notewell.tools.fence import REMINDER, escaped, fenced
 from notewell.tools.inputs import MAX_TEXT_CHARS, Given
+from notewell.tools.outputs import fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_WORD_CHARS = 100
 """Of an id or a category: what is longer is none."""
 _NOTHING = "nothing stored is about this"
-_HERE = Talk()
+_HERE = CallContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,25 +157,25 @@ EntryOutput: TypeAlias = RecallOutput | StoreOutput | ForgetOutput
 
 
 def memory_recall(
-    entries: EntryStore, asked: RecallInput, talk: Talk = _HERE
+    entries: EntryStore, asked: RecallInput, context: CallContext = _HERE
 ) -> RecallOutput | Failure:
     """The entries that answer, best first, within the budget of the conversation."""
-    if not talk.enabled:
+    if not context.enabled:
         return DISABLED
     try:
         answer = entries.recall(asked.query, limit=asked.limit)
     except NotewellError as error:
         return _failure(error)
-    found, left_out = fitted(answer.found, talk.inject_chars)
+    found, left_out = fitted(answer.found, context.inject_chars)
     notice = without_places(answer.notice or "") or None
     return RecallOutput(found, answer.waiting, left_out, notice)
 
 
 def memory_store(
-    entries: EntryStore, asked: StoreInput, talk: Talk = _HERE
+    entries: EntryStore, asked: StoreInput, context: CallContext = _HERE
 ) -> StoreOutput | Failure:
     """One statement more; what speaks to a model instead of stating something is refused."""
-    if not talk.enabled:
+    if not context.enabled:
         return DISABLED
     # Only as much as can be stored: what is longer is refused below, whatever it says.
     if reads_like_orders(asked.text[:MAX_ENTRY_CHARS]):
@@ -191,10 +191,10 @@ def memory_store(
 
 
 def memory_forget(
-    entries: EntryStore, asked: ForgetInput, talk: Talk = _HERE
+    entries: EntryStore, asked: ForgetInput, context: CallContext = _HERE
 ) -> ForgetOutput | Failure:
     """The entry with this id, or the one that is clearly meant."""
-    if not talk.enabled:
+    if not context.enabled:
         return DISABLED
     try:
         if asked.memory_id is not None:
@@ -207,16 +207,16 @@ def memory_forget(
 
 
 def call_entries(
-    entries: EntryStore, name: str, arguments: Mapping[str, object], talk: Talk = _HERE
+    entries: EntryStore, name: str, arguments: Mapping[str, object], context: CallContext = _HERE
 ) -> EntryOutput | Failure:
     """One of the three by its name, with the JSON that a model wrote; raises `BadRequest`."""
     match name:
         case "memory_recall":
-            return memory_recall(entries, RecallInput.parse(arguments), talk)
+            return memory_recall(entries, RecallInput.parse(arguments), context)
         case "memory_store":
-            return memory_store(entries, StoreInput.parse(arguments), talk)
+            return memory_store(entries, StoreInput.parse(arguments), context)
         case "memory_forget":
-            return memory_forget(entries, ForgetInput.parse(arguments), talk)
+            return memory_forget(entries, ForgetInput.parse(arguments), context)
     raise BadRequest(f"there is no tool {name[:40]!r}")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from notewell.capture import without_injected
 from notewell.entries import LanceSettings, category_of, reads_like_orders, refusal
 from notewell.errors import NotewellError
-from notewell.tools.caller import Talk
+from notewell.tools.context import CallContext
 from notewell.tools.entry_tools import RecallInput, fitted, memory_recall, quoted
 from notewell.tools.failures import Failure
 from notewell.tools.fence import REMINDER
@@ -31,7 +31,7 @@ RECALLED = 3
 MIN_SCORE = 0.4
 """Nobody has asked for these: a weak one only distracts."""
 _OFF = LanceSettings()
-_HERE = Talk()
+_HERE = CallContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,16 @@ class Capture:
 
 
 def recalled_for(
-    entries: EntryStore, prompt: str, settings: LanceSettings = _OFF, talk: Talk = _HERE
+    entries: EntryStore, prompt: str, settings: LanceSettings = _OFF, context: CallContext = _HERE
 ) -> Injection:
     """Entries about what the user has just said, quoted as data; in groups, nothing.
 
     Others listen there, and an entry may have been said in confidence.
     """
     asked = without_injected(prompt).strip()[: settings.recall_chars]
-    if not settings.auto_recall or not talk.is_private or not asked:
+    if not settings.auto_recall or not context.is_private or not asked:
         return Injection()
-    answer = memory_recall(entries, RecallInput(asked, RECALLED), talk)
+    answer = memory_recall(entries, RecallInput(asked, RECALLED), context)
     if isinstance(answer, Failure):
         return Injection(trouble=answer)
     wanted = tuple(
@@ -74,7 +74,7 @@ def recalled_for(
         for one in answer.found
         if one.score >= MIN_SCORE and not reads_like_orders(one.entry.text)
     )
-    found, _ = fitted(wanted, talk.inject_chars)
+    found, _ = fitted(wanted, context.inject_chars)
     text = "\n\n".join((REMINDER, *map(quoted, found))) if found else ""
     return Injection(text, found)
 

@@ -1,64 +1,95 @@
-"""What the tools give back: as JSON for programs, as text for whoever reads only that.
+"""What the tools return: as JSON for programs, and as text for models that read only text.
 
-Every text that comes out of a note passes `escaped` or `fenced` on its way (see `fence`).
+Every text that comes from a note passes `escaped` or `fenced` on its way out (see `fence`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.tools.fence import REMINDER, escaped, fenced
+from notewell.tools.wire import excerpt_json, hit_json, pick
 
 if TYPE_CHECKING:
-    from notewell.tools.caller import Citations
-    from notewell.types import Ignored, Source
+    from collections.abc import Sequence
+
+    from notewell.notes import Lines
+    from notewell.tools.context import CallContext, Citations
+    from notewell.types import Answer, Hit, Ignored
 
 SHOWN_PROBLEMS = 10
-"""Enough to see what is the matter; the user's own `notewell status` lists them all."""
+"""Enough to see what is wrong; `notewell status` lists all of them for the user."""
+LEAST_CHARS = 80
+"""A shorter piece of a snippet tells nothing; the rest of the budget is better left unused."""
+ELLIPSIS = "…"
+
+
+class Fitted(NamedTuple):
+    """The texts that fit into a budget, in order."""
+
+    texts: tuple[str, ...]
+    shortened: int
+    left_out: int
+
+
+def fit(texts: Sequence[str], budget: int) -> Fitted:
+    """The first texts whole, the next one shortened if enough of it fits, the rest left out."""
+    taken: list[str] = []
+    for text in texts:
+        if len(text) > budget:
+            break
+        taken.append(text)
+        budget -= len(text)
+    shortened = 0
+    if len(taken) < len(texts) and budget >= LEAST_CHARS:
+        taken.append(texts[len(taken)][: budget - len(ELLIPSIS)].rstrip() + ELLIPSIS)
+        shortened = 1
+    return Fitted(tuple(taken), shortened, len(texts) - len(taken))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One hit."""
+class ToolHit:
+    """One hit as a model sees it: with or without its citation."""
 
-    path: str
-    start_line: int
-    end_line: int
-    score: float
-    snippet: str
-    source: Source
-    heading: str
-    citation: str | None
-    """`path#L5-L9`, where citations are on."""
+    hit: Hit
+    cites: bool
+
+    @property
+    def path(self) -> str:
+        return self.hit.path
+
+    @property
+    def snippet(self) -> str:
+        return self.hit.snippet
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            "path": self.path,
-            "startLine": self.start_line,
-            "endLine": self.end_line,
-            "score": self.score,
-            "snippet": escaped(self.snippet) + self._footer(),
-            "source": self.source,
-        }
-        if self.heading:
-            told["heading"] = escaped(self.heading)
-        if self.citation is not None:
-            told["citation"] = self.citation
-        return told
+        hit = hit_json(self.hit)
+        payload = pick(hit, "path", "startLine", "endLine", "score", "snippet", "source")
+        payload["snippet"] = escaped(self.snippet) + self._footer()
+        if self.hit.heading:
+            payload["heading"] = escaped(self.hit.heading)
+        if self.cites:
+            payload |= pick(hit, "citation")
+        return payload
 
     def to_text(self) -> str:
-        lines = f"{self.start_line}-{self.end_line}"
-        quoted = fenced(self.snippet, path=self.path, lines=lines, score=f"{self.score:.2f}")
-        return quoted + self._footer()
+        span = self.hit.span
+        quotation = fenced(
+            self.snippet,
+            path=self.path,
+            lines=f"{span.start_line}-{span.end_line}",
+            score=f"{self.hit.score:.2f}",
+        )
+        return quotation + self._footer()
 
     def _footer(self) -> str:
-        return f"\n\nSource: {escaped(self.citation)}" if self.citation is not None else ""
+        return f"\n\nSource: {escaped(self.hit.citation)}" if self.cites else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOutput:
-    hits: tuple[Found, ...]
+    hits: tuple[ToolHit, ...]
     mode: str
     provider: str
     model: str
@@ -66,13 +97,33 @@ class SearchOutput:
     reason: str | None = None
     """Why there are no hits."""
     notice: str | None = None
-    """Why the answer is less than it could be."""
+    """Why the answer may lack something."""
     shortened: int = 0
     left_out: int = 0
-    """Hits that the budget had no room for."""
+    """Hits that did not fit into the budget."""
+
+    @classmethod
+    def of(cls, answer: Answer, notice: str | None, context: CallContext) -> SearchOutput:
+        """As many hits as the conversation's budget allows."""
+        # Escaping first makes the text longer: what is counted must be what is shown.
+        fitted = fit([escaped(hit.snippet) for hit in answer.hits], context.inject_chars)
+        return cls(
+            hits=tuple(
+                ToolHit(replace(hit, snippet=text), context.cites)
+                for hit, text in zip(answer.hits, fitted.texts, strict=False)
+            ),
+            mode=answer.mode,
+            provider=answer.provider,
+            model=answer.model,
+            citations=context.citations,
+            reason=answer.reason,
+            notice=notice,
+            shortened=fitted.shortened,
+            left_out=fitted.left_out,
+        )
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "results": [hit.to_json() for hit in self.hits],
             "mode": self.mode,
             "provider": self.provider,
@@ -82,12 +133,12 @@ class SearchOutput:
             "leftOut": self.left_out,
         }
         if self.hits:
-            told["reminder"] = REMINDER
+            payload["reminder"] = REMINDER
         if self.reason:
-            told["reason"] = self.reason
+            payload["reason"] = self.reason
         if self.notice:
-            told["notice"] = self.notice
-        return told
+            payload["notice"] = self.notice
+        return payload
 
     def to_text(self) -> str:
         parts = [REMINDER] if self.hits else []
@@ -105,40 +156,31 @@ class SearchOutput:
 
 @dataclass(frozen=True, slots=True)
 class GetOutput:
-    path: str
-    text: str
-    start_line: int
-    end_line: int
-    total_lines: int
-    next_from: int | None
-    """Where to read on; None at the end."""
-    cut: bool = False
-    """The last line was too long to be shown whole."""
+    excerpt: Lines
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            "path": self.path,
-            "text": escaped(self.text),
-            "startLine": self.start_line,
-            "endLine": self.end_line,
-            "totalLines": self.total_lines,
-            "reminder": REMINDER,
-        }
-        if self.next_from is not None:
-            told["nextFrom"] = self.next_from
-        if self.cut:
-            told["cut"] = True
-        return told
+        excerpt = excerpt_json(self.excerpt)
+        payload = pick(excerpt, "path", "text", "startLine", "endLine", "totalLines")
+        payload["text"] = escaped(self.excerpt.text)
+        payload["reminder"] = REMINDER
+        # Most excerpts are complete; a model need not read two fields that say so.
+        if self.excerpt.next_from is not None:
+            payload |= pick(excerpt, "nextFrom")
+        if self.excerpt.cut:
+            payload |= pick(excerpt, "cut")
+        return payload
 
     def to_text(self) -> str:
-        if self.end_line < self.start_line:
-            return f"The note has {self.total_lines} lines; there are none from {self.start_line}."
-        lines = f"{self.start_line}-{self.end_line} of {self.total_lines}"
-        parts = [REMINDER, fenced(self.text, path=self.path, lines=lines)]
-        if self.cut:
+        excerpt = self.excerpt
+        if excerpt.end_line < excerpt.start_line:
+            total, first = excerpt.total_lines, excerpt.start_line
+            return f"The note has {total} lines; there are none from {first}."
+        lines = f"{excerpt.start_line}-{excerpt.end_line} of {excerpt.total_lines}"
+        parts = [REMINDER, fenced(excerpt.text, path=excerpt.path, lines=lines)]
+        if excerpt.cut:
             parts.append("The last line is longer than what is shown.")
-        if self.next_from is not None:
-            parts.append(f"To read on, call memory_get with from={self.next_from}.")
+        if excerpt.next_from is not None:
+            parts.append(f"To read on, call memory_get with from={excerpt.next_from}.")
         return "\n\n".join(parts)
 
 
@@ -148,7 +190,7 @@ class AppendOutput:
     start_line: int
     end_line: int
     added: bool
-    """False when the same entry stood there already."""
+    """False when the same entry was there already."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -165,7 +207,8 @@ class AppendOutput:
 
 @dataclass(frozen=True, slots=True)
 class StatusOutput:
-    """How the memory is. No folders of this machine: an agent has no use for them."""
+    """A summary of the status for a model. It has fewer fields than `notewell status --json`, and
+    names no folders of this machine: an agent has no use for them."""
 
     agent: str
     state: str
@@ -176,14 +219,14 @@ class StatusOutput:
     """Notes on disk."""
     chunks: int
     pending: int
-    """Notes the index has not caught up with."""
+    """Notes that the index does not contain in their current form."""
     waiting: int
-    """Chunks that have no vector yet: words find them, meaning does not."""
+    """Chunks without a vector: only keyword search finds them."""
     problems: tuple[Ignored, ...] = ()
     more_problems: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "agent": self.agent,
             "state": self.state,
             "provider": self.provider,
@@ -193,13 +236,14 @@ class StatusOutput:
             "pending": self.pending,
             "waiting": self.waiting,
             "problems": [
-                {"path": escaped(one.path), "why": escaped(one.why)} for one in self.problems
+                {"path": escaped(problem.path), "why": escaped(problem.why)}
+                for problem in self.problems
             ],
             "moreProblems": self.more_problems,
         }
         if self.problem:
-            told["problem"] = self.problem
-        return told
+            payload["problem"] = self.problem
+        return payload
 
     def to_text(self) -> str:
         lines = [
@@ -207,7 +251,10 @@ class StatusOutput:
             f"{self.notes} notes, {self.pending} of them not taken in yet",
             f"{self.chunks} chunks, {self.waiting} of them without a vector",
             f"Embedder: {self.provider}, {self.model}",
-            *(f"Left out: {escaped(one.path)}: {escaped(one.why)}" for one in self.problems),
+            *(
+                f"Left out: {escaped(problem.path)}: {escaped(problem.why)}"
+                for problem in self.problems
+            ),
         ]
         if self.more_problems:
             lines.append(f"… and {self.more_problems} more left out")

@@ -29,7 +29,7 @@ from notewell import open_memory
 from notewell.cli import main
 from notewell.errors import NotewellError
 from notewell.mcp_server import create_server
-from notewell.tools import TOOLS, Talk, call
+from notewell.tools import TOOLS, CallContext, call
 
 CANARIES = {
     "the environment": "canary-env-5b1e77",
@@ -186,7 +186,7 @@ def _asked(home: Path, environment: dict[str, str]) -> str:
 
 def _over_mcp(memory: Any) -> str:
     async def ask() -> str:
-        server = create_server(memory, Talk(origin="mcp"), keep=False)
+        server = create_server(memory, CallContext(origin="mcp"), keep=False)
         async with Client(server) as client:
             answers = [
                 await client.call_tool("memory_search", {"query": "ship"}),

@@ -1,4 +1,4 @@
-"""The conversation a tool is called from. The host says what it is; a model cannot change it."""
+"""The conversation that a tool is called from. The host sets it; a model cannot change it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LEAST_INJECT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """Who is talking where, and what they may see of it."""
+class CallContext:
+    """Which conversation calls, and what it may see."""
 
     session_key: str | None = None
     """`agent:<id>:<channel>:<context>`; None for a program that talks to its own user."""
     citations: Citations = "auto"
     origin: str = "tool"
-    """What an entry written from here is marked with: one word, or the session's key."""
+    """The mark of entries that are written from here: one word, or the session key."""
     inject_chars: int = INJECT_CHARS
     enabled: bool = True
     """False when the configuration gives this agent no memory."""
@@ -38,13 +38,18 @@ class Talk:
 
     @property
     def is_private(self) -> bool:
-        """Between the agent and one person. A key we cannot read may be a group's."""
+        """Between the agent and one person."""
         if self.session_key is None:
             return True
         key = parse_session_key(self.session_key)
+        # A key that we cannot parse may belong to a group, so it does not count as private.
         return isinstance(key, SessionKey) and key.chat_type == "direct"
 
     @property
     def cites(self) -> bool:
-        """Whether sources are shown: paths of notes are nobody's business in a group."""
+        """Whether sources are shown: the members of a group must not learn paths of notes."""
         return self.is_private if self.citations == "auto" else self.citations == "on"
+
+
+HERE = CallContext()
+"""A program that talks to its own user."""

@@ -1,6 +1,6 @@
 """`docs/reference/tools.md`, written from the tools themselves.
 
-python -m notewell.tools.page > docs/reference/tools.md
+python -m scripts.docs.tools_page > docs/reference/tools.md
 """
 # ruff: noqa: E501 - a page has one sentence a line, however long it is
 
@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.tools.caller import INJECT_CHARS
-from notewell.tools.calls import HERE
+from notewell.tools.context import HERE, INJECT_CHARS
 from notewell.tools.fence import REMINDER, fenced
 from notewell.tools.recall import BOOTSTRAP_CHARS, recall_section
 from notewell.tools.specs import ENTRY_TOOLS, TOOLS
@@ -20,20 +19,20 @@ if TYPE_CHECKING:
 
 _HEAD = """# Tools
 
-This page is written from the code: `python -m notewell.tools.page`.
+This page is written from the code: `python -m scripts.docs.tools_page`.
 
 What an agent can do with its memory, over MCP (see [how to connect one](../how-to/mcp.md)) or from Python:
 
 ```python
 from notewell import open_memory
-from notewell.tools import SearchInput, Talk, memory_search
+from notewell.tools import SearchInput, CallContext, memory_search
 
 with open_memory("examples/workspace") as memory:
-    found = memory_search(memory, SearchInput("Which database did we choose?"), Talk())
+    found = memory_search(memory, SearchInput("Which database did we choose?"), CallContext())
     print(found.to_text())  # or .to_json()
 ```
 
-`notewell.tools.call(memory, name, arguments, talk)` takes a tool's name and the JSON a model wrote, for hosts that bring their own loop.
+`notewell.tools.call(memory, name, arguments, context)` takes a tool's name and the JSON a model wrote, for hosts that bring their own loop.
 None of these functions raises one of our errors; what fails comes back as a failure, below.
 Which agent and which workspace a tool works on is fixed by whoever opens the memory: there is no argument for it, and an unknown argument is refused.
 """
@@ -62,7 +61,7 @@ Errors name no folders of the machine the memory is on.
 
 ## The conversation
 
-`Talk(session_key, citations, origin, inject_chars, enabled)` says where a tool is called from.
+`CallContext(session_key, citations, origin, inject_chars, enabled)` says where a tool is called from.
 
 - `citations`: `on`, `off`, or `auto`, which shows sources in private conversations only. A session key like `agent:main:telegram:group:-100` is a group's; one that cannot be read counts as one; none at all is a program that talks to its own user.
 - `inject_chars`: the snippets of one search have at most {INJECT_CHARS} characters together. The best come whole, the one at the edge is cut (`shortened`), the rest are counted (`leftOut`).
@@ -81,13 +80,13 @@ That lowers the risk that a model obeys a note; it does not remove it.
 
 ## The system prompt
 
-`recall_section(tools, talk, prompt_mode="full")` gives a host this section, and nothing where `memory_search` is not offered or the prompt is a short one:
+`recall_section(tools, context, prompt_mode="full")` gives a host this section, and nothing where `memory_search` is not offered or the prompt is a short one:
 
 ```text
 {recall_section(tuple(spec.name for spec in TOOLS), HERE)}
 ```
 
-`bootstrap(memory, today, talk)` gives what a session begins with: `MEMORY.md` and the notes of today and yesterday, each cut at {BOOTSTRAP_CHARS} characters; in groups and channels, nothing.
+`bootstrap(memory, today, context)` gives what a session begins with: `MEMORY.md` and the notes of today and yesterday, each cut at {BOOTSTRAP_CHARS} characters; in groups and channels, nothing.
 """
 
 

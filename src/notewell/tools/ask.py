@@ -1,0 +1,92 @@
+"""The use case behind every question: CLI, MCP, HTTP and the framework adapters call `ask_memory`.
+
+    search ──no hits, no index──▶ build the first index ──▶ search again ──▶ journal ──▶ AskResult
+
+`Memory.search` picks up notes that were saved a moment ago, but it never builds an index: that can
+take longer than a question should. Without an index, though, no question has an answer. So this
+module indexes the words of the notes once, if there are not too many, and searches again. Vectors
+follow with the next sync.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from notewell.errors import IndexTrouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from notewell.memory import Memory
+    from notewell.sync import Progress
+    from notewell.types import Answer
+
+FIRST_INDEX_NOTES = 2000
+"""Reading their words takes some seconds; a user with more notes runs `notewell index` first."""
+MISSING_NOTES = 32
+"""How many notes an index may lack that another process created a moment ago."""
+RECALLED_HITS = 3
+"""Only the best hits of an answer count as recalled: the agent hardly used the others."""
+
+
+class AskResult(NamedTuple):
+    answer: Answer
+    took_ms: float
+
+
+def ask_memory(
+    memory: Memory,
+    question: str,
+    *,
+    max_results: int | None = None,
+    min_score: float | None = None,
+    mode: Literal["hybrid", "keyword"] = "hybrid",
+    session_key: str | None = None,
+    journal_as: str | None,
+    progress: Callable[[Progress], None] | None = None,
+) -> AskResult:
+    """The answer to a question, from a first index if there is none yet.
+
+    `journal_as` names the tool that an agent used; None is the owner at the command line, whose
+    own questions are not recorded as recalls.
+    """
+    started = time.perf_counter()
+    question = _valid(question)
+
+    def search() -> Answer:
+        return memory.search(
+            question,
+            max_results=max_results,
+            min_score=min_score,
+            mode=mode,
+            session_key=session_key,
+        )
+
+    answer = search()
+    if not answer.hits and build_first_index(memory, progress):
+        answer = search()
+    took_ms = (time.perf_counter() - started) * 1000
+    if journal_as is not None:
+        memory.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED_HITS]])
+        memory.answered(question, answer, tool=journal_as, took_ms=took_ms)
+    return AskResult(answer, took_ms)
+
+
+def build_first_index(memory: Memory, progress: Callable[[Progress], None] | None) -> bool:
+    """Index the words of the notes if there is no index; whether another search is worthwhile."""
+    status = memory.status()
+    limit = FIRST_INDEX_NOTES if status.state == "missing" else MISSING_NOTES
+    if status.state == "unreadable" or not 0 < status.dirty <= limit:
+        return False
+    try:
+        memory.sync(vectors=False, progress=progress)
+    except IndexTrouble:
+        # Another process builds it, or nobody can: the first answer already says which.
+        return False
+    return True
+
+
+def _valid(question: str) -> str:
+    """JSON can spell half of a surrogate pair. No note contains one, so it is never meant."""
+    return question.encode(errors="replace").decode()
