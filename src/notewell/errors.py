@@ -17,6 +17,7 @@
     │   ├── IndexUnreadable     damaged or not ours: `notewell index` sets it aside and rebuilds
     │   ├── IndexTooNew         written by a later Notewell: upgrade, or rebuild with --force
     │   └── StateNotWritable    no permission or no room where the index lives
+    │       └── StateBusy       another process holds the lock of a state file: wait
     ├── OutputFailed            the answer could not be written where it was to go
     ├── NotForThisTalk          the settings do not let this conversation see the memory
     ├── BackendFailed           another engine was asked and did not answer
@@ -189,6 +190,14 @@ class StateNotWritable(IndexTrouble):
         )
         self.path = path
         self.why = why
+
+
+class StateBusy(StateNotWritable):
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+    def __init__(self, path: str, waited_s: float) -> None:
+        super().__init__(path, f"another process holds its lock; waited {waited_s:.0f} s")
+        self.waited_s = waited_s
 
 
 class OutputFailed(NotewellError):

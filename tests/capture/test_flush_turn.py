@@ -25,7 +25,7 @@ from notewell.capture import (
     flush,
 )
 from notewell.capture.flush_turn import LOG, MAX_ENTRIES
-from notewell.capture.state import read_lines
+from notewell.files import read_json_lines
 
 NOW = datetime(2026, 11, 15, 23, 59, 59, 900_000, tzinfo=UTC)
 FULL = FlushFacts(used_tokens=9_000, context_window=10_000, compactions=0)
@@ -126,7 +126,7 @@ def test_every_decision_is_logged_with_its_reason(place: Place) -> None:
     run(place, Scripted(writes("One."), SILENT))
     run(place, Scripted())
     run(place, Scripted(), replace(FULL, provider="cli"))
-    lines = list(read_lines(place.folder / LOG))
+    lines = list(read_json_lines(place.folder / LOG))
     assert [line["decision"] for line in lines] == ["run", "skip", "skip"]
     assert all(line["why"] for line in lines)
     assert lines[0]["entries"] == ["memory/2026-11-15.md#L1-L1"]
@@ -192,7 +192,7 @@ def test_a_model_that_fails_is_asked_once_more_and_then_left_alone(place: Place)
             run(place, broken, now=NOW + timedelta(hours=hours))
     report = run(place, broken, now=NOW + timedelta(hours=2))
     assert report.decision == Skip("the flush of this compaction cycle failed 2 times")
-    assert [line["trouble"] for line in read_lines(place.folder / LOG)] == [
+    assert [line["trouble"] for line in read_json_lines(place.folder / LOG)] == [
         "ConnectionError",
         "ConnectionError",
         None,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from notewell.capture.heartbeat import beat, pulse
-from notewell.capture.state import add_line, read_lines
+from notewell.files import append_json_line, read_json_lines
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -75,8 +75,8 @@ def test_a_broken_heartbeat_is_none(tmp_path: Path, text: str) -> None:
 def test_a_log_keeps_its_newer_half_when_it_is_full(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     for number in range(500):
-        add_line(log, {"n": number}, max_bytes=1000)
-    numbers = [line["n"] for line in read_lines(log)]
+        append_json_line(log, {"n": number}, max_bytes=1000)
+    numbers = [line["n"] for line in read_json_lines(log)]
     assert log.stat().st_size <= 1000
     assert numbers == list(range(numbers[0], 500))
     assert len(numbers) > 20

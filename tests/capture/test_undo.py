@@ -18,7 +18,7 @@ from notewell.capture import Conversation, Place, Saved, save_session
 from notewell.capture.history import record, writes
 from notewell.capture.undo import CannotUndo, _open, undo
 from notewell.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
-from notewell.notes import Entry, Section, Workspace, locked
+from notewell.notes import Entry, Section, Workspace, locked_note
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)
@@ -171,7 +171,7 @@ def test_an_id_that_is_none_is_refused(place: Place, id_: str) -> None:
 def test_a_note_that_somebody_is_writing_to_is_waited_for(place: Place) -> None:
     id_ = append(place, "one")
     fd = os.open(note(place), os.O_RDWR)
-    with locked(fd, "note", wait_s=1), pytest.raises(NoteBusy):
+    with locked_note(fd, "note", wait_s=1), pytest.raises(NoteBusy):
         undo(place.notes.root, place.folder, id_, now=NOW, wait_s=0.01)
     take_back(place, id_)
 

@@ -16,8 +16,8 @@ from tests.http_service.served import Served, serving
 from notewell import Settings
 from notewell.capture import Asked, PlaceShown, asked_before, note_asked
 from notewell.capture.search_log import MAX_QUERY_CHARS, NAME
-from notewell.capture.state import read_lines
 from notewell.config import load_settings
+from notewell.files import read_json_lines
 from notewell.memory import Memory, open_memory
 from notewell.testing import HashEmbedder
 from notewell.tools import SearchInput, memory_search
@@ -226,5 +226,5 @@ def test_the_log_never_outgrows_its_bound(tmp_path: Path, monkeypatch: pytest.Mo
     for number in range(100):
         note_asked(tmp_path, Asked(at, f"question {number}", "mcp", "hybrid", 1.0, ()))
         assert (tmp_path / NAME).stat().st_size <= 2000
-    assert next(iter(read_lines(tmp_path / NAME)))["query"] != "question 0"
+    assert next(iter(read_json_lines(tmp_path / NAME)))["query"] != "question 0"
     assert asked_before(tmp_path)[0].query == "question 99"

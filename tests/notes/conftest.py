@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from notewell.files import PathDir
 from notewell.notes import ExtraPath, Workspace
-from notewell.notes.below import CheckedFolder
 from notewell.notes.scope import scope_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def open_workspace(request: pytest.FixtureRequest) -> OpenWorkspace:
         if request.param == "held":
             return workspace
         scope = scope_of(workspace.root, path.absolute(), extra_paths)
-        return Workspace(scope, CheckedFolder("", None))
+        return Workspace(scope, PathDir("", None))
 
     return opened
 

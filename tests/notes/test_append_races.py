@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from notewell.errors import NoteNotWritable
+from notewell.files import Directory, DirHandle
 from notewell.notes import Entry, Workspace
 from notewell.notes.append import TRIES
-from notewell.notes.below import Folder, HeldFolder
 from notewell.notes.scope import scope_of
 
 SAVES = 150
@@ -137,7 +137,7 @@ def entries_in(note: Path) -> Counter[tuple[int, int]]:
 class Watched:
     """A folder that tells of each step when it was taken, so that a test can act in between."""
 
-    def __init__(self, inner: Folder, told: Callable[[str], None]) -> None:
+    def __init__(self, inner: Directory, told: Callable[[str], None]) -> None:
         self._inner = inner
         self._told = told
 
@@ -173,7 +173,7 @@ class Watched:
 
 
 def watched_workspace(root: Path, told: Callable[[str], None]) -> Workspace:
-    return Workspace(scope_of(root, root, ()), Watched(HeldFolder(None), told))
+    return Workspace(scope_of(root, root, ()), Watched(DirHandle(None), told))
 
 
 def test_the_way_to_a_new_note_is_on_disk_before_anything_is_written(tmp_path: Path) -> None:

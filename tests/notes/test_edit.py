@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notewell.errors import EditRefused, NoteBusy
+from notewell.files import WritableDir
 from notewell.notes import Workspace
 from notewell.notes.edit import (
     MAX_EDIT_BYTES,
     MAX_ENTRIES,
     EditableFolder,
 )
-from notewell.notes.held import ChangeableFolder
 
 NOON = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
 
@@ -271,7 +271,7 @@ def test_a_move_that_fails_leaves_no_empty_note(
     folder.create("sub/b.md", b"b")
     with monkeypatch.context() as disk:
         disk.setattr(os, "rename", broken)
-        disk.setattr(ChangeableFolder, "rename_onto_nothing", lambda *_: False)  # as FAT has it
+        disk.setattr(WritableDir, "rename_no_replace", lambda *_: False)  # as FAT has it
         assert refused(lambda: folder.move("a.md", "c.md")).reason == "disk"
         assert refused(lambda: folder.move("sub", "other")).reason == "disk"
     assert all_files(place) == {"a.md": "a", "sub/b.md": "b"}

@@ -1,6 +1,5 @@
 """What writes new notes: a flush before compaction, a session saved as a note, what you accept.
 
-state.py           small files of ours: read whole, replaced whole, one writer at a time
 place.py           START HERE: where a capture writes, and the one way it appends
 flush_decision.py  run or skip, decided from values alone
 flush_prompts.py   what the agent is told in that turn
@@ -46,14 +45,6 @@ if TYPE_CHECKING:
         paths_shown,
     )
     from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
-    from notewell.capture.state import (
-        MAX_STATE_BYTES,
-        add_line,
-        held,
-        read_json,
-        replace,
-        write_json,
-    )
     from notewell.capture.undo import CannotUndo, Cut, Kept, decide_cut, read_bytes
     from notewell.capture.writer import Place, capture_dir, record_append
 else:
@@ -76,7 +67,6 @@ else:
                 "Asked PlaceShown asked_before forget_asked moment note_asked paths_shown"
             ),
             "session_note": "Conversation MESSAGES Saved save_session",
-            "state": "MAX_STATE_BYTES add_line held read_json replace write_json",
             "undo": "CannotUndo Cut Kept decide_cut read_bytes",
             "writer": "Place capture_dir record_append",
         },

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from notewell.capture.flush_decision import Mark, Run, Skip, decide, has_shrunk, is_same_cycle
 from notewell.capture.flush_prompts import TOOL, is_silent
-from notewell.capture.state import add_line, held, read_json, write_json
 from notewell.errors import BadEntry, NoteNotWritable
+from notewell.files import append_json_line, read_json, state_lock, write_json
 from notewell.notes import Entry, user_day
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _claim(
     if facts.access != "rw":  # Then the state folder may be read-only too.
         return decide(facts, settings, None, today, now.timestamp())
     file = place.folder / STATE
-    with held(file):
+    with state_lock(file):
         state = read_json(file)
         mark = _mark(state.get(session))
         decision = decide(facts, settings, mark, today, now.timestamp())
@@ -213,7 +213,7 @@ def _claim(
 
 def _settle(place: Place, session: str, *, done: bool) -> None:
     file = place.folder / STATE
-    with held(file):
+    with state_lock(file):
         state = read_json(file)
         told = state.get(session)
         if isinstance(told, dict):
@@ -254,4 +254,4 @@ def _log(
         "entries": [f"{one.path}#{one.span}" for one in entries],
         "trouble": trouble,
     }
-    add_line(place.folder / LOG, line)
+    append_json_line(place.folder / LOG, line)

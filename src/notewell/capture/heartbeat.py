@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from notewell.capture.state import held, read_json, write_json
+from notewell.files import read_json, state_lock, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def beat(
     Where capture is switched off (`is_on` false), nobody waits for one.
     """
     file = folder / NAME
-    with held(file, wait_s=BEAT_WAIT_S):
+    with state_lock(file, wait_s=BEAT_WAIT_S):
         state = read_json(file)
         at = now.isoformat()
         if not is_on or _moment(state.get("since")) is None:

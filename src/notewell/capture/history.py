@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from notewell.capture.state import add_line, read_lines
+from notewell.files import append_json_line, read_json_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,18 +56,18 @@ def record(folder: Path, write: Write, at: datetime) -> str:
     seed = f"{at.isoformat()} {sorted(told.items())}"
     id_ = hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:ID_CHARS]
     line = {"id": id_, "at": at.isoformat(), **told}
-    add_line(folder / NAME, line, max_bytes=MAX_BYTES)
+    append_json_line(folder / NAME, line, max_bytes=MAX_BYTES)
     return id_
 
 
 def record_undo(folder: Path, id_: str, at: datetime) -> None:
-    add_line(folder / NAME, {"undone": id_, "at": at.isoformat()}, max_bytes=MAX_BYTES)
+    append_json_line(folder / NAME, {"undone": id_, "at": at.isoformat()}, max_bytes=MAX_BYTES)
 
 
 def writes(folder: Path) -> list[Recorded]:
     """From the oldest to the newest."""
     found: dict[str, Recorded] = {}
-    for line in read_lines(folder / NAME):
+    for line in read_json_lines(folder / NAME):
         undone = line.get("undone")
         if isinstance(undone, str) and undone in found:
             before = found[undone]

@@ -22,8 +22,8 @@ from notewell.capture.session_note import (
     page_of,
     record_page,
 )
-from notewell.capture.state import held, read_json, write_json
 from notewell.errors import NoteUnreadable
+from notewell.files import read_json, state_lock, write_json
 from notewell.sessions import (
     TranscriptFolder,
     as_text,
@@ -59,7 +59,7 @@ def save_new_messages(
     Raises `NoteUnreadable` for the transcript, `NoteNotWritable` and `StateNotWritable`.
     """
     file = place.folder / STATE
-    with held(file):
+    with state_lock(file):
         book = _Book(file)
         known = _settled(place, book, ended.session, now)
         found = _new_part(place, ended.transcript, known, messages)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from notewell.capture.history import Write, record, writes
 from notewell.errors import NoteNotWritable
-from notewell.notes import LINK, ChangeableFolder, NotPlain, descend, disk, in_words, read_all
+from notewell.files import LINK, NotPlain, WritableDir, descend, describe_os_error, disk
+from notewell.notes import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,9 @@ def write_new(place: Place, stem: str, text: str) -> str:
     except NotPlain as found:
         raise NoteNotWritable(path, found.why, "put a plain folder there") from None
     except OSError as error:
-        raise NoteNotWritable(path, in_words(error), "mend that; it is saved next time") from error
+        raise NoteNotWritable(
+            path, describe_os_error(error), "mend that; it is saved next time"
+        ) from error
     return f"{FOLDER}/{name}"
 
 
@@ -51,7 +54,7 @@ def encoded(text: str) -> bytes:
 def find_made(place: Place, stem: str, digest: str) -> str | None:
     """The path of a note that `write_new` made before, told by the sha256 of its bytes."""
     try:
-        with closing(ChangeableFolder(_held(place.notes.root))) as parent:
+        with closing(WritableDir(_held(place.notes.root))) as parent:
             for name in _names(stem):
                 if _digest(parent, name) == digest:
                     return f"{FOLDER}/{name}"
@@ -72,7 +75,7 @@ def record_made(
     record(place.folder, write, now)
 
 
-def _digest(parent: ChangeableFolder, name: str) -> str:
+def _digest(parent: WritableDir, name: str) -> str:
     fd = parent.file(name)
     try:
         return hashlib.sha256(read_all(fd, os.fstat(fd).st_size)).hexdigest()
@@ -84,7 +87,7 @@ def _make(root: Path, stem: str, data: bytes) -> str:
     with descend(disk(), (str(root),)) as folder:
         folder.make_folder(FOLDER)
         folder.sync()
-    with closing(ChangeableFolder(_held(root))) as parent:
+    with closing(WritableDir(_held(root))) as parent:
         for name in _names(stem):
             with suppress(FileExistsError):
                 os.close(parent.new_file(name, data))

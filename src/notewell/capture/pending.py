@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.capture.ended import Ended
-from notewell.capture.state import held, read_json, write_json
+from notewell.files import read_json, state_lock, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +25,7 @@ def remember(folder: Path, ended: Ended) -> None:
     """This conversation goes on; nobody will say when it is over."""
     file = folder / NAME
     told = {"transcript": str(ended.transcript), "host": ended.host, "cwd": ended.cwd}
-    with held(file):
+    with state_lock(file):
         state = read_json(file)
         if state.pop(ended.session, None) == told and not state:
             return
@@ -41,7 +41,7 @@ def earlier(folder: Path, session: str) -> list[Ended]:
 
 def forget(folder: Path, sessions: Collection[str]) -> None:
     file = folder / NAME
-    with held(file):
+    with state_lock(file):
         state = read_json(file)
         write_json(file, {id_: told for id_, told in state.items() if id_ not in sessions})
 

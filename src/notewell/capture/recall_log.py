@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.capture.state import add_line, read_lines
+from notewell.files import append_json_line, read_json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,13 +25,13 @@ def note_recall(folder: Path, places: Iterable[tuple[str, Span]], day: date) -> 
     """These lines were shown in answer to a question of that day."""
     told = [[path, span.start_line, span.end_line] for path, span in places][:MAX_PLACES]
     if told:
-        add_line(folder / NAME, {"day": day.isoformat(), "places": told})
+        append_json_line(folder / NAME, {"day": day.isoformat(), "places": told})
 
 
 def recall_days(folder: Path) -> dict[tuple[str, int], set[str]]:
     """For each line of each note, the days on which it was shown."""
     found: dict[tuple[str, int], set[str]] = {}
-    for line in read_lines(folder / NAME):
+    for line in read_json_lines(folder / NAME):
         for place in _places(line.get("places")):
             for number in range(place[1], min(place[2], place[1] + 200) + 1):
                 found.setdefault((place[0], number), set()).add(str(line.get("day")))

@@ -15,10 +15,10 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from notewell.capture.recall_log import recall_days
-from notewell.capture.state import held, read_json, write_json
 from notewell.capture.statements import Statement, statements
 from notewell.core import word_set
 from notewell.errors import NoteUnreadable
+from notewell.files import read_json, state_lock, write_json
 from notewell.notes import Entry, Section
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def accept(place: Place, proposal: Proposal, section: str, *, now: datetime) -> 
 def decline(folder: Path, ids: Collection[str], *, now: datetime) -> None:
     """Not to be proposed again."""
     file = folder / DECLINED
-    with held(file):
+    with state_lock(file):
         known = {**read_json(file), **dict.fromkeys(ids, now.isoformat())}
         write_json(file, dict(list(known.items())[-MAX_DECLINED:]))
 

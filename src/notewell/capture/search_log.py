@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.capture.state import add_line, read_lines
+from notewell.files import append_json_line, read_json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +60,7 @@ def note_asked(folder: Path, asked: Asked) -> None:
         "hits": [list(place) for place in asked.places[:MAX_PLACES]],
     }
     # Not worth a wait for the disk: a power cut may take the last question along.
-    add_line(folder / NAME, line, max_bytes=MAX_BYTES, durable=False)
+    append_json_line(folder / NAME, line, max_bytes=MAX_BYTES, durable=False)
 
 
 def forget_asked(folder: Path) -> None:
@@ -72,7 +72,7 @@ def forget_asked(folder: Path) -> None:
 
 def asked_before(folder: Path) -> list[Asked]:
     """From the newest to the oldest that was kept."""
-    told = (_asked(line) for line in read_lines(folder / NAME))
+    told = (_asked(line) for line in read_json_lines(folder / NAME))
     return [one for one in told if one is not None][::-1]
 
 

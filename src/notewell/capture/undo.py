@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from notewell.capture.history import record_undo, writes
 from notewell.errors import BadRequest, NoteUnreadable, NotewellError
-from notewell.notes import NotPlain, descend, disk, identity, in_words, locked, read_all
+from notewell.files import NotPlain, descend, describe_os_error, disk, identity
+from notewell.notes import locked_note, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,10 +108,10 @@ def undo(root: Path, folder: Path, id_: str, *, now: datetime, wait_s: float = W
     recorded = _only(folder, id_)
     write = recorded.write
     try:
-        with _open(root, write.path) as note, locked(note.fd, write.path, wait_s=wait_s):
+        with _open(root, write.path) as note, locked_note(note.fd, write.path, wait_s=wait_s):
             note.take_out(recorded)
     except (OSError, NotPlain) as error:
-        why = error.why if isinstance(error, NotPlain) else in_words(error)
+        why = error.why if isinstance(error, NotPlain) else describe_os_error(error)
         raise CannotUndo(recorded.id, write.path, why) from error
     with suppress(NotewellError):
         # The bytes are out: what goes wrong here is no reason to say that they are not. Asked
@@ -142,7 +143,7 @@ def read_bytes(root: Path, path: str) -> bytes:
     except NotPlain as found:
         raise NoteUnreadable(path, found.why) from None
     except OSError as error:
-        raise NoteUnreadable(path, in_words(error)) from error
+        raise NoteUnreadable(path, describe_os_error(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,14 +164,14 @@ def _configured() -> dict[str, Place]:
 
 def first_token(book: TokenBook, state: Path, agents: Sequence[str]) -> Path | None:
     """Where the owner's token is, if there was none at all and one was made now."""
-    from notewell.capture import replace
+    from notewell.files import write_state
     from notewell.http_service import OWNER, OWNER_FILE, Wish
 
     if any(one.kind == "bearer" for one in book.tokens()):
         return None
     _, secret = book.create(Wish(OWNER, tuple(agents), ("admin",)))
     file = state / OWNER_FILE
-    replace(file, f"{secret}\n".encode())
+    write_state(file, f"{secret}\n".encode())
     return file
 
 
@@ -185,7 +185,7 @@ def _address(arguments: argparse.Namespace, port: int) -> str:
 
 @contextmanager
 def _known_as(state: Path, address: str) -> Iterator[str]:
-    from notewell.capture import read_json, write_json
+    from notewell.files import read_json, write_json
 
     told: Mapping[str, Any] = {"pid": os.getpid(), "url": address}
     if running_at(state) is None:  # Links are for any of several servers: the first is named.
@@ -200,7 +200,7 @@ def _known_as(state: Path, address: str) -> Iterator[str]:
 
 def running_at(state: Path) -> str | None:
     """The address of a server that runs on this state folder."""
-    from notewell.capture import read_json
+    from notewell.files import read_json
 
     told = read_json(state / RUNNING)
     url, pid = told.get("url"), told.get("pid")

@@ -113,7 +113,8 @@ class QmdBackend:
         place = locate(self._root, self._driver.collections, path)
         if place is None:
             return self._builtin.get(path)
-        from notewell.notes import disk, read_note
+        from notewell.files import disk
+        from notewell.notes import read_note
 
         return read_note(disk(), (str(place.root), *place.parts), path).text
 

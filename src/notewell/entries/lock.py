@@ -7,13 +7,11 @@ lock when its holder dies. Readers do not ask for it.
 
 from __future__ import annotations
 
-import os
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from notewell.entries.errors import EntriesBusy, EntriesUnreadable
-from notewell.errors import NoteBusy
-from notewell.notes import locked
+from notewell.files import LockFailed, LockTimeout, describe_os_error, file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,13 +27,12 @@ def alone(folder: Path, *, wait_s: float = WAIT_S) -> Iterator[None]:
     """Nobody else of ours writes meanwhile; makes the folder where there is none."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        why = (error.strerror or "unknown error").lower()
-        raise EntriesUnreadable(str(folder), why) from error
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(fd, str(folder), wait_s=wait_s))
-        except NoteBusy as busy:
-            raise EntriesBusy(str(folder), busy.waited_s) from None
-        yield
+        raise EntriesUnreadable(str(folder), describe_os_error(error)) from error
+    try:
+        with file_lock(folder / NAME, wait_s=wait_s):
+            yield
+    except LockTimeout as busy:
+        raise EntriesBusy(str(folder), busy.waited_s) from None
+    except LockFailed as failed:
+        raise EntriesUnreadable(str(folder), describe_os_error(failed.error)) from failed.error

@@ -1,15 +1,75 @@
-"""files."""
+"""Files on disk: the one implementation of locks, atomic replacement and link-safe opening.
+
+private.py       modes of our own files and folders; fsync of a folder
+locks.py         an exclusive lock between processes
+atomic.py        a file replaced or made as a whole, durable on request
+nofollow.py      directories and files opened without following links
+writable_dir.py  such a directory with create, rename and remove
+state.py         small JSON state files and logs
+
+Every package above may use it. It knows nothing about notes, indexes or models.
+"""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.files.private import make_private, open_model, open_private, sync_directory
+    from notewell.files.atomic import create_file, replace_file
+    from notewell.files.locks import (
+        Holder,
+        LockFailed,
+        LockState,
+        LockTimeout,
+        file_lock,
+        inspect_lock,
+        locked_fd,
+    )
+    from notewell.files.nofollow import (
+        LINK,
+        Directory,
+        DirHandle,
+        NotPlain,
+        PathDir,
+        descend,
+        describe_os_error,
+        disk,
+        identity,
+        open_resolved,
+        why_not_plain,
+    )
+    from notewell.files.private import (
+        PRIVATE_FILE,
+        make_private,
+        open_model,
+        open_private,
+        sync_directory,
+    )
+    from notewell.files.state import (
+        MAX_STATE_BYTES,
+        append_json_line,
+        read_json,
+        read_json_lines,
+        state_lock,
+        write_json,
+        write_state,
+    )
+    from notewell.files.writable_dir import WritableDir
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "private": "make_private open_model open_private sync_directory",
+            "atomic": "create_file replace_file",
+            "locks": ("Holder LockFailed LockState LockTimeout file_lock inspect_lock locked_fd"),
+            "nofollow": (
+                "DirHandle Directory LINK NotPlain PathDir descend describe_os_error disk "
+                "identity open_resolved why_not_plain"
+            ),
+            "private": "PRIVATE_FILE make_private open_model open_private sync_directory",
+            "state": (
+                "MAX_STATE_BYTES append_json_line read_json read_json_lines state_lock "
+                "write_json write_state"
+            ),
+            "writable_dir": "WritableDir",
         },
     )

@@ -1,7 +1,7 @@
-"""Files and folders of our own: closed to others whatever the umask, and on disk when we say so.
+"""Files and folders of our own: closed to other users whatever the umask, and durable on request.
 
-What we note down is for its owner alone. A model is public, and a folder of models may be shared,
-so others may read it; but whoever could write it would decide what every search finds.
+State files are for their owner alone. A model is public, and a folder of models may be shared, so
+others may read it; but a user who could write it would decide what every search finds.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ MODEL_FILE = 0o644
 
 
 def make_private(folder: Path) -> None:
-    """A folder and what is missing above it, for their owner alone.
+    """Make a folder and its missing parents, for their owner alone.
 
-    `mkdir(parents=True)` gives its mode to the last one only. They are on disk when this returns:
-    what is written in a folder that the disk does not know yet would be lost with it.
+    `mkdir(parents=True)` gives the mode to the last one only. Each is fsynced into its parent:
+    otherwise a power cut could lose the folder together with durable files in it.
     """
     if not folder.is_dir():
         make_private(folder.parent)
@@ -29,8 +29,8 @@ def make_private(folder: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """The names in a folder, on disk."""
-    if os.name == "nt":  # Windows has no descriptors for directories; its rename is journalled.
+    """Force the names in a folder to disk: the second half of a durable create or rename."""
+    if os.name == "nt":  # Windows has no descriptors for directories; NTFS journals renames.
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -40,9 +40,10 @@ def sync_directory(path: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """For `open(..., opener=...)`."""
+    """An opener for `open(..., opener=open_private)`."""
     return os.open(path, flags, PRIVATE_FILE)
 
 
 def open_model(path: str, flags: int) -> int:
+    """The same for model weights, which others may read."""
     return os.open(path, flags, MODEL_FILE)

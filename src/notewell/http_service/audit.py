@@ -11,8 +11,8 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from notewell.capture import add_line
 from notewell.errors import NotewellError
+from notewell.files import append_json_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,6 @@ class Audit:
             **facts,
         }
         try:
-            add_line(self._path, told, max_bytes=MAX_BYTES)
+            append_json_line(self._path, told, max_bytes=MAX_BYTES)
         except NotewellError as error:
             _log.warning("a write is missing in the audit log: %s", error)

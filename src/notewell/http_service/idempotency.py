@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from notewell.capture import read_json, write_json
+from notewell.files import read_json, write_json
 from notewell.http_service.problems import Problem
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-from notewell.capture import held, read_json, write_json
+from notewell.files import read_json, state_lock, write_json
 from notewell.http_service.tokens import digest_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Links:
     def make(self) -> str:
         """A code nobody has used yet."""
         code = secrets.token_urlsafe(CODE_BYTES)
-        with held(self._path):
+        with state_lock(self._path):
             known = sorted(self._good().items(), key=lambda one: one[1])
             kept = dict(known[-(MAX_LINKS - 1) :])
             write_json(self._path, {**kept, digest_of(code): self._time_s() + LIFE_S})
@@ -41,7 +41,7 @@ class Links:
 
     def take(self, code: str) -> bool:
         """Whether it was good; it is not any more."""
-        with held(self._path):
+        with state_lock(self._path):
             known = self._good()
             found = known.pop(digest_of(code), None)
             if found is not None:

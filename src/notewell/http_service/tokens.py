@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from notewell.capture import MAX_STATE_BYTES, held, write_json
 from notewell.core import BadSessionKey, normal_agent_id, parse_session_key
 from notewell.errors import BadRequest, BadSetting, StateNotWritable
+from notewell.files import MAX_STATE_BYTES, state_lock, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -162,7 +162,7 @@ class TokenBook:
             kind=wish.kind,
             session_key=_checked_key(wish.session_key),
         )
-        with held(self._path):
+        with state_lock(self._path):
             known = self._current()
             kept = _with_room(known, wish.kind)
             if len(kept) >= MAX_TOKENS:
@@ -172,7 +172,7 @@ class TokenBook:
 
     def revoke(self, token_id: str) -> Token:
         """Raises `BadRequest` if there is no such token."""
-        with held(self._path):
+        with state_lock(self._path):
             known = self._current()
             found = next((one for one in known.values() if one.id == token_id), None)
             if found is None:
@@ -183,7 +183,7 @@ class TokenBook:
     def used(self, token_id: str) -> None:
         """Notes the day, once a day."""
         today = self._now().date().isoformat()
-        with held(self._path):
+        with state_lock(self._path):
             known = self._current()
             changed = {
                 digest: replace(one, last_used=today) if one.id == token_id else one

@@ -20,8 +20,8 @@ import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.errors import NoteNotWritable
-from notewell.files import make_private, sync_directory
-from notewell.notes import in_words, locked
+from notewell.files import describe_os_error, make_private, sync_directory
+from notewell.notes import locked_note
 from notewell.sessions import BLOCK_BYTES, MAX_TRANSCRIPT_BYTES
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def add_turns(file: Path, turns: Sequence[Turn], key: str, now: datetime) -> int
     try:
         make_private(file.parent)
         fd = os.open(file, _FLAGS, 0o600)
-        with locked(fd, name, wait_s=WAIT_S):
+        with locked_note(fd, name, wait_s=WAIT_S):
             return _add(fd, file, list(_records(turns, key, now)), now)
     except OSError as error:
-        why = "its disk is full" if error.errno == errno.ENOSPC else in_words(error)
+        why = "its disk is full" if error.errno == errno.ENOSPC else describe_os_error(error)
         raise NoteNotWritable(name, why, "mend that, then send the turns again") from error
 
 

@@ -2,18 +2,15 @@
 
 names.py      what a note may be called
 scope.py      which paths belong to a memory, decided without touching the disk
-below.py      folders and files opened so that no symbolic link is ever followed
 find.py       one look at the disk
-read.py       one note: bytes and the stat that belongs to them
+note_file.py  one note: its bytes with the stat that belongs to them, and its lock
 clean.py      bytes to text
 entry.py      what an append adds: an entry and its mark, as lines
 section.py    a section by its heading
-tail.py       which bytes put those lines behind the bytes that are there
-target.py     which note an entry goes to
-lock.py       one appender at a time
+append_format.py  which bytes put those lines behind the bytes that are there
+append_target.py  which note an entry goes to
 append.py     one entry more at the end of a note: how the user's notes are written to
-own.py        the folder an agent may edit, and nothing outside it
-held.py       that folder, held open while something in it changes
+agent_folder.py  the folder an agent may edit, and nothing outside it
 edit.py       create, replace, move and trash in there: compare and swap, nothing lost
 workspace.py  START HERE: open, scan, read, append
 """
@@ -24,12 +21,9 @@ if TYPE_CHECKING:
     from notewell.notes.append import Appended
     from notewell.notes.append_format import add_to_section
     from notewell.notes.append_target import user_day
-    from notewell.notes.below import LINK, NotPlain, descend, disk, identity, in_words
     from notewell.notes.edit import Content, EditableFolder, Kind, Listed
     from notewell.notes.entry import MAX_ENTRY_BYTES, Block, Entry
     from notewell.notes.excerpt import Lines, lines_of
-    from notewell.notes.held import ChangeableFolder
-    from notewell.notes.lock import locked
     from notewell.notes.names import (
         IGNORED_FOLDERS,
         is_conflict_copy,
@@ -37,7 +31,7 @@ if TYPE_CHECKING:
         shown,
         untellable,
     )
-    from notewell.notes.read import read_all, read_note
+    from notewell.notes.note_file import locked_note, read_all, read_note
     from notewell.notes.scope import ExtraPath
     from notewell.notes.section import Section
     from notewell.notes.workspace import Workspace
@@ -50,14 +44,11 @@ else:
             "append": "Appended",
             "append_format": "add_to_section",
             "append_target": "user_day",
-            "below": "LINK NotPlain descend disk identity in_words",
             "edit": "Content EditableFolder Kind Listed",
             "entry": "Block Entry MAX_ENTRY_BYTES",
             "excerpt": "Lines lines_of",
-            "held": "ChangeableFolder",
-            "lock": "locked",
             "names": "IGNORED_FOLDERS is_conflict_copy is_note_name shown untellable",
-            "read": "read_all read_note",
+            "note_file": "locked_note read_all read_note",
             "scope": "ExtraPath",
             "section": "Section",
             "workspace": "Workspace",

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import EditRefused
-from notewell.notes.below import NotPlain, descend, in_words
-from notewell.notes.held import ChangeableFolder
+from notewell.files import NotPlain, WritableDir, descend, describe_os_error
 from notewell.notes.names import is_note_name
 from notewell.notes.scope import scope_of
 
@@ -78,22 +77,22 @@ class OwnFolder:
         return self.scope.locate(f"{key}/x.md") is not None
 
     @contextmanager
-    def at(self, names: tuple[str, ...]) -> Iterator[ChangeableFolder]:
+    def at(self, names: tuple[str, ...]) -> Iterator[WritableDir]:
         way = (str(self.scope.root), *self.folder.split("/"), *names)
-        with descend(ChangeableFolder(None), way) as folder:
-            yield cast("ChangeableFolder", folder)
+        with descend(WritableDir(None), way) as folder:
+            yield folder
 
     def make_folders(self, names: tuple[str, ...]) -> None:
         below = (*self.folder.split("/"), *names)
         for depth, name in enumerate(below):
-            with descend(ChangeableFolder(None), (str(self.scope.root), *below[:depth])) as parent:
+            with descend(WritableDir(None), (str(self.scope.root), *below[:depth])) as parent:
                 parent.make_folder(name)
 
     def sync(self, names: tuple[str, ...]) -> None:
         """Returns when the way to what was made is on disk."""
         way = (str(self.scope.root), *self.folder.split("/"), *names)
         for depth in range(1, len(way) + 1):
-            with descend(ChangeableFolder(None), way[:depth]) as folder:
+            with descend(WritableDir(None), way[:depth]) as folder:
                 folder.sync()
 
 
@@ -113,4 +112,4 @@ def telling(path: str) -> Iterator[None]:
         why = "a file is no folder, nor a folder a file"
         raise EditRefused(path, "kind", why, "look what is there") from error
     except OSError as error:
-        raise EditRefused(path, "disk", in_words(error), "mend that first") from error
+        raise EditRefused(path, "disk", describe_os_error(error), "mend that first") from error

@@ -27,20 +27,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteNotWritable
+from notewell.files import NotPlain, describe_os_error
 from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.append_format import Addition, add_lines, add_to_section, is_utf16
 from notewell.notes.append_target import Target, target_of
-from notewell.notes.below import NotPlain, in_words
 from notewell.notes.entry import Block, Entry
-from notewell.notes.lock import locked
-from notewell.notes.read import TOO_LARGE, read_all
+from notewell.notes.note_file import TOO_LARGE, locked_note, read_all
 from notewell.notes.section import Section, headings_above
 
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from notewell.notes.below import Folder
+    from notewell.files import Directory
     from notewell.types import Span
 
 TRIES = 8
@@ -69,7 +68,7 @@ class Appended:
 
 
 def append_entry(
-    disk: Folder, root: Path, entry: Entry, to: date | Section, *, wait_s: float
+    disk: Directory, root: Path, entry: Entry, to: date | Section, *, wait_s: float
 ) -> Appended:
     """Put the entry at the end of the day's note, or under a heading of MEMORY.md.
 
@@ -100,7 +99,7 @@ class _Append:
         for _ in range(TRIES):
             fd = self.target.open()
             left_s = max(0.0, deadline - time.monotonic())
-            with locked(fd, self.target.path, wait_s=left_s):
+            with locked_note(fd, self.target.path, wait_s=left_s):
                 if not self.target.is_at(fd):
                     continue  # replaced while we waited for the lock
                 done = self._once(fd)
@@ -227,4 +226,4 @@ def _told(error: OSError) -> tuple[str, str]:
             return "a folder, not a file", PLAIN
         case errno.ENOLCK | errno.EOPNOTSUPP:
             return "its file system has no locks", "keep the workspace on a local disk"
-    return in_words(error), f"mend that; {AGAIN}"
+    return describe_os_error(error), f"mend that; {AGAIN}"

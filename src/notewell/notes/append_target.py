@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from notewell.notes.below import descend, identity
+from notewell.files import descend, identity
 from notewell.notes.section import Section
 
 if TYPE_CHECKING:
     from datetime import tzinfo
     from pathlib import Path
 
-    from notewell.notes.below import Folder
+    from notewell.files import Directory
 
 
 def user_day(moment: datetime, zone: tzinfo) -> date:
@@ -32,7 +32,7 @@ def user_day(moment: datetime, zone: tzinfo) -> date:
 class Target:
     """A note that is there or will be, reached anew each time, never through a link."""
 
-    disk: Folder
+    disk: Directory
     folders: tuple[str, ...]
     """From the disk down: the workspace by its absolute path, then perhaps `memory`."""
     name: str
@@ -65,14 +65,14 @@ class Target:
                 folder.sync()
 
 
-def target_of(disk: Folder, root: Path, to: date | Section) -> Target:
+def target_of(disk: Directory, root: Path, to: date | Section) -> Target:
     if isinstance(to, Section):
         return Target(disk, (str(root),), _curated_name(disk, root))
     day = date(to.year, to.month, to.day)  # a datetime is a date too, and prints as more
     return Target(disk, (str(root), "memory"), f"{day.isoformat()}.md")
 
 
-def _curated_name(disk: Folder, root: Path) -> str:
+def _curated_name(disk: Directory, root: Path) -> str:
     """`MEMORY.md`, unless the user has chosen `memory.md`."""
     with closing(disk.folder(str(root))) as folder:
         for name in ("MEMORY.md", "memory.md"):

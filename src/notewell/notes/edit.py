@@ -26,17 +26,16 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from notewell.errors import EditRefused
+from notewell.files import NotPlain, identity, why_not_plain
 from notewell.notes.agent_folder import OwnFolder, telling
-from notewell.notes.below import NotPlain, identity, why_not_plain
-from notewell.notes.lock import locked
 from notewell.notes.names import is_note_name
-from notewell.notes.read import read_all
+from notewell.notes.note_file import locked_note, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from notewell.notes.held import ChangeableFolder
+    from notewell.files import WritableDir
 
 Kind: TypeAlias = Literal["note", "folder"]
 
@@ -194,14 +193,14 @@ class EditableFolder:
     # -- still the same? ------------------------------------------------------------------------
 
     @contextmanager
-    def _locked(self, parent: ChangeableFolder, names: tuple[str, ...]) -> Iterator[int]:
+    def _locked(self, parent: WritableDir, names: tuple[str, ...]) -> Iterator[int]:
         path = "/".join(names)
         fd = parent.file_to_change(names[-1])
-        with locked(fd, path, wait_s=self._wait_s):
+        with locked_note(fd, path, wait_s=self._wait_s):
             self._require_at(parent, names, fd)
             yield fd
 
-    def _require_at(self, parent: ChangeableFolder, names: tuple[str, ...], fd: int) -> None:
+    def _require_at(self, parent: WritableDir, names: tuple[str, ...], fd: int) -> None:
         if identity(parent.stat(names[-1])) != identity(os.fstat(fd)):
             raise EditRefused("/".join(names), "changed", "it was replaced meanwhile", AGAIN)
 
@@ -222,16 +221,16 @@ class EditableFolder:
 
     def _renamed(
         self,
-        source: ChangeableFolder,
+        source: WritableDir,
         name: str,
         names: tuple[str, ...],
-        claim: Callable[[ChangeableFolder, str], None],
+        claim: Callable[[WritableDir, str], None],
     ) -> None:
         """To a name that nobody has: in one step, or onto an empty thing of our own."""
         with telling("/".join(names)):
             self._own.make_folders(names[:-1])
             with self._own.at(names[:-1]) as target:
-                if not source.rename_onto_nothing(name, target, names[-1]):
+                if not source.rename_no_replace(name, target, names[-1]):
                     claim(target, names[-1])
                     with target.removed_on_failure(names[-1]):
                         source.rename(name, target, names[-1])
@@ -239,7 +238,7 @@ class EditableFolder:
 
     # -- trash -----------------------------------------------------------------------------------
 
-    def _into_trash(self, parent: ChangeableFolder, names: tuple[str, ...]) -> str:
+    def _into_trash(self, parent: WritableDir, names: tuple[str, ...]) -> str:
         with self._place_in_trash(names) as (place, told):
             parent.rename(names[-1], place, names[-1])
             parent.sync()
@@ -251,7 +250,7 @@ class EditableFolder:
             return told
 
     @contextmanager
-    def _place_in_trash(self, names: tuple[str, ...]) -> Iterator[tuple[ChangeableFolder, str]]:
+    def _place_in_trash(self, names: tuple[str, ...]) -> Iterator[tuple[WritableDir, str]]:
         """A new folder, where the way to the note is kept too."""
         with self._own.at(()) as top:
             top.make_folder(TRASH)
@@ -265,11 +264,11 @@ class EditableFolder:
         self._own.sync((TRASH, claim, *names[:-1]))
 
 
-def _claim_file(folder: ChangeableFolder, name: str) -> None:
+def _claim_file(folder: WritableDir, name: str) -> None:
     os.close(folder.new_file(name, b""))
 
 
-def _claim_folder(folder: ChangeableFolder, name: str) -> None:
+def _claim_folder(folder: WritableDir, name: str) -> None:
     folder.claim_folder(name)
 
 

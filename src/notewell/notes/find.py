@@ -15,8 +15,8 @@ import stat
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from notewell.files import LINK, NotPlain, descend, describe_os_error, why_not_plain
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes.below import LINK, NotPlain, descend, in_words, why_not_plain
 from notewell.notes.names import (
     IGNORED_FOLDERS,
     is_conflict_copy,
@@ -24,18 +24,18 @@ from notewell.notes.names import (
     shown,
     untellable,
 )
-from notewell.notes.read import TOO_LARGE, note_stat
+from notewell.notes.note_file import TOO_LARGE, note_stat
 from notewell.notes.scope import MAX_FOLDERS
 from notewell.types import FoundNote, Ignored, Scan
 
 if TYPE_CHECKING:
     import os
 
-    from notewell.notes.below import Folder
+    from notewell.files import Directory
     from notewell.notes.scope import Place, Scope
 
 
-def find_notes(scope: Scope, disk: Folder, root: Folder) -> Scan:
+def find_notes(scope: Scope, disk: Directory, root: Directory) -> Scan:
     """Look through every place of the memory; `root` is the workspace, already open."""
     look = _Look(scope)
     for place in scope.places:
@@ -60,7 +60,7 @@ class _Look:
             unreadable=_listed(self._unreadable),
         )
 
-    def at(self, place: Place, start: Folder) -> None:
+    def at(self, place: Place, start: Directory) -> None:
         try:
             with descend(start, place.names[:-1]) as parent:
                 self._look_in(parent, place)
@@ -72,7 +72,7 @@ class _Look:
         except OSError as error:
             self._could_not_look(place.key, error)
 
-    def _look_in(self, parent: Folder, place: Place) -> None:
+    def _look_in(self, parent: Directory, place: Place) -> None:
         if not place.names:  # the workspace itself, as an extra path
             self._walk(parent, "", place, ())
             return
@@ -88,7 +88,7 @@ class _Look:
         elif place.configured:
             self._ignored[place.key] = "not a Markdown file; its name must end in .md"
 
-    def _walk(self, folder: Folder, prefix: str, place: Place, below: tuple[str, ...]) -> None:
+    def _walk(self, folder: Directory, prefix: str, place: Place, below: tuple[str, ...]) -> None:
         """Everything in this folder; `prefix` begins the keys, `below` is the way from `place`."""
         for entry in folder.entries():
             name = entry.name
@@ -108,7 +108,7 @@ class _Look:
                 self._could_not_look(prefix + name, error)
 
     def _step_down(
-        self, parent: Folder, name: str, prefix: str, place: Place, below: tuple[str, ...]
+        self, parent: Directory, name: str, prefix: str, place: Place, below: tuple[str, ...]
     ) -> None:
         key = prefix + name
         if why := untellable(name):
@@ -120,7 +120,7 @@ class _Look:
                 self._walk(folder, self._prefix(key), place, (*below, name))
 
     def _meet(
-        self, folder: Folder, name: str, key: str, place: Place, below: tuple[str, ...]
+        self, folder: Directory, name: str, key: str, place: Place, below: tuple[str, ...]
     ) -> None:
         if not place.wants((*below, name)):
             return
@@ -146,10 +146,10 @@ class _Look:
         self._notes[key] = FoundNote(key, note_stat(status))
 
     def _could_not_look(self, key: str, error: OSError) -> None:
-        self._unreadable[shown(key)] = in_words(error)
+        self._unreadable[shown(key)] = describe_os_error(error)
         if self._root_key.startswith(self._prefix(key)):
             # An extra path above the workspace: it covers notes whose keys do not begin with it.
-            self._unreadable["."] = in_words(error)
+            self._unreadable["."] = describe_os_error(error)
 
     def _prefix(self, key: str) -> str:
         """An extra path may lie above the workspace; below that, keys are relative again."""

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.errors import NotANote, WorkspaceMissing
-from notewell.notes.below import NotPlain, disk, in_words
+from notewell.files import NotPlain, describe_os_error, disk
 from notewell.notes.scope import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from notewell.files import Directory
     from notewell.notes.append import Appended
-    from notewell.notes.below import Folder
     from notewell.notes.entry import Entry
     from notewell.notes.scope import ExtraPath, Scope
     from notewell.notes.section import Section
@@ -29,7 +29,7 @@ APPEND_WAIT_S = 10.0
 class Workspace:
     """Holds no descriptor between calls, so there is nothing to close."""
 
-    def __init__(self, scope: Scope, folders: Folder) -> None:
+    def __init__(self, scope: Scope, folders: Directory) -> None:
         self._scope = scope
         self._disk = folders
 
@@ -73,7 +73,7 @@ class Workspace:
         Raises `NotANote` for what is not of this memory, and `NoteUnreadable` for a note
         that is not there, too large, or not ours to read.
         """
-        from notewell.notes.read import read_note
+        from notewell.notes.note_file import read_note
 
         names = self._scope.locate(path)
         if names is None:
@@ -94,7 +94,7 @@ class Workspace:
         self._open_root().close()
         return append_entry(self._disk, self.root, entry, to, wait_s=wait_s)
 
-    def _open_root(self) -> Folder:
+    def _open_root(self) -> Directory:
         try:
             return self._disk.folder(str(self.root))
         except NotPlain as found:
@@ -110,4 +110,4 @@ def _why_no_workspace(error: OSError) -> str:
         return "it is not a folder"
     if error.errno in {errno.EACCES, errno.EPERM}:
         return "no permission to list it"
-    return in_words(error)
+    return describe_os_error(error)

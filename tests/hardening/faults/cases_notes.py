@@ -23,12 +23,12 @@ from notewell.capture import (
     ToolCall,
     capture_dir,
     flush,
-    read_json,
     save_new_messages,
     writes,
 )
 from notewell.capture.undo import undo
 from notewell.errors import BadRequest, EditRefused
+from notewell.files import read_json
 from notewell.memory import Memory
 from notewell.notes import EditableFolder, Workspace
 from notewell.redaction import Redactor, load_mask_key

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from notewell.capture import Place, add_line, read_json, write_json, writes
-from notewell.capture.state import read_lines
+from notewell.capture import Place, writes
 from notewell.capture.undo import undo
 from notewell.errors import EditRefused, StateNotWritable
+from notewell.files import append_json_line, read_json, read_json_lines, writable_dir, write_json
 from notewell.index import IndexFolder
-from notewell.notes import EditableFolder, Entry, Workspace, held
+from notewell.notes import EditableFolder, Entry, Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)
@@ -40,13 +40,13 @@ def names(folder: Path) -> list[str]:
 
 def test_a_line_that_fits_only_in_part_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    add_line(log, {"number": 1})
+    append_json_line(log, {"number": 1})
     whole = log.read_bytes()
     with files_up_to(len(whole) + 5), pytest.raises(StateNotWritable):
-        add_line(log, {"number": 2})
+        append_json_line(log, {"number": 2})
     assert log.read_bytes() == whole
-    add_line(log, {"number": 3})
-    assert list(read_lines(log)) == [{"number": 1}, {"number": 3}]
+    append_json_line(log, {"number": 3})
+    assert list(read_json_lines(log)) == [{"number": 1}, {"number": 3}]
 
 
 def test_what_a_kill_left_of_a_state_file_goes_with_the_next_write(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_an_agents_note_is_whole_with_and_without_files_that_have_no_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, unnamed: bool
 ) -> None:
     if not unnamed:
-        monkeypatch.setattr(held, "_UNNAMED", 0)
+        monkeypatch.setattr(writable_dir, "_UNNAMED", 0)
     own = EditableFolder(tmp_path.resolve(), "memory/claude", now=lambda: NOW)
     own.create("plan.md", b"old")
     with pytest.raises(EditRefused, match="something of that name is there"):
@@ -92,7 +92,7 @@ def test_an_agents_note_is_whole_with_and_without_files_that_have_no_name(
 def test_a_file_system_that_knows_no_unnamed_files_gets_named_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "_UNNAMED", os.O_DIRECTORY)  # EISDIR, as old systems say it
+    monkeypatch.setattr(writable_dir, "_UNNAMED", os.O_DIRECTORY)  # EISDIR, as old systems say it
     own = EditableFolder(tmp_path.resolve(), "memory/claude", now=lambda: NOW)
     own.create("plan.md", b"old")
     assert own.read("plan.md").data == b"old"

@@ -1,20 +1,28 @@
-"""One note from disk to clean text, and the stat that belongs to it."""
+"""One note as a file: read as clean text with the stat that belongs to it, and locked.
+
+The lock is on the note itself. A lock file would lie among the notes, where tools that sync
+folders would carry it around; and agents that keep their state in different places meet at the
+same lock. It is advisory: an editor does not take it.
+"""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from notewell.errors import NotANote, NoteUnreadable
+from notewell.errors import NotANote, NoteBusy, NoteUnreadable
+from notewell.files import LockTimeout, NotPlain, descend, describe_os_error, locked_fd
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes.below import NotPlain, descend, in_words
 from notewell.notes.clean import clean
 from notewell.types import Note, NoteStat
 
 if TYPE_CHECKING:
-    from notewell.notes.below import Folder
+    from collections.abc import Iterator
+
+    from notewell.files import Directory
 
 TOO_LARGE = f"larger than {MAX_NOTE_BYTES // 2**20} MiB, the most a note may have"
 
@@ -25,25 +33,38 @@ READ_BYTES = 64 * 1024
 """What is asked for once a file has given all it promised: mostly nothing."""
 
 
+@contextmanager
+def locked_note(fd: int, path: str, *, wait_s: float) -> Iterator[None]:
+    """Hold the lock of an open note, which errors call `path`; closes the descriptor in the end.
+
+    Raises `NoteBusy`.
+    """
+    try:
+        with locked_fd(fd, wait_s=wait_s):
+            yield
+    except LockTimeout as busy:
+        raise NoteBusy(path, busy.waited_s) from None
+
+
 def note_stat(status: os.stat_result) -> NoteStat:
     return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-def read_note(disk: Folder, names: tuple[str, ...], path: str) -> Note:
+def read_note(disk: Directory, names: tuple[str, ...], path: str) -> Note:
     """The note at `names` below the disk's root, known to the user as `path`."""
     try:
         data, stat = _read_bytes(disk, names)
     except NotPlain:
         raise NotANote(path) from None
     except OSError as error:
-        why = TOO_LARGE if error.errno == errno.EFBIG else in_words(error)
+        why = TOO_LARGE if error.errno == errno.EFBIG else describe_os_error(error)
         raise NoteUnreadable(path, why) from error
     text, repairs = clean(data)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Note(path, text, digest, stat, repairs)
 
 
-def _read_bytes(disk: Folder, names: tuple[str, ...]) -> tuple[bytes, NoteStat]:
+def _read_bytes(disk: Directory, names: tuple[str, ...]) -> tuple[bytes, NoteStat]:
     with descend(disk, names[:-1]) as folder:
         fd = folder.file(names[-1])
     try:

@@ -1,15 +1,16 @@
-"""Folders and files opened so that no symbolic link is ever followed, not even in a race.
+"""Directories and files opened so that no symbolic link is ever followed, not even in a race.
 
-A path that was checked and then opened by name is two questions to the disk, and a link can be
-put in place between them: measured, that leaked in one read of thirty. So a folder is held by
-its descriptor and each step down is one `openat` with O_NOFOLLOW, which cannot be tricked:
+Checking a path and then opening it by name takes two system calls, and a link can be put in place
+between them: measured, one read in thirty leaked. So a directory is held by its descriptor, and
+each step down is one `openat` with O_NOFOLLOW, which no race can redirect:
 
-    disk ── folder("/srv/workspace") ── folder("memory") ── file("2026-11-15.md")
+    disk() ── folder("/srv/workspace") ── folder("memory") ── file("2026-11-15.md")
 
-Where the system has no `openat` (Windows), `CheckedFolder` looks, opens, and looks again.
-That stops every link that lies there, but not one swapped in and out within microseconds.
+Where the system has no `openat` (Windows), `PathDir` checks, opens, and checks again. That stops
+every link that stays, but not one that is swapped in and out within microseconds.
 
-The way to the first folder is followed as written; whoever hands it over has resolved it.
+The path of the first directory is followed as written, except for its last name: the caller has
+resolved it, or calls `open_resolved`.
 A hard link is the file itself under another name, and no check can tell the two apart.
 """
 
@@ -19,7 +20,7 @@ import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,77 +28,84 @@ if TYPE_CHECKING:
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC
-_PLAIN_FLAGS = (
+PLAIN_FLAGS = (
     _NOFOLLOW
     | _CLOEXEC
-    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for its writer
-    | getattr(os, "O_NOCTTY", 0)  # a terminal must not become ours
+    | getattr(os, "O_NONBLOCK", 0)  # opening a named pipe would wait for its other end
+    | getattr(os, "O_NOCTTY", 0)  # a terminal must not become our controlling terminal
     | getattr(os, "O_BINARY", 0)  # Windows would end the text at Ctrl-Z
 )
-_FILE_FLAGS = os.O_RDONLY | _PLAIN_FLAGS
-# With O_APPEND no write can land on what is there; reading shows what to go on from.
-_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | _PLAIN_FLAGS
-# As open to others as the user's own editor would make them: the notes are the user's.
-_FILE_MODE, _FOLDER_MODE = 0o666, 0o777
+_FILE_FLAGS = os.O_RDONLY | PLAIN_FLAGS
+# With O_APPEND no write can overwrite existing bytes; reading shows what the file ends with.
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | PLAIN_FLAGS
+# The umask decides, as for the user's own editor: these files are the user's, not ours.
+FILE_MODE, FOLDER_MODE = 0o666, 0o777
 
-# Linux and macOS say ELOOP of a link opened with O_NOFOLLOW, FreeBSD says EMLINK.
+# Opening a link with O_NOFOLLOW fails with ELOOP on Linux and macOS, with EMLINK on FreeBSD.
 _LINK_ERRORS = {errno.ELOOP, errno.EMLINK}
 _JUNCTION = 0xA0000003  # IO_REPARSE_TAG_MOUNT_POINT: a link between folders on Windows
-
 
 LINK = "a symbolic link; links are not followed"
 
 
 class NotPlain(Exception):
-    """A symbolic link, a pipe, a device: something that must not be opened as a note."""
+    """A symbolic link, a pipe, a device: something that must not be opened."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
 
 
-class Folder(Protocol):
-    """A folder that stays the one it was when opened."""
+class Directory(Protocol):
+    """An open directory: it stays the same one, whatever is renamed meanwhile."""
 
     def entries(self) -> list[os.DirEntry[str]]: ...
 
     def stat(self, name: str) -> os.stat_result:
-        """Of the entry itself, never of what a link points to."""
+        """The status of the entry itself, never of the target of a link."""
         ...
 
-    def folder(self, name: str) -> Folder:
-        """Raises `NotPlain` for a link, OSError for the rest."""
+    def folder(self, name: str) -> Self:
+        """Open a directory in this one. Raises `NotPlain` for a link, otherwise OSError."""
         ...
 
     def file(self, name: str) -> int:
-        """The descriptor of a regular file; raises `NotPlain` for anything else that is there."""
+        """The descriptor of a regular file; raises `NotPlain` for every other kind."""
         ...
 
     def file_to_append(self, name: str) -> int:
-        """Likewise, for reading and appending; an empty file is made where there is none."""
+        """The same for reading and appending; creates an empty file if there is none."""
         ...
 
     def make_folder(self, name: str) -> None:
-        """Unless something of that name is there."""
+        """Does nothing if something has that name."""
         ...
 
     def sync(self) -> None:
-        """Returns when the names in this folder are on disk."""
+        """Force the names in this directory to disk (fsync)."""
         ...
 
     def close(self) -> None: ...
 
 
-def disk() -> Folder:
-    """Where every way begins; its names are absolute paths."""
+AnyDirectory = TypeVar("AnyDirectory", bound=Directory)
+
+
+def disk() -> Directory:
+    """The directory every descent starts from; the names in it are absolute paths."""
     if {os.open, os.stat} <= os.supports_dir_fd and os.scandir in os.supports_fd:
-        return HeldFolder(None)
-    return CheckedFolder("", None)
+        return DirHandle(None)
+    return PathDir("", None)
+
+
+def open_resolved(path: str | os.PathLike[str]) -> Directory:
+    """Open a directory the user named: links on the way to it are followed, none below it."""
+    return disk().folder(os.path.realpath(path))
 
 
 @contextmanager
-def descend(start: Folder, names: Sequence[str]) -> Iterator[Folder]:
-    """The folder at the end of the way, with one descriptor open at a time."""
+def descend(start: AnyDirectory, names: Sequence[str]) -> Iterator[AnyDirectory]:
+    """The directory at the end of `names`, with one descriptor open at a time."""
     folder = start
     try:
         for name in names:
@@ -112,7 +120,7 @@ def descend(start: Folder, names: Sequence[str]) -> Iterator[Folder]:
 
 
 def why_not_plain(status: os.stat_result) -> str | None:
-    """What this is, if it is neither a regular file nor a folder."""
+    """What kind of thing this is, if it is neither a regular file nor a directory."""
     mode = status.st_mode
     if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", 0) == _JUNCTION:
         return LINK
@@ -122,16 +130,18 @@ def why_not_plain(status: os.stat_result) -> str | None:
     return f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
 
 
-def in_words(error: OSError) -> str:
+def describe_os_error(error: OSError) -> str:
+    """The reason in a few words, for the middle of a sentence; it names no path."""
     if error.errno in {errno.ENOENT, errno.ENOTDIR}:
         return "not there"
     if error.errno in {errno.EACCES, errno.EPERM}:
         return "permission denied"
-    return (error.strerror or type(error).__name__).lower()
+    reason = error.strerror or type(error).__name__
+    return reason[:1].lower() + reason[1:]
 
 
-class HeldFolder:
-    """Held by its descriptor, so renaming it or putting a link in its place changes nothing."""
+class DirHandle:
+    """Held by its descriptor: renaming it or putting a link in its place changes nothing."""
 
     __slots__ = ("_fd",)
 
@@ -139,14 +149,14 @@ class HeldFolder:
         self._fd = fd
 
     def entries(self) -> list[os.DirEntry[str]]:
-        with os.scandir(self._fd) as found:
-            return sorted(found, key=_name)
+        with os.scandir(self._fd) as entries:
+            return sorted(entries, key=_name)
 
     def stat(self, name: str) -> os.stat_result:
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
-    def folder(self, name: str) -> HeldFolder:
-        return HeldFolder(self._open(name, _FOLDER_FLAGS))
+    def folder(self, name: str) -> Self:
+        return type(self)(self._open(name, _FOLDER_FLAGS))
 
     def file(self, name: str) -> int:
         return self._open_regular(name, _FILE_FLAGS)
@@ -156,7 +166,7 @@ class HeldFolder:
 
     def make_folder(self, name: str) -> None:
         with suppress(FileExistsError):
-            os.mkdir(name, _FOLDER_MODE, dir_fd=self._fd)
+            os.mkdir(name, FOLDER_MODE, dir_fd=self._fd)
 
     def sync(self) -> None:
         if self._fd is not None:
@@ -178,30 +188,31 @@ class HeldFolder:
 
     def _open(self, name: str, flags: int) -> int:
         try:
-            return os.open(name, flags, _FILE_MODE, dir_fd=self._fd)
+            return os.open(name, flags, FILE_MODE, dir_fd=self._fd)
         except OSError as error:
             if error.errno in _LINK_ERRORS:
                 raise NotPlain(LINK) from None
-            # A link opened as a folder is "not a directory", a socket "no such device": look.
+            # The error names no kind: a link opened as a directory fails with ENOTDIR, a socket
+            # with ENXIO. The entry itself says what it is.
             with suppress(OSError):
                 if why := why_not_plain(self.stat(name)):
                     raise NotPlain(why) from None
             raise
 
 
-class CheckedFolder:
-    """Known by its path; looked at before and after each use."""
+class PathDir:
+    """Known by its path, and checked before and after each use."""
 
     __slots__ = ("_identity", "_parent", "_path")
 
-    def __init__(self, path: str, parent: CheckedFolder | None) -> None:
+    def __init__(self, path: str, parent: PathDir | None) -> None:
         self._path = path
         self._parent = parent
-        self._identity = identity(self._look(path)) if parent else None
+        self._identity = identity(_require_folder(path)) if parent else None
 
     def entries(self) -> list[os.DirEntry[str]]:
-        with os.scandir(self._path) as found:
-            entries = sorted(found, key=_name)
+        with os.scandir(self._path) as unsorted:
+            entries = sorted(unsorted, key=_name)
         self.require_unmoved()
         return entries
 
@@ -209,8 +220,8 @@ class CheckedFolder:
         # Not DirEntry.stat, which leaves the inode out on Windows.
         return os.lstat(os.path.join(self._path, name))  # noqa: PTH118
 
-    def folder(self, name: str) -> CheckedFolder:
-        return CheckedFolder(os.path.join(self._path, name), self)  # noqa: PTH118
+    def folder(self, name: str) -> Self:
+        return type(self)(os.path.join(self._path, name), self)  # noqa: PTH118
 
     def file(self, name: str) -> int:
         return self._open_regular(name, _FILE_FLAGS)
@@ -219,19 +230,19 @@ class CheckedFolder:
         with suppress(FileExistsError):
             self.require_unmoved()
             path = os.path.join(self._path, name)  # noqa: PTH118
-            # O_EXCL makes a file or nothing: it does not go where a link points.
-            os.close(os.open(path, _APPEND_FLAGS | os.O_CREAT | os.O_EXCL, _FILE_MODE))
+            # O_EXCL never follows a link: it creates a new file or fails.
+            os.close(os.open(path, _APPEND_FLAGS | os.O_CREAT | os.O_EXCL, FILE_MODE))
         return self._open_regular(name, _APPEND_FLAGS)
 
     def make_folder(self, name: str) -> None:
         with suppress(FileExistsError):
-            os.mkdir(os.path.join(self._path, name), _FOLDER_MODE)  # noqa: PTH102, PTH118
+            os.mkdir(os.path.join(self._path, name), FOLDER_MODE)  # noqa: PTH102, PTH118
 
     def sync(self) -> None:
-        pass  # Windows has no descriptors for folders; it journals their names
+        pass  # Windows has no descriptors for directories; NTFS journals their names.
 
     def close(self) -> None:
-        pass  # nothing is held
+        pass  # No descriptor is held.
 
     def _open_regular(self, name: str, flags: int) -> int:
         path = os.path.join(self._path, name)  # noqa: PTH118
@@ -246,20 +257,21 @@ class CheckedFolder:
             raise
         return fd
 
-    def _look(self, path: str) -> os.stat_result:
-        status = os.lstat(path)
-        if why := why_not_plain(status):
-            raise NotPlain(why)
-        if not stat.S_ISDIR(status.st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        return status
-
     def require_unmoved(self) -> None:
-        """Every folder down to this one is still the one that was looked at."""
+        """Every directory down to this one is still the one that was checked first."""
         if self._parent is None:
             return
-        _require_same(self._look(self._path), self._identity)
+        _require_same(_require_folder(self._path), self._identity)
         self._parent.require_unmoved()
+
+
+def _require_folder(path: str) -> os.stat_result:
+    status = os.lstat(path)
+    if why := why_not_plain(status):
+        raise NotPlain(why)
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    return status
 
 
 def _require_regular(status: os.stat_result) -> None:
@@ -275,7 +287,7 @@ def _require_same(status: os.stat_result, expected: tuple[int, int] | None) -> N
 
 
 def identity(status: os.stat_result) -> tuple[int, int]:
-    """The same for the same file, whatever it is called."""
+    """Equal for two names of the same file (device and inode)."""
     return status.st_dev, status.st_ino
 
 

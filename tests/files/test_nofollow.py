@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notewell.notes.below import CheckedFolder, Folder, HeldFolder, NotPlain, descend, disk
+from notewell.files import Directory, DirHandle, NotPlain, PathDir, descend, disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +32,11 @@ def swap(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], None]:
 
 
 def test_here_folders_are_held() -> None:
-    assert isinstance(disk(), HeldFolder)
+    assert isinstance(disk(), DirHandle)
 
 
 def test_a_held_folder_stays_the_one_it_was(tmp_path: Path, swap: Callable[[], None]) -> None:
-    with descend(HeldFolder(None), [str(tmp_path / "ws"), "memory"]) as folder:
+    with descend(DirHandle(None), [str(tmp_path / "ws"), "memory"]) as folder:
         swap()
         assert [entry.name for entry in folder.entries()] == ["a.md"]
         fd = folder.file("a.md")
@@ -47,7 +47,7 @@ def test_a_held_folder_stays_the_one_it_was(tmp_path: Path, swap: Callable[[], N
 def test_a_checked_folder_notices_that_it_was_swapped(
     tmp_path: Path, swap: Callable[[], None]
 ) -> None:
-    with descend(CheckedFolder("", None), [str(tmp_path / "ws"), "memory"]) as folder:
+    with descend(PathDir("", None), [str(tmp_path / "ws"), "memory"]) as folder:
         swap()
         with pytest.raises(NotPlain):
             folder.entries()
@@ -55,8 +55,8 @@ def test_a_checked_folder_notices_that_it_was_swapped(
             folder.file("a.md")
 
 
-@pytest.mark.parametrize("start", [HeldFolder(None), CheckedFolder("", None)])
-def test_a_file_on_the_way_is_no_folder(start: Folder, tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [DirHandle(None), PathDir("", None)])
+def test_a_file_on_the_way_is_no_folder(start: Directory, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError), descend(start, [str(tmp_path), "file"]):
         pass

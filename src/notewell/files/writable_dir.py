@@ -1,7 +1,7 @@
-"""A folder held by its descriptor in which files can be made, renamed and removed.
+"""An open directory in which files can be created, renamed and removed.
 
-It steps down as `below` does, and each change is one call that takes the descriptor and a name, so
-a folder that is renamed, or a link put in its place, changes nothing about where a write lands.
+Each change is one system call that takes the descriptor and a name, so renaming the directory, or
+putting a link in its place, does not change where a write lands. See `nofollow`.
 """
 
 from __future__ import annotations
@@ -13,58 +13,48 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from notewell.notes.below import HeldFolder
+from notewell.files.nofollow import FILE_MODE, FOLDER_MODE, PLAIN_FLAGS, DirHandle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC
-# For writing too, though nothing is written through it: a note its owner has made read-only must
-# not be replaced, and network file systems lock nothing that is only read.
-_CHANGE_FLAGS = (
-    os.O_RDWR
-    | _NOFOLLOW
-    | _CLOEXEC
-    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for its reader
-    | getattr(os, "O_NOCTTY", 0)  # a terminal must not become ours
-)
-_NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
+# For writing too, though nothing is written through it: a file its owner has made read-only must
+# not be replaced, and network file systems do not lock a file that is open for reading only.
+_CHANGE_FLAGS = os.O_RDWR | PLAIN_FLAGS
+_NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | PLAIN_FLAGS
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
+# Errors that mean "this file system cannot do that", as opposed to "it failed".
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _NO_FLAGS = {errno.ENOSYS, errno.EINVAL}
 _NOREPLACE = 1
 _NO_UNNAMED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
-# As open to others as the user's own editor would make them: the notes are the user's.
-_FILE_MODE, _FOLDER_MODE = 0o666, 0o777
 
-TRIES = 1000
-"""Names that are tried one after another; so many at once are taken by nobody."""
+MAX_NUMBER = 1000
+"""Numbers tried for a new folder name; nobody has so many of one name."""
 
 
-class ChangeableFolder(HeldFolder):
+class WritableDir(DirHandle):
     __slots__ = ()
 
     def fileno(self) -> int | None:
         return self._fd
-
-    def folder(self, name: str) -> ChangeableFolder:
-        return ChangeableFolder(self._open(name, _FOLDER_FLAGS))
 
     def file_to_change(self, name: str) -> int:
         """The descriptor of a regular file that we may write to."""
         return self._open_regular(name, _CHANGE_FLAGS)
 
     def new_file(self, name: str, data: bytes) -> int:
-        """A file that was not there before, whole and on disk; else nothing of it remains."""
+        """Create a file, complete and on disk; on failure nothing of it remains.
+
+        Raises FileExistsError if something has the name. Returns the open descriptor.
+        """
         fd = self._unnamed_file()
         if fd is None:
             return self._filled_file(name, data)
         try:
             _write_all(fd, data)
             os.fsync(fd)
-            # Only now does it get its name, and at once: a kill leaves all of it or nothing.
+            # It gets its name only now: a process that is killed leaves the whole file or none.
             os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=self._fd, follow_symlinks=True)
         except OSError as error:
             os.close(fd)
@@ -74,20 +64,22 @@ class ChangeableFolder(HeldFolder):
         return fd
 
     def _unnamed_file(self) -> int | None:
-        """None where the system, or this file system, has none."""
+        """A file without a name (O_TMPFILE); None where the file system has none."""
         if not _UNNAMED or not os.path.isdir("/proc/self/fd"):  # noqa: PTH112
             return None
         try:
-            return os.open(".", os.O_RDWR | _UNNAMED | _CLOEXEC, _FILE_MODE, dir_fd=self._fd)
+            return os.open(
+                ".", os.O_RDWR | _UNNAMED | getattr(os, "O_CLOEXEC", 0), FILE_MODE, dir_fd=self._fd
+            )
         except OSError as error:
             if error.errno in _NO_UNNAMED:
                 return None
             raise
 
     def _filled_file(self, name: str, data: bytes) -> int:
-        """Under a name that is no note's first: half a note would be taken for a whole one."""
+        """Written under a name that is not a note's: a sync must not see half a note."""
         beside = f".new-{os.getpid()}-{os.urandom(4).hex()}.tmp"
-        fd = os.open(beside, _NEW_FLAGS, _FILE_MODE, dir_fd=self._fd)
+        fd = os.open(beside, _NEW_FLAGS, FILE_MODE, dir_fd=self._fd)
         try:
             _write_all(fd, data)
             os.fsync(fd)
@@ -106,46 +98,47 @@ class ChangeableFolder(HeldFolder):
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            # FAT and some network drives have no second names: an empty file holds the place.
-            os.close(os.open(name, _NEW_FLAGS, _FILE_MODE, dir_fd=self._fd))
+            # FAT and some network drives have no hard links: an empty file reserves the name.
+            os.close(os.open(name, _NEW_FLAGS, FILE_MODE, dir_fd=self._fd))
             os.replace(whole, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
     def temporary_file(self, note: str, data: bytes, *, like: os.stat_result) -> str:
-        """The name of a file that is ready to take the place of `note`, which `like` tells of.
+        """The name of a new file that can replace `note`; `like` gives its mode and owner.
 
-        Who calls holds the lock of the note, so one name is enough, and what a kill left of it
-        goes. It is hidden, and not called `.md`: it is never taken for a note.
+        The caller holds the lock of the note, so one name is enough, and a leftover of a killed
+        process is removed. Its name is hidden and does not end in `.md`: no scan takes it for a
+        note.
         """
         name = f".edit-{hashlib.sha256(os.fsencode(note)).hexdigest()[:16]}.tmp"
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._fd)
         fd = self.new_file(name, data)
         try:
-            _give(fd, like)
+            _copy_owner_and_mode(fd, like)
         finally:
             os.close(fd)
         return name
 
     def new_folder(self, name: str) -> str:
-        """A folder nobody has, called so with a number behind it."""
-        for number in range(1, TRIES + 1):
+        """Make a folder `<name>-<number>` with the first number that is free."""
+        for number in range(1, MAX_NUMBER + 1):
             with suppress(FileExistsError):
                 self.claim_folder(f"{name}-{number}")
                 return f"{name}-{number}"
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
     def claim_folder(self, name: str) -> None:
-        """Makes it, or says that something of that name is there."""
-        os.mkdir(name, _FOLDER_MODE, dir_fd=self._fd)
+        """Make the folder; raises FileExistsError if something has the name."""
+        os.mkdir(name, FOLDER_MODE, dir_fd=self._fd)
 
-    def rename(self, name: str, target: ChangeableFolder, new_name: str) -> None:
-        """What is called `new_name` is replaced; who calls has made sure that it may be."""
+    def rename(self, name: str, target: WritableDir, new_name: str) -> None:
+        """A file called `new_name` is replaced; the caller has checked that it may be."""
         os.rename(name, new_name, src_dir_fd=self._fd, dst_dir_fd=target.fileno())
 
-    def rename_onto_nothing(self, name: str, target: ChangeableFolder, new_name: str) -> bool:
-        """In one step; `FileExistsError` where something has the name.
+    def rename_no_replace(self, name: str, target: WritableDir, new_name: str) -> bool:
+        """Rename in one step with RENAME_NOREPLACE; FileExistsError if something has the name.
 
-        False where the system or this file system cannot: nothing has happened then.
+        False where the system or this file system cannot do that; nothing has happened then.
         """
         import ctypes
 
@@ -162,7 +155,7 @@ class ChangeableFolder(HeldFolder):
 
     @contextmanager
     def removed_on_failure(self, name: str) -> Iterator[None]:
-        """For a thing of our own that is of no use alone."""
+        """Remove an entry we made if the rest of the work fails."""
         made = self.stat(name)
         try:
             yield
@@ -175,7 +168,7 @@ class ChangeableFolder(HeldFolder):
 
     def _remove(self, name: str, status: os.stat_result) -> None:
         if stat.S_ISDIR(status.st_mode):
-            os.rmdir(name, dir_fd=self._fd)  # refuses when somebody has put something into it
+            os.rmdir(name, dir_fd=self._fd)  # fails if somebody has put something into it
         else:
             os.unlink(name, dir_fd=self._fd)
 
@@ -186,8 +179,8 @@ def _write_all(fd: int, data: bytes) -> None:
         left = left[os.write(fd, left) :]
 
 
-def _give(fd: int, like: os.stat_result) -> None:
-    """The same rights, and the same owner where we may: an agent's edit takes no note away."""
+def _copy_owner_and_mode(fd: int, like: os.stat_result) -> None:
+    """Without this an edit by an agent could take a note away from its owner."""
     now = os.fstat(fd)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
         with suppress(PermissionError):

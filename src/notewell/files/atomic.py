@@ -1,0 +1,84 @@
+"""Files that are replaced or made as a whole: a reader sees the old content or the new one.
+
+    replace_file   temporary file beside it ── fsync? ── rename over it ── fsync of the folder?
+    create_file    the same, but a file that is there already stays
+
+`durable` decides about both fsyncs. With it the new content survives a power cut once the call
+has returned. Without it a power cut may leave the old content or, on some file systems, an empty
+file: enough for caches and whatever can be made again.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from notewell.files.private import PRIVATE_FILE, sync_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def replace_file(
+    path: Path,
+    data: bytes,
+    *,
+    durable: bool,
+    mode: int = PRIVATE_FILE,
+    temporary: Path | None = None,
+    before_rename: Callable[[], None] | None = None,
+) -> None:
+    """Give `path` the content `data`. Raises OSError; the old file is then untouched.
+
+    `temporary` is for a caller that is the only writer, because it holds a lock: with a fixed
+    name the next write removes what a killed process left. All others get a name of their own,
+    and `notewell doctor` recognizes what a killed process left by the process id in it.
+    `before_rename` may raise to stop the replacement: the last moment to see that another program
+    changed the file.
+    """
+    with _written(path, data, temporary, mode, durable=durable) as ready:
+        if before_rename:
+            before_rename()
+        ready.replace(path)
+    if durable:
+        sync_directory(path.parent)
+
+
+def create_file(path: Path, data: bytes, *, durable: bool, mode: int = PRIVATE_FILE) -> bool:
+    """Make `path` with this content; False if something has the name, which then stays as it is.
+
+    Unlike `open(path, "x")` it never shows a file that is half written.
+    """
+    made = False
+    with _written(path, data, None, mode, durable=durable) as ready, suppress(FileExistsError):
+        os.link(ready, path)
+        made = True
+    if durable:
+        # Even if another process made it: its name may not be on disk yet, and we rely on it.
+        sync_directory(path.parent)
+    return made
+
+
+@contextmanager
+def _written(
+    path: Path, data: bytes, temporary: Path | None, mode: int, *, durable: bool
+) -> Iterator[Path]:
+    """A complete temporary file; it is removed in the end, unless it was renamed."""
+    ready = temporary or path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
+    if temporary:
+        ready.unlink(missing_ok=True)
+    # O_EXCL also refuses a link that somebody put there.
+    fd = os.open(ready, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            if durable:
+                os.fsync(fd)
+        if mode != PRIVATE_FILE:
+            ready.chmod(mode)  # `open` has applied the umask.
+        yield ready
+    finally:
+        ready.unlink(missing_ok=True)
