@@ -34,7 +34,8 @@ PATHS = {
     "ollama": "/ollama",
 }
 DRIP_S = 0.01
-LONGEST_S = 20.0
+LONGEST_S = 90.0
+HOLD_S = 120.0
 
 
 def vector_of(text: str, dims: int = DIMS) -> list[float]:
@@ -80,6 +81,8 @@ class FakeProvider:
         self.dims = dims
         self.seen: list[Seen] = []
         self.latency_s = 0.0
+        self.hold: threading.Event | None = None
+        """Requests that arrive now are answered when it is set."""
         self.most_texts: int | None = None
         self.most_chars: int | None = None
         self.most_at_once = 0
@@ -148,6 +151,8 @@ class FakeProvider:
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         try:
+            if self.hold is not None:
+                self.hold.wait(HOLD_S)
             if self.latency_s:
                 self._closing.wait(self.latency_s)
             return self._write(connection, seen, fault)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -150,32 +149,30 @@ def test_a_text_too_long_for_the_model_still_gets_a_vector(
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
 
 
-def test_requests_under_way_together_take_the_time_of_a_few(server: FakeProvider) -> None:
-    server.latency_s = 0.05
+def test_four_requests_are_under_way_together(server: FakeProvider) -> None:
+    server.latency_s = 0.2
     embedder = opened(server, dims=8)
     embedder.embed(["warm up"], "document")
     texts = [f"{n} " + "x" * 31_000 for n in range(16)]  # one fills a request
-    began = time.monotonic()
     embedder.embed(texts, "document")
-    took = time.monotonic() - began
     assert server.most_at_once == 4
-    assert took < 16 * 0.05 / 2
 
 
 def test_a_question_does_not_wait_behind_documents(server: FakeProvider) -> None:
     embedder = opened(server, dims=8)
-    server.latency_s = 0.3
+    held = server.hold = threading.Event()
     texts = [f"{n} " + "x" * 31_000 for n in range(4)]
     documents = threading.Thread(target=embedder.embed, args=(texts, "document"))
     documents.start()
     while server.most_at_once < 4:
         assert documents.is_alive()
-    server.latency_s = 0.0
-    began = time.monotonic()
-    embedder.embed(["?"], "query")
-    took = time.monotonic() - began
-    documents.join()
-    assert took < 0.25
+    server.hold = None
+    try:
+        embedder.embed(["?"], "query")  # Would wait for ever behind the documents.
+        assert documents.is_alive()
+    finally:
+        held.set()
+        documents.join()
 
 
 def test_many_threads_share_one_embedder(server: FakeProvider) -> None:

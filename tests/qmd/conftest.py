@@ -75,7 +75,12 @@ def make_fake(
     home.index.touch()  # A search asks for no more before it asks the program.
     with ExitStack() as stack:
         yield lambda script, **told: _made(
-            stack, str(fake_qmd(script)), dict(os.environ), workspace, home, told
+            stack,
+            str(fake_qmd(script)),
+            dict(os.environ),
+            workspace,
+            home,
+            {"timeout_s": 30.0} | told,
         )
 
 

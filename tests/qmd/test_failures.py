@@ -21,15 +21,17 @@ from notewell.qmd.failures import error_line
 from notewell.qmd.lock import updating
 
 TIMEOUT_S = 0.6
+LOADED_S = 30.0
+"""What a loaded machine may add."""
 HANG = "time.sleep(600)"
 
 
 @contextmanager
 def promptly(timeout_s: float = TIMEOUT_S) -> Iterator[None]:
-    """No failure takes longer than its deadline and a second."""
+    """A failure comes when its deadline does; what hangs here hangs for `HANG`, ten minutes."""
     started = time.monotonic()
     yield
-    assert time.monotonic() - started < timeout_s + 1.0
+    assert time.monotonic() - started < timeout_s + LOADED_S
 
 
 def failure_of(call: Callable[[], object], timeout_s: float = TIMEOUT_S) -> QmdFailed:
@@ -67,7 +69,7 @@ def test_a_program_that_is_not_there(workspace: Path, home: QmdHome) -> None:
 def test_a_program_that_does_not_start(
     make_fake: MakeQmd, tmp_path: Path, first_line: str, said: str
 ) -> None:
-    qmd = make_fake("", timeout_s=2.0)
+    qmd = make_fake("", timeout_s=30.0)
     program = tmp_path / "fake-qmd"
     program.write_text(f"{first_line}\n", "utf-8")
     told = search_failure(qmd)
@@ -92,7 +94,7 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(
     make_fake: MakeQmd, tmp_path: Path, script: str
 ) -> None:
     note = tmp_path / "group"
-    qmd = make_fake(f"open({str(note)!r}, 'w').write(str(os.getpgrp()))\n{script}", timeout_s=1.5)
+    qmd = make_fake(f"open({str(note)!r}, 'w').write(str(os.getpgrp()))\n{script}", timeout_s=3.0)
     told = search_failure(qmd)
     assert told.kind == "timeout"
     assert "no answer within" in told.why
@@ -134,13 +136,13 @@ def test_a_program_that_is_killed_is_an_exit_by_signal(make_fake: MakeQmd) -> No
     ids=["text", "nothing", "cut off", "object", "number", "no file", "deep", "bytes"],
 )
 def test_an_answer_that_is_none(make_fake: MakeQmd, script: str) -> None:
-    told = search_failure(make_fake(script, timeout_s=2.0))
+    told = search_failure(make_fake(script, timeout_s=30.0))
     assert told.kind == "bad-json"
     assert "2.8" in told.action
 
 
 def test_an_endless_answer_is_cut_and_its_program_ended(make_fake: MakeQmd) -> None:
-    told = search_failure(make_fake("while True: print('x' * 10_000)", timeout_s=5.0))
+    told = search_failure(make_fake("while True: print('x' * 10_000)", timeout_s=30.0))
     assert told.kind == "output-too-large"
     assert "800000 bytes" in told.why
 
@@ -151,7 +153,7 @@ def test_much_noise_beside_a_good_answer_does_no_harm(make_fake: MakeQmd) -> Non
 
 
 def test_an_empty_answer_is_no_failure(make_fake: MakeQmd) -> None:
-    assert make_fake("print('[]')", timeout_s=5.0).search("router", 6) == ()
+    assert make_fake("print('[]')", timeout_s=30.0).search("router", 6) == ()
 
 
 @pytest.mark.parametrize(
@@ -225,7 +227,7 @@ def test_with_vectors_and_models_the_question_is_asked(
     models = Models(embed="hf:ggml-org/Some-GGUF/some-model-Q8_0.gguf")
     asked = tmp_path / "asked"
     script = f"json.dump(args, open({str(asked)!r}, 'w')); print('[]')"
-    qmd = make_fake(script, search_mode="vsearch", models=models, timeout_s=5.0)
+    qmd = make_fake(script, search_mode="vsearch", models=models, timeout_s=30.0)
     assert qmd.search("where is --help\nit?", 3) == ()
     assert asked.read_text("utf-8").endswith('"--", "where is help it?"]')
 
@@ -272,7 +274,7 @@ def test_the_program_sees_no_secret_and_no_terminal(make_fake: MakeQmd, tmp_path
     }
     os.environ.update(secrets)
     try:
-        qmd = make_fake(script, timeout_s=5.0)
+        qmd = make_fake(script, timeout_s=30.0)
         qmd.search("router", 6)
     finally:
         for name in secrets:

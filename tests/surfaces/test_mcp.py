@@ -365,7 +365,7 @@ def test_an_entry_is_taken_in_while_vectors_of_others_are_made(tmp_path: Path) -
 
     appending = threading.Thread(target=append)
     appending.start()
-    in_time = done.wait(2)
+    in_time = done.wait(60)
     embedder.let_go.set()
     appending.join(60)
     keeper.stop()

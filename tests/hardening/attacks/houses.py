@@ -163,7 +163,8 @@ class Attack:
         tally = Tally()
         ends = time.monotonic() + seconds
         with Swapping(self.kind, self._target(house), house.root / self.to) as swapping:
-            while time.monotonic() < ends:
+            # On a loaded machine longer than asked for, until both sides had their turns.
+            while time.monotonic() < ends or tally.tries < 3 or not swapping.has_swapped_enough():
                 tally.tries += 1
                 try:
                     seen = self.act(house, tally.tries)

@@ -7,6 +7,7 @@ swapping.swaps              # how often it was swapped meanwhile
 
 from __future__ import annotations
 
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,8 @@ while not stop.is_set():
                 except OSError:
                     pass
     swaps += 1
+    if swaps == 25:
+        print("enough", flush=True)
 print(swaps, flush=True)
 """
 
@@ -62,10 +65,16 @@ class Swapping:
             [sys.executable, "-S", "-c", _SWAPPER, *self._words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            bufsize=0,  # `has_swapped_enough` asks the pipe, so nothing may wait in a buffer.
         )
         assert self._child.stdout is not None
         assert self._child.stdout.readline() == b"started\n"
         return self
+
+    def has_swapped_enough(self) -> bool:
+        """Whether there were so many swaps that a race means something."""
+        assert self._child.stdout is not None
+        return bool(select.select([self._child.stdout], [], [], 0)[0])
 
     def __exit__(
         self,
@@ -73,6 +82,6 @@ class Swapping:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        told, _ = self._child.communicate(timeout=30)
-        self.swaps = int(told)
+        output, _ = self._child.communicate(timeout=60)
+        self.swaps = int(output.split()[-1])
         assert self._child.returncode == 0

@@ -11,7 +11,7 @@ from tests.hardening.processes.right import times_to_see, wrong_answers
 from tests.hardening.processes.roles import memory, sync
 from tests.hardening.processes.soak import soak
 
-SEEN_WITHIN_S = 5.0
+SEEN_WITHIN_S = 30.0
 """Mostly some hundredths; a machine with other work to do is not to fail a test."""
 
 
