@@ -17,9 +17,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell import ExtraPath, Settings, open_memory
+from notewell import ExtraPath, NotesSettings, Settings, open_memory
 from notewell.core import fusion, text_query, worth_asking
-from notewell.search import Asked, SearchSettings, in_order, make_hits
+from notewell.search import Asked, SearchOptions, in_order, make_hits
 from notewell.search.hybrid import _shown
 from notewell.search.legs import _ask_words
 
@@ -46,7 +46,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     questions = _questions(folder, sys.argv[2:])[:MAX_QUESTIONS]
     with tempfile.TemporaryDirectory() as state:
-        settings = Settings(extra_paths=(ExtraPath("."),))
+        settings = Settings(notes=NotesSettings(extra_paths=(ExtraPath("."),)))
         with open_memory(folder, state_dir=state, settings=settings) as memory:
             memory.sync()
             memory.search(questions[0])  # Loads the model; starting is measured in start.py.
@@ -63,7 +63,7 @@ def main() -> None:
 
 def _search(memory: Memory, question: str, stages: Stages) -> None:
     """`search.hybrid.search`, step by step."""
-    settings = SearchSettings(today=date(2026, 11, 15))
+    settings = SearchOptions(today=date(2026, 11, 15))
     embedder = memory._indexer.embedder
     with memory._indexer.store.view() as view:
         assert view is not None

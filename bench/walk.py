@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell import Settings, open_memory
+from notewell import NotesSettings, Settings, open_memory
 from notewell.notes import ExtraPath
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def copy_notes(folder: Path, workspace: Path, limit: int) -> int:
 
 def walk(workspace: Path, state: Path, *, vectors: bool) -> dict[str, float]:
     figures: dict[str, float] = {}
-    settings = Settings(extra_paths=(ExtraPath("."),))
+    settings = Settings(notes=NotesSettings(extra_paths=(ExtraPath("."),)))
     with open_memory(workspace, state_dir=state, settings=settings) as memory:
         figures["text published, s"] = seconds(lambda: memory.sync(vectors=False))
         if vectors:

@@ -5,45 +5,64 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from notewell.capture import CaptureSettings
     from notewell.config import Settings, load_settings
+    from notewell.embedders import EmbedderSettings
     from notewell.engines import Status
     from notewell.errors import NotewellError
+    from notewell.index import StoreSettings
     from notewell.memory import Memory, open_memory
-    from notewell.notes import ExtraPath, Lines
+    from notewell.notes import ExtraPath, Lines, NotesSettings
     from notewell.qmd import QmdSettings
-    from notewell.sync import Progress, SyncReport
+    from notewell.search import SearchSettings
+    from notewell.sessions import SessionSettings
+    from notewell.sync import Progress, SyncReport, SyncSettings
     from notewell.types import Answer, Hit, Span
 
 _HOMES = {
     "Answer": "notewell.types",
+    "CaptureSettings": "notewell.capture",
+    "EmbedderSettings": "notewell.embedders",
     "ExtraPath": "notewell.notes",
     "Hit": "notewell.types",
     "Lines": "notewell.notes.excerpt",
     "Memory": "notewell.memory",
+    "NotesSettings": "notewell.notes",
+    "NotewellError": "notewell.errors",
     "Progress": "notewell.sync",
     "QmdSettings": "notewell.qmd.settings",
-    "NotewellError": "notewell.errors",
+    "SearchSettings": "notewell.search",
+    "SessionSettings": "notewell.sessions",
     "Settings": "notewell.config",
     "Span": "notewell.types",
     "Status": "notewell.engines.status",
+    "StoreSettings": "notewell.index",
     "SyncReport": "notewell.sync",
+    "SyncSettings": "notewell.sync",
     "load_settings": "notewell.config",
     "open_memory": "notewell.memory",
 }
 
 __all__ = [
     "Answer",
+    "CaptureSettings",
+    "EmbedderSettings",
     "ExtraPath",
     "Hit",
     "Lines",
     "Memory",
+    "NotesSettings",
     "NotewellError",
     "Progress",
     "QmdSettings",
+    "SearchSettings",
+    "SessionSettings",
     "Settings",
     "Span",
     "Status",
+    "StoreSettings",
     "SyncReport",
+    "SyncSettings",
     "__version__",
     "load_settings",
     "open_memory",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from notewell.engines import Backend, Looking, Probe, Status
     from notewell.notes import Appended
     from notewell.ports import Embedder, Reranker
+    from notewell.sessions import SessionSettings
     from notewell.sync import Notifier, Progress, SyncReport, Timing, WatchEvent
     from notewell.types import Answer, Span
 
@@ -80,23 +81,31 @@ def open_memory(
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
-    folder = settings.index_dir or index_dir(state, agent, root)
-    store = SqliteStore(folder, settings.vector_driver, settings.cache_entries)
-    choice = Choice(settings, state / "models", environment, embedder)
+    folder = settings.store.path or index_dir(state, agent, root)
+    store = SqliteStore(folder, settings.store.vector_driver, settings.store.cache_entries)
+    choice = Choice(settings.embedder, state / "models", environment, embedder)
     indexer = Indexer(
-        notes=Workspace.open(root, settings.extra_paths),
+        notes=Workspace.open(root, settings.notes.extra_paths),
         store=store,
-        **_sessions(settings, agent, state),
+        **_sessions(settings.sessions, agent, state, redact_notes=settings.notes.redact),
         embedder=choice.embedder,
-        chunk_tokens=settings.chunk_tokens,
-        chunk_overlap=settings.chunk_overlap,
-        vector_driver=settings.vector_driver,
-        keyword_only=settings.keyword_only,
+        chunk_tokens=settings.sync.chunk_tokens,
+        chunk_overlap=settings.sync.chunk_overlap,
+        vector_driver=settings.store.vector_driver,
+        keyword_only=settings.search.keyword_only,
         now_ns=now_ns,
         monotonic_s=time.monotonic,
         lease_wait_s=lease_wait_s,
     )
-    builtin = Builtin(indexer, choice, settings, agent, reranker)
+    builtin = Builtin(
+        indexer,
+        choice,
+        settings.search,
+        agent,
+        reranker,
+        sync_on_search=settings.sync.on_search,
+        extra_paths=settings.notes.extra_paths,
+    )
     backend = _backend(builtin, settings, agent, state, environment)
     return Memory(builtin, backend, settings=settings, agent=agent, state=state, now_ns=now_ns)
 
@@ -110,17 +119,18 @@ def _backend(
     from notewell.engines import WithFallback, open_qmd
     from notewell.qmd import ExtraFolder
 
-    extra = tuple(ExtraFolder(one.path, one.pattern) for one in settings.extra_paths)
+    extra = tuple(ExtraFolder(one.path, one.pattern) for one in settings.notes.extra_paths)
     told = replace(settings.qmd, paths=(*settings.qmd.paths, *extra))
     qmd = open_qmd(told, builtin, agent, state, environment)
-    return WithFallback(qmd, builtin if settings.backend_fallback == "builtin" else None)
+    return WithFallback(qmd, builtin if settings.fallback_engine == "builtin" else None)
 
 
-def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
+def _sessions(
+    settings: SessionSettings, agent: str, state: Path, *, redact_notes: bool
+) -> dict[str, Any]:
     """Transcripts and what masks their secrets; nothing of it is loaded unless it is asked for."""
-    wanted = "sessions" in settings.sources
     told: dict[str, Any] = {"transcripts": None, "redact_notes": None, "redaction": ""}
-    if not wanted and not settings.redact_notes:
+    if not settings.enabled and not redact_notes:
         return told
     from notewell.redaction import RULES_VERSION, Redactor, load_mask_key
     from notewell.sessions import DeltaLimits, TranscriptFolder, Transcripts
@@ -128,13 +138,13 @@ def _sessions(settings: Settings, agent: str, state: Path) -> dict[str, Any]:
     key = load_mask_key(state)
     redactor = Redactor(key)
     told["redaction"] = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
-    if settings.redact_notes:
+    if redact_notes:
         told["redact_notes"] = redactor
         told["redaction"] += "-notes"
-    if wanted:
+    if settings.enabled:
         own = TranscriptFolder(state / "agents" / agent / "sessions")
-        others = [TranscriptFolder(*one) for one in settings.session_folders]
-        limits = DeltaLimits(settings.session_delta_bytes, settings.session_delta_messages)
+        others = [TranscriptFolder(*one) for one in settings.folders]
+        limits = DeltaLimits(settings.delta_bytes, settings.delta_messages)
         told["transcripts"] = (Transcripts([own, *others], redactor), limits)
     return told
 
@@ -340,7 +350,7 @@ class Memory:
         from notewell.capture import Asked, PlaceShown, forget_asked, note_asked
 
         with suppress(OSError, NotewellError):
-            if not self._settings.recall_log:
+            if not self._settings.capture.recall_log:
                 forget_asked(self.captures)
                 return
             from notewell.redaction import Redactor, load_mask_key
@@ -393,7 +403,7 @@ class Memory:
             if progress:
                 progress(done)
 
-        indexer, minutes = self._indexer, self._settings.interval_minutes
+        indexer, minutes = self._indexer, self._settings.sync.interval_minutes
         transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
         Watcher(
             lambda: self.sync(progress=go_on),
@@ -402,7 +412,7 @@ class Memory:
             suffixes=(".md", ".jsonl"),
             timing=timing
             or Timing(
-                debounce_s=self._settings.watch_debounce_s,
+                debounce_s=self._settings.sync.debounce_s,
                 interval_s=minutes * 60 if minutes else None,
             ),
             on_event=on_event,

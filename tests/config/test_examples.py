@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from notewell.config.layers import read_layer
-from notewell.config.resolve import Asked, check_file, read_configuration
-from notewell.config.values import AgentSettings, Configuration
+from notewell.config.resolve import (
+    AgentConfig,
+    Asked,
+    Configuration,
+    check_file,
+    read_configuration,
+)
 
 AGENTS = """
 agents:
@@ -224,7 +229,7 @@ def loaded(tmp_path: Path, text: str, suffix: str = ".json5") -> Configuration:
     return read_configuration(Asked(), env, read_layer(path, "user", env))
 
 
-def main_of(configuration: Configuration) -> AgentSettings:
+def main_of(configuration: Configuration) -> AgentConfig:
     return configuration.agents["main"]
 
 
@@ -243,29 +248,30 @@ def test_agents_are_profiles_with_folders_of_their_own(tmp_path: Path) -> None:
     assert main_of(configuration).workspace == tmp_path / "openclaw"
     assert configuration.agents["work"].workspace == tmp_path / "work-projects"
     assert configuration.agents["support"].workspace is None
-    work = configuration.agents["work"].memory_search
-    assert work.extra_paths == (("~/docs/work", None),)
+    work = configuration.agents["work"].values
+    assert work["memorySearch.extraPaths"] == (("~/docs/work", None),)
 
 
 def test_the_agents_of_the_large_example_see_what_its_page_says(tmp_path: Path) -> None:
     agents = loaded(tmp_path, MULTI_AGENT, ".yaml").agents
     seen = {
-        id_: [path for path, _ in one.memory_search.extra_paths] for id_, one in agents.items()
+        id_: [path for path, _ in one.values["memorySearch.extraPaths"]]
+        for id_, one in agents.items()
     }
     assert seen == {
         "support-agent": ["~/docs/shared", "~/docs/support-kb"],
         "dev-agent": ["~/docs/shared", "~/code/internal-docs"],
         "public-agent": [],
     }
-    providers = {id_: agent.memory_search.provider for id_, agent in agents.items()}
+    providers = {id_: agent.values["memorySearch.provider"] for id_, agent in agents.items()}
     assert providers == {"support-agent": "openai", "dev-agent": "local", "public-agent": "openai"}
 
 
 def test_sessions_are_searched_only_where_both_keys_ask_for_it(tmp_path: Path) -> None:
     asked = loaded(tmp_path, SESSIONS)
-    assert main_of(asked).memory_search.sources == ("memory", "sessions")
+    assert main_of(asked).values["memorySearch.sources"] == ("memory", "sessions")
     half = loaded(tmp_path, SOURCES, ".yaml")
-    assert half.agents["research-agent"].memory_search.sources == ("memory",)
+    assert half.agents["research-agent"].values["memorySearch.sources"] == ("memory",)
     (note,) = half.findings
     assert (note.kind, note.line) == ("note", 9)
     assert "experimental.sessionMemory" in note.message
@@ -286,16 +292,16 @@ def test_the_qmd_example_comes_out_whole(tmp_path: Path) -> None:
 
 
 def test_the_other_examples_say_what_they_mean(tmp_path: Path) -> None:
-    endpoint = main_of(loaded(tmp_path, ENDPOINT)).memory_search.remote
-    assert endpoint.base_url == "https://api.example.com/v1"
-    assert endpoint.api_key is not None
-    assert endpoint.api_key.reveal() == "YOUR_OPENAI_COMPAT_API_KEY"
-    assert [*endpoint.headers] == ["X-Organization", "X-Project"]
-    hybrid = main_of(loaded(tmp_path, HYBRID)).memory_search.query.hybrid
-    assert (hybrid.vector_weight, hybrid.text_weight) == (0.7, 0.3)
-    flush = main_of(loaded(tmp_path, FLUSH)).compaction
-    assert flush.memory_flush.prompt is not None
-    assert "NO_REPLY" in flush.memory_flush.prompt
-    deltas = main_of(loaded(tmp_path, DELTAS)).memory_search.sync.sessions
-    assert (deltas.delta_bytes, deltas.delta_messages) == (100_000, 50)
-    assert main_of(loaded(tmp_path, BATCH)).memory_search.remote.batch.enabled
+    endpoint = main_of(loaded(tmp_path, ENDPOINT)).values
+    assert endpoint["memorySearch.remote.baseUrl"] == "https://api.example.com/v1"
+    assert endpoint["memorySearch.remote.apiKey"].reveal() == "YOUR_OPENAI_COMPAT_API_KEY"
+    assert [*endpoint["memorySearch.remote.headers"]] == ["X-Organization", "X-Project"]
+    hybrid = main_of(loaded(tmp_path, HYBRID)).values
+    assert hybrid["memorySearch.query.hybrid.vectorWeight"] == 0.7
+    assert hybrid["memorySearch.query.hybrid.textWeight"] == 0.3
+    flush = main_of(loaded(tmp_path, FLUSH)).values
+    assert "NO_REPLY" in flush["compaction.memoryFlush.prompt"]
+    deltas = main_of(loaded(tmp_path, DELTAS)).values
+    assert deltas["memorySearch.sync.sessions.deltaBytes"] == 100_000
+    assert deltas["memorySearch.sync.sessions.deltaMessages"] == 50
+    assert main_of(loaded(tmp_path, BATCH)).values["memorySearch.remote.batch.enabled"]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from notewell.config.paths import user_config_dir
-from notewell.config.resolve import Asked, load_configuration, read_configuration
-from notewell.config.values import Configuration
+from notewell.config.resolve import Asked, Configuration, load_configuration, read_configuration
 from notewell.errors import BadSetting
 
 
@@ -57,8 +56,8 @@ def test_without_any_file_there_is_main_with_what_is_built_in(home: Home) -> Non
     assert list(configuration.agents) == ["main"]
     main = configuration.agents["main"]
     assert (main.enabled, main.workspace) == (True, home.workspace)
-    assert main.memory_search.query.max_results == 6
-    assert main.memory_search.provider == "auto"
+    assert main.values["memorySearch.query.maxResults"] == 6
+    assert main.values["memorySearch.provider"] == "auto"
     assert main.origins["memorySearch.provider"] == "default"
     assert (configuration.files, configuration.findings) == ((), ())
 
@@ -75,9 +74,10 @@ def test_a_later_layer_wins_and_every_value_knows_who_said_it(home: Home) -> Non
     )  # fmt: skip
     folder = home.folder(defaults(model="b", query={"maxResults": 4}))
     main = home.load().agents["main"]
-    search = main.memory_search
-    assert (search.provider, search.query.min_score) == ("openai", 0.1)
-    assert (search.query.max_results, search.model) == (4, "c")
+    search = {key: main.values[f"memorySearch.{key}"] for key in ("provider", "model")}
+    assert search == {"provider": "openai", "model": "c"}
+    assert main.values["memorySearch.query.minScore"] == 0.1
+    assert main.values["memorySearch.query.maxResults"] == 4
     said = {key: main.origins[f"memorySearch.{key}"] for key in ("provider", "query.maxResults")}
     assert said == {"provider": f"{user}:6", "query.maxResults": f"{folder}:7"}
     assert main.origins["memorySearch.model"] == f"{user}:17"
@@ -87,7 +87,7 @@ def test_a_later_layer_wins_and_every_value_knows_who_said_it(home: Home) -> Non
 def test_an_agents_entry_in_the_folder_is_the_last_word(home: Home) -> None:
     home.user({"agents": {"list": [{"id": "main", "memorySearch": {"model": "a"}}]}})
     home.folder({"agents": {"list": [{"id": "MAIN", "memorySearch": {"model": "b"}}]}})
-    assert home.load().agents["main"].memory_search.model == "b"
+    assert home.load().agents["main"].values["memorySearch.model"] == "b"
 
 
 def test_extra_paths_add_up_without_repeats_and_an_empty_list_clears_them(home: Home) -> None:
@@ -97,13 +97,13 @@ def test_extra_paths_add_up_without_repeats_and_an_empty_list_clears_them(home: 
             **defaults(extraPaths=["c", "a"]),
         }
     )
-    assert home.load().agents["main"].memory_search.extra_paths == (
+    assert home.load().agents["main"].values["memorySearch.extraPaths"] == (
         ("a", None),
         ("b", "*.md"),
         ("c", None),
     )
     home.folder(defaults(extraPaths=[]))
-    assert home.load().agents["main"].memory_search.extra_paths == ()
+    assert home.load().agents["main"].values["memorySearch.extraPaths"] == ()
 
 
 def test_one_weight_is_enough_and_two_are_brought_to_a_sum_of_one(home: Home) -> None:
@@ -113,8 +113,9 @@ def test_one_weight_is_enough_and_two_are_brought_to_a_sum_of_one(home: Home) ->
         ({"vectorWeight": 0.9, "textWeight": 0.9}, (0.5, 0.5)),
     ):
         home.user(defaults(query={"hybrid": told}))
-        hybrid = home.load().agents["main"].memory_search.query.hybrid
-        assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx(expected)
+        values = home.load().agents["main"].values
+        weights = [values[f"memorySearch.query.hybrid.{leg}Weight"] for leg in ("vector", "text")]
+        assert weights == pytest.approx(expected)
 
 
 def test_a_memory_can_be_off_and_says_why(home: Home) -> None:
@@ -148,15 +149,17 @@ def test_a_folder_speaks_for_the_agents_that_live_in_it_and_no_others(home: Home
     home.user({"agents": {"list": [{"id": "a", "workspace": str(home.workspace)}, {"id": "b"}]}})
     home.folder(defaults(model="ours"))
     agents = read_configuration(Asked(), home.env).agents
-    assert agents["a"].memory_search.model == "ours"
-    assert agents["b"].memory_search.model is None
+    assert agents["a"].values["memorySearch.model"] == "ours"
+    assert agents["b"].values["memorySearch.model"] is None
 
 
 def test_each_agent_has_an_index_of_its_own(home: Home) -> None:
     agents = [{"id": "a"}, {"id": "b"}]
     home.user({"agents": {"list": agents, **defaults(store={"path": "~/{agentId}.db"})["agents"]}})  # type: ignore[dict-item]
     found = read_configuration(Asked(), home.env)
-    assert found.agents["b"].memory_search.store.path == str(Path(home.env["HOME"]) / "b.db")
+    assert found.agents["b"].values["memorySearch.store.path"] == str(
+        Path(home.env["HOME"]) / "b.db"
+    )
     home.user({"agents": {"list": agents, **defaults(store={"path": "~/one.db"})["agents"]}})  # type: ignore[dict-item]
     (error,) = read_configuration(Asked(), home.env).findings
     assert "'a' and 'b' would share the index" in error.message
@@ -220,23 +223,22 @@ def test_a_workspaces_file_may_not_name_addresses_secrets_programs_or_other_fold
 def test_the_same_in_the_users_own_file_is_taken(home: Home) -> None:
     home.user(defaults(remote={"baseUrl": "https://ok.example", "apiKey": "${MY_KEY}"}))
     home.env["MY_KEY"] = "s3cret"
-    remote = home.load().agents["main"].memory_search.remote
-    assert remote.base_url == "https://ok.example"
-    assert remote.api_key is not None
-    assert remote.api_key.reveal() == "s3cret"
+    values = home.load().agents["main"].values
+    assert values["memorySearch.remote.baseUrl"] == "https://ok.example"
+    assert values["memorySearch.remote.apiKey"].reveal() == "s3cret"
     assert "s3cret" not in repr(home.load())
 
 
 def test_a_workspaces_file_gets_nothing_out_of_the_environment(home: Home) -> None:
     home.env["MY_KEY"] = "s3cret"
     home.folder(defaults(model="${MY_KEY}"))
-    assert home.load().agents["main"].memory_search.model == "${MY_KEY}"
+    assert home.load().agents["main"].values["memorySearch.model"] == "${MY_KEY}"
 
 
 def test_extra_paths_that_leave_the_workspace_are_taken_and_pointed_at(home: Home) -> None:
     home.folder(defaults(extraPaths=["docs", "../up", "~/wiki", "/srv"]))
     configuration = home.load()
-    assert len(configuration.agents["main"].memory_search.extra_paths) == 4
+    assert len(configuration.agents["main"].values["memorySearch.extraPaths"]) == 4
     notes = [finding.message.split()[0] for finding in configuration.findings]
     assert notes == ["'../up'", "'~/wiki'", "'/srv'"]
 
@@ -262,7 +264,7 @@ def test_plain_json_needs_no_yaml(home: Home) -> None:
         "import sys; from pathlib import Path; "
         "from notewell.config.resolve import load_configuration; "
         f"c = load_configuration(Path({str(home.workspace)!r})); "
-        "assert c.agents['main'].memory_search.model == 'b'; "
+        "assert c.agents['main'].values['memorySearch.model'] == 'b'; "
         "print(*(m for m in ('yaml', 'numpy', 'notewell.config.schema', 'argparse', 'difflib') "
         "if m in sys.modules))"
     )

@@ -93,12 +93,11 @@ def test_each_agent_has_its_folder_its_transcripts_and_its_settings(state: Path)
             "ops": state / "workspace-ops",
         }
         assert found.agents["work"].transcripts == state / "agents" / "work" / "sessions"
-        search = found.agents["work"].settings.memory_search
-        assert search.provider == "openai"
-        assert search.extra_paths == (("~/wiki", None), ("docs", None))
-        assert search.remote.api_key is not None
-        assert search.remote.api_key.reveal() == "k"
-        assert search.store.path is None
+        values = found.agents["work"].settings.values
+        assert values["memorySearch.provider"] == "openai"
+        assert values["memorySearch.extraPaths"] == (("~/wiki", None), ("docs", None))
+        assert values["memorySearch.remote.apiKey"].reveal() == "k"
+        assert values["memorySearch.store.path"] is None
 
 
 def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
@@ -139,11 +138,10 @@ def test_the_later_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert left["memorySearch.provider"] == "Notewell has no provider 'mistral'; the default holds"
     assert taken[f"{above}.cache.maxEntries"] == "taken: 7"
     assert taken["memory.citations"] == "taken: 'on'"
-    main = found.agents["main"].settings.memory_search
-    assert main.query.max_results == 9
-    assert main.remote.api_key is not None
-    assert main.remote.api_key.reveal() == "from-the-file"
-    assert found.agents["ops"].settings.memory_search.provider == "auto"
+    values = found.agents["main"].settings.values
+    assert values["memorySearch.query.maxResults"] == 9
+    assert values["memorySearch.remote.apiKey"].reveal() == "from-the-file"
+    assert found.agents["ops"].settings.values["memorySearch.provider"] == "auto"
 
 
 def test_secrets_that_cannot_be_had_and_wrong_values_are_left_and_nothing_raises(
@@ -158,7 +156,7 @@ def test_secrets_that_cannot_be_had_and_wrong_values_are_left_and_nothing_raises
     assert "expected a text" in left["agents.defaults.memorySearch.remote.apiKey"]
     assert "no NOT_SET" in left["agents.defaults.memorySearch.remote.baseUrl"]
     assert left["agents.defaults.memorySearch.query.maxResults"].endswith("the default holds")
-    assert found.agents["main"].settings.memory_search.query.max_results == 6
+    assert found.agents["main"].settings.values["memorySearch.query.maxResults"] == 6
 
 
 def test_a_file_that_is_none_is_an_error_and_the_folders_are_still_found(state: Path) -> None:

@@ -8,17 +8,28 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
-from notewell import Settings
+from notewell import (
+    EmbedderSettings,
+    NotesSettings,
+    QmdSettings,
+    SearchSettings,
+    Settings,
+    StoreSettings,
+    SyncSettings,
+)
 from notewell.config import default_state_dir, load_settings, write_workspace_file
 from notewell.config.positions import MAX_FILE_BYTES
+from notewell.entries import LanceSettings
 from notewell.errors import BadSetting
 from notewell.notes import ExtraPath
+from notewell.qmd import ExtraFolder, Scope, ScopeRule
 
 
 @pytest.fixture
@@ -59,18 +70,88 @@ def test_every_key_reaches_its_setting(loaded: Callable[..., Settings]) -> None:
     )
     assert settings.embedder is not None
     assert (settings.embedder.provider, settings.embedder.model) == ("ollama", "all-minilm")
-    assert replace(settings, embedder=None, provider_keys=None) == Settings(
-        extra_paths=(ExtraPath("docs"), ExtraPath("~/wiki", "**/*.md")),
-        chunk_tokens=200,
-        chunk_overlap=10,
-        max_results=3,
-        min_score=0.5,
-        fusion="rrf",
-        candidate_multiplier=8,
-        mmr_lambda=0.6,
-        half_life_days=None,
-        vector_driver="sqlite-vec",
+    assert replace(settings, embedder=None) == Settings(
+        notes=NotesSettings(extra_paths=(ExtraPath("docs"), ExtraPath("~/wiki", "**/*.md"))),
+        sync=SyncSettings(chunk_tokens=200, chunk_overlap=10),
+        search=SearchSettings(
+            max_results=3,
+            min_score=0.5,
+            fusion="rrf",
+            candidate_multiplier=8,
+            mmr_lambda=0.6,
+            half_life_days=None,
+        ),
+        store=StoreSettings(vector_driver="sqlite-vec"),
     )
+
+
+def test_the_defaults_of_the_table_are_those_of_the_packages(
+    loaded: Callable[..., Settings],
+) -> None:
+    assert loaded() == Settings(embedder=EmbedderSettings())
+    everything_on = {
+        "memory": {"backend": "qmd"},
+        "plugins": {"entries": {"memory-lancedb": {"enabled": True}}},
+    }
+    settings = as_the_users_own(everything_on)
+    assert settings.qmd == QmdSettings()
+    assert settings.entries == LanceSettings(enabled=True)
+
+
+def test_times_come_in_seconds_and_scopes_as_one_value() -> None:
+    settings = as_the_users_own(
+        {
+            "memory": {
+                "backend": "qmd",
+                "qmd": {
+                    "paths": [{"path": "~/notes", "pattern": "*.md", "name": "docs"}, "/x"],
+                    "limits": {"timeoutMs": 1500},
+                    "update": {"debounceMs": 250, "interval": "2m"},
+                    "scope": {"rules": [{"action": "allow", "match": {"chatType": "group"}},
+                                        {"match": {"channel": "x"}}]},
+                },
+            }
+        }
+    )  # fmt: skip
+    assert settings.qmd == QmdSettings(
+        paths=(ExtraFolder("~/notes", "*.md", "docs"), ExtraFolder("/x")),
+        timeout_s=1.5,
+        debounce_s=0.25,
+        interval_s=120.0,
+        scope=Scope("deny", (ScopeRule("allow", chat_type="group"),)),
+    )
+
+
+def as_the_users_own(content: dict[str, object]) -> Settings:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "config.json"
+        file.write_text(json.dumps(content), encoding="utf-8")
+        environment = {"HOME": folder, "NOTEWELL_CONFIG": str(file)}
+        return load_settings(Path(folder), environment=environment)
+
+
+@pytest.mark.parametrize(
+    ("switch", "when_off"),
+    [
+        ({"memorySearch": {"cache": {"enabled": False}}}, ("store", "cache_entries", 0)),
+        ({"memorySearch": {"sources": ["memory", "sessions"],
+                           "experimental": {"sessionMemory": True}}},
+         ("sessions", "enabled", True)),
+    ],
+)  # fmt: skip
+def test_a_switch_decides_a_field(
+    switch: dict[str, object], when_off: tuple[str, str, object]
+) -> None:
+    settings = as_the_users_own({"agents": {"defaults": switch}})
+    group, name, value = when_off
+    assert getattr(getattr(settings, group), name) == value
+
+
+@pytest.mark.parametrize("entry", [{"enabled": False}, {"messages": 3}])
+def test_session_notes_have_as_many_messages_as_the_hook_says(entry: dict[str, object]) -> None:
+    hooks = {"internal": {"entries": {"session-memory": entry}}}
+    messages = as_the_users_own({"hooks": hooks}).capture.session_messages
+    assert messages == entry.get("messages", 0)
 
 
 @pytest.mark.parametrize(
@@ -88,20 +169,22 @@ def test_every_key_reaches_its_setting(loaded: Callable[..., Settings]) -> None:
 def test_the_two_weights_are_shares_of_one(
     loaded: Callable[..., Settings], weights: dict[str, float], share: float | None
 ) -> None:
-    assert loaded(query={"hybrid": weights}).vector_weight == share
+    assert loaded(query={"hybrid": weights}).search.vector_weight == share
 
 
 def test_the_preset_of_the_seeds_is_their_formula_unless_more_is_said(
     loaded: Callable[..., Settings],
 ) -> None:
-    settings = loaded(query={"preset": "seed"})
+    settings = loaded(query={"preset": "seed"}).search
     assert (settings.fusion, settings.min_score, settings.vector_weight) == ("seed", 0.35, None)
-    settings = loaded(query={"preset": "seed", "minScore": 0.1, "hybrid": {"fusion": "rrf"}})
+    settings = loaded(
+        query={"preset": "seed", "minScore": 0.1, "hybrid": {"fusion": "rrf"}}
+    ).search
     assert (settings.fusion, settings.min_score) == ("rrf", 0.1)
 
 
 def test_no_provider_means_words_alone(loaded: Callable[..., Settings]) -> None:
-    assert loaded(provider="none").keyword_only
+    assert loaded(provider="none").search.keyword_only
 
 
 def test_a_bad_value_is_named_with_its_file_and_line(loaded: Callable[..., Settings]) -> None:
@@ -144,7 +227,7 @@ def test_a_file_that_is_too_large_or_a_folder_is_refused(tmp_path: Path) -> None
 
 def test_what_is_written_is_what_is_read_and_never_overwrites(tmp_path: Path) -> None:
     write_workspace_file(tmp_path, [".", "~/docs"])
-    assert load_settings(tmp_path).extra_paths == (ExtraPath("."), ExtraPath("~/docs"))
+    assert load_settings(tmp_path).notes.extra_paths == (ExtraPath("."), ExtraPath("~/docs"))
     with pytest.raises(FileExistsError):
         write_workspace_file(tmp_path, ["other"])
 

@@ -69,7 +69,7 @@ def _settings(name: str) -> Settings:
     if not command:
         pytest.skip(f"set {QMD} to a qmd; ./check installs one")
     fallback = "builtin" if name == "qmd with a fallback" else "none"
-    return Settings(qmd=QmdSettings(command=command), backend_fallback=fallback)  # type: ignore[arg-type]
+    return Settings(qmd=QmdSettings(command=command), fallback_engine=fallback)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> N
         encoding="utf-8",
     )
     settings = ward.open().settings
-    assert settings.vector_driver == "sqlite-vec"
+    assert settings.store.vector_driver == "sqlite-vec"
     findings = list(machine.packages(settings, installed=lambda _: False))
     assert told(findings, "python", "'sqlite-vec' is not installed").todo
     assert list(machine.packages(settings))[1:] == []

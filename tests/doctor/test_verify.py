@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sqlite_store import sqlite_store
 
-from notewell import Progress, Settings
+from notewell import Progress, SessionSettings, Settings
 from notewell.capture import capture_dir
 from notewell.doctor import Disagreement, verify
 from notewell.doctor.verify_vectors import why_unsound
@@ -229,7 +229,7 @@ def test_vectors_that_are_sealed_into_segments_are_proved_too(ward: Ward) -> Non
 
 
 def test_transcripts_are_proved_too(ward: Ward) -> None:
-    ward.settings = Settings(sources=("memory", "sessions"))
+    ward.settings = Settings(sessions=SessionSettings(enabled=True))
     transcript = ward.state / "agents" / "main" / "sessions" / "talk.jsonl"
     transcript.parent.mkdir(parents=True)
     line = {"type": "message", "message": {"role": "user", "content": "the router is late"}}

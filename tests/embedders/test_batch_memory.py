@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_batch import FakeBatches
 
-from notewell import Settings
+from notewell import Settings, StoreSettings
 from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
 from notewell.embedders.dims_cache import KnownDims
 from notewell.embedders.keys import KeySources
@@ -103,7 +103,7 @@ def test_a_provider_that_is_down_does_not_cost_the_index(
 def test_a_first_index_without_a_provider_has_its_text_and_gets_its_vectors_later(
     server: FakeBatches, workspace: Path, driver: str
 ) -> None:
-    settings = Settings(vector_driver=driver)
+    settings = Settings(store=StoreSettings(vector_driver=driver))
     server.always("503")
     with memory_of(workspace, plain_of(server, dims=None), settings) as memory:
         report = memory.sync()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell import Progress, Settings
+from notewell import Progress, SearchSettings, Settings
 from notewell.errors import BadRequest, EmbedderFailed
 from notewell.evals import Notewell, PlainFts5, Run, load_dataset, open_system, run
 from notewell.evals.baseline import CHARS, windows
@@ -116,7 +116,7 @@ def test_the_settings_of_a_workspace_hold_in_an_evaluation(
 ) -> None:
     config = '{"agents": {"defaults": {"memorySearch": {"query": {"minScore": 1}}}}}'
     (workspaces / "north" / "notewell.json").write_text(config, encoding="utf-8")
-    for settings, found in ((None, 0), (Settings(min_score=0.0), 1)):
+    for settings, found in ((None, 0), (Settings(search=SearchSettings(min_score=0.0)), 1)):
         system = Notewell(tmp_path / "state", "keyword", settings=settings)
         system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert len(system.ask("bread and wine", 6).hits) == found

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.http_service.served import Served, serving
 
-from notewell import Settings
+from notewell import CaptureSettings, Settings
 from notewell.capture import Asked, PlaceShown, asked_before, note_asked
 from notewell.capture.search_log import MAX_QUERY_CHARS, NAME
 from notewell.config import load_settings
@@ -159,20 +159,20 @@ def test_only_the_users_own_file_switches_the_log(tmp_path: Path) -> None:
     environment = {"NOTEWELL_CONFIG": str(own)}
     workspace = tmp_path / "notes"
     workspace.mkdir()
-    assert load_settings(workspace, "main", environment).recall_log is False
-    assert load_settings(workspace, "main", {"HOME": str(tmp_path)}).recall_log is True
+    assert load_settings(workspace, "main", environment).capture.recall_log is False
+    assert load_settings(workspace, "main", {"HOME": str(tmp_path)}).capture.recall_log is True
     (workspace / "notewell.json").write_text('{"recallLog": {"enabled": true}}', encoding="utf-8")
-    assert load_settings(workspace, "main", environment).recall_log is False
+    assert load_settings(workspace, "main", environment).capture.recall_log is False
 
 
-def opened(tmp_path: Path, **settings: Any) -> Memory:
+def opened(tmp_path: Path, *, recall_log: bool = True) -> Memory:
     workspace = tmp_path / "notes"
     workspace.mkdir(exist_ok=True)
     (workspace / "MEMORY.md").write_text("We use SQLite.\n", encoding="utf-8")
     return open_memory(
         workspace,
         state_dir=tmp_path / "state",
-        settings=Settings(**settings),
+        settings=Settings(capture=CaptureSettings(recall_log=recall_log)),
         embedder=HashEmbedder(),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.http_service.served import Served, serving
 
+from notewell import SessionSettings
 from notewell.config import Settings
 from notewell.errors import NoteNotWritable
 from notewell.http_service.transcripts import Turn, add_turns, transcript_of
@@ -166,7 +167,7 @@ def test_a_disk_without_room_leaves_nothing_of_it(
 
 
 def test_where_sessions_are_searched_a_turn_is_found(tmp_path: Path) -> None:
-    settings = Settings(sources=("memory", "sessions"))
+    settings = Settings(sessions=SessionSettings(enabled=True))
     with serving(tmp_path, settings=settings) as served:
         body = {"turns": [{"role": "user", "content": "The okapi eats at nine."}]}
         tell(served, "s1", body)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from notewell import Answer, Settings, open_memory
+from notewell import Answer, SearchSettings, Settings, SyncSettings, open_memory
 from notewell.testing import HashEmbedder
 
 NAMES = st.sampled_from(
@@ -55,7 +55,10 @@ QUESTIONS = (
     "ERR_FOO in memorySearch.query",
     "who ran the index of vectors?",
 )
-SMALL_CHUNKS = Settings(chunk_tokens=24, chunk_overlap=6, min_score=0.0, max_results=50)
+SMALL_CHUNKS = Settings(
+    sync=SyncSettings(chunk_tokens=24, chunk_overlap=6),
+    search=SearchSettings(min_score=0.0, max_results=50),
+)
 
 
 class EditsAndSyncs(RuleBasedStateMachine):

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.config.keys_memory import GLOBAL_KEYS
 from notewell.errors import BadSetting
 from notewell.qmd import (
     Collection,
@@ -23,7 +22,6 @@ from notewell.qmd import (
     ScopeRule,
     collections_of,
     locate,
-    settings_from,
     shown_path,
     why_denied,
 )
@@ -278,31 +276,6 @@ def test_its_settings_are_cheap_to_load() -> None:
 
 
 # -- settings ------------------------------------------------------------------------------------
-
-
-def test_every_setting_of_the_table_is_taken() -> None:
-    """With the table's own defaults the settings are as built in."""
-    keys = [key for key in GLOBAL_KEYS if key.path.startswith("memory.qmd.")]
-    values = {key.path.removeprefix("memory.qmd."): key.default for key in keys}
-    values = {key: value for key, value in values.items() if "rules[]" not in key}
-    assert settings_from(values) == QmdSettings()
-
-
-def test_settings_come_in_our_units() -> None:
-    told = {
-        "paths": (("~/notes", "*.md", "docs"), ("/x", None, None)),
-        "limits.timeoutMs": 1500,
-        "update.debounceMs": 250,
-        "scope.default": "deny",
-        "scope.rules": ({"action": "allow", "match.chatType": "group"}, {"match.channel": "x"}),
-    }
-    assert settings_from(told, daemon=False) == QmdSettings(
-        paths=(ExtraFolder("~/notes", "*.md", "docs"), ExtraFolder("/x")),
-        timeout_s=1.5,
-        debounce_s=0.25,
-        scope=Scope("deny", (ScopeRule("allow", chat_type="group"),)),
-        daemon=False,
-    )
 
 
 def test_a_search_needs_only_the_models_it_uses() -> None:

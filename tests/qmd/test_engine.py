@@ -40,7 +40,7 @@ def open_with(notes: Path, tmp_path: Path) -> Iterator[Open]:
             fixed: dict[str, Any] = {"models": NO_MODELS, "timeout_s": 30.0, "daemon": False}
             qmd = QmdSettings(**fixed | {"command": str(command)} | told)
             settings = Settings(
-                qmd=qmd, backend_fallback="none" if fallback == "none" else "builtin"
+                qmd=qmd, fallback_engine="none" if fallback == "none" else "builtin"
             )
             memory = open_memory(
                 notes,

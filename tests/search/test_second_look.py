@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from notewell import Memory, Settings, open_memory
+from notewell import Memory, SearchSettings, Settings, open_memory
 from notewell.core import Passage, fair
 from notewell.errors import BadRequest, NotANote
 from notewell.ports import Reranker
-from notewell.search import SearchSettings
+from notewell.search import SearchOptions
 from notewell.testing import HashEmbedder
 
 Make = Callable[..., Memory]
@@ -33,7 +33,7 @@ def remember(tmp_path: Path) -> Make:
             workspace,
             state_dir=tmp_path / "state",
             embedder=HashEmbedder(),
-            settings=replace(Settings(), **settings),  # type: ignore[arg-type]
+            settings=Settings(search=replace(SearchSettings(), **settings)),  # type: ignore[arg-type]
             reranker=reranker,
         )
         memory.sync()
@@ -142,7 +142,7 @@ def test_a_reranker_that_fails_leaves_the_first_order_and_says_so(
 
 def chosen(sources: str, quotas: dict[str, int] | None = None) -> str:
     """Six hits out of passages whose sources are given by their first letters, best first."""
-    settings = SearchSettings(today=date(2026, 11, 15), quotas=quotas)
+    settings = SearchOptions(today=date(2026, 11, 15), quotas=quotas)
     full = {"m": "memory", "s": "sessions"}
     found = [Passage(f"{letter}{at}", 1, 1, at) for at, letter in enumerate(sources)]
     kept = fair(found, lambda one: full[one.path[0]], settings.quota, settings.max_results)
@@ -200,7 +200,7 @@ def test_a_note_that_is_not_indexed_is_told_so(remember: Make, tmp_path: Path) -
 
 def test_an_unknown_fusion_is_refused() -> None:
     with pytest.raises(BadRequest, match="known: weighted, rrf, seed"):
-        SearchSettings(today=date(2026, 11, 15), fusion="sum")  # type: ignore[arg-type]
+        SearchOptions(today=date(2026, 11, 15), fusion="sum")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("fusion", ["weighted", "rrf", "seed"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell import Memory, Settings, open_memory
+from notewell import Memory, SearchSettings, Settings, StoreSettings, SyncSettings, open_memory
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, RemoteSettings
 from notewell.errors import (
@@ -116,7 +116,7 @@ def test_a_search_looks_at_the_notes_only_now_and_then(memory: Memory, workspace
 
 
 def test_catching_up_can_be_switched_off(workspace: Path, tmp_path: Path) -> None:
-    settings = Settings(sync_on_search=False)
+    settings = Settings(sync=SyncSettings(on_search=False))
     with open_memory(
         workspace, state_dir=tmp_path / "s", embedder=HashEmbedder(), settings=settings
     ) as memory:
@@ -222,7 +222,9 @@ def test_while_the_first_is_away_the_fallbacks_index_is_not_built_anew(
 
 
 def test_words_alone_are_told_as_such(workspace: Path, tmp_path: Path) -> None:
-    settings = Settings(embedder=EmbedderSettings(provider="none"), keyword_only=True)
+    settings = Settings(
+        embedder=EmbedderSettings(provider="none"), search=SearchSettings(keyword_only=True)
+    )
     with opened(workspace, tmp_path, settings) as memory:
         memory.sync()
         answer = memory.search("green boat")
@@ -260,7 +262,7 @@ def test_a_note_that_is_being_saved_in_place_is_not_found_empty(
 def test_the_index_and_the_cache_are_kept_as_the_settings_say(
     workspace: Path, tmp_path: Path
 ) -> None:
-    settings = Settings(index_dir=tmp_path / "elsewhere", cache_entries=0)
+    settings = Settings(store=StoreSettings(path=tmp_path / "elsewhere", cache_entries=0))
     with open_memory(
         workspace, state_dir=tmp_path / "s", embedder=HashEmbedder(), settings=settings
     ) as memory:

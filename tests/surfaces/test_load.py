@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from tests.sqlite_store import sqlite_store
 
-from notewell import Memory, Progress, Settings, open_memory
+from notewell import Memory, Progress, Settings, StoreSettings, open_memory
 from notewell.index import count_entries, select
 from notewell.index.cache import SqliteVectorCache
 from notewell.index.segments import SegmentDriver
@@ -30,11 +30,13 @@ LATER_NS = 4_000_000_000 * 10**9
 """Long after every note was written: one of a moment ago is read once more."""
 
 
-def memory_of(folder: Path, embedder: HashEmbedder | None = None, **told: Any) -> Memory:
+def memory_of(
+    folder: Path, embedder: HashEmbedder | None = None, *, cache_entries: int = 50_000
+) -> Memory:
     return open_memory(
         folder / "workspace",
         state_dir=folder / "state",
-        settings=Settings(**told),
+        settings=Settings(store=StoreSettings(cache_entries=cache_entries)),
         embedder=embedder or HashEmbedder(),
         now_ns=lambda: LATER_NS,
     )

@@ -11,7 +11,7 @@ import pytest
 from tests.sqlite_store import sqlite_store
 
 import notewell
-from notewell import Memory, Settings, open_memory
+from notewell import Memory, NotesSettings, Settings, StoreSettings, open_memory
 from notewell.errors import (
     BadRequest,
     BadSetting,
@@ -137,7 +137,9 @@ def test_extra_paths_belong_to_the_memory(tmp_path: Path) -> None:
     docs.mkdir()
     (docs / "guide.md").write_text("the zebra guide", encoding="utf-8")
     (tmp_path / "workspace").mkdir()
-    settings = Settings(extra_paths=(ExtraPath("../docs"), ExtraPath("missing")))
+    settings = Settings(
+        notes=NotesSettings(extra_paths=(ExtraPath("../docs"), ExtraPath("missing")))
+    )
     with open_memory(
         tmp_path / "workspace",
         state_dir=tmp_path / "state",
@@ -156,7 +158,7 @@ def test_the_vectors_may_live_in_sqlite_vec(tmp_path: Path) -> None:
     with open_memory(
         tmp_path,
         state_dir=tmp_path / "state",
-        settings=Settings(vector_driver="sqlite-vec"),
+        settings=Settings(store=StoreSettings(vector_driver="sqlite-vec")),
         embedder=HashEmbedder(),
     ) as memory:
         memory.sync()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from notewell import Memory, Settings, open_memory
+from notewell import Memory, NotesSettings, SessionSettings, Settings, open_memory
 from notewell.errors import NotANote, NoteUnreadable
 from notewell.testing import HashEmbedder
 
@@ -41,7 +40,7 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-BOTH = Settings(sources=("memory", "sessions"))
+BOTH = Settings(sessions=SessionSettings(enabled=True))
 
 
 def opened(
@@ -116,7 +115,7 @@ def test_a_few_new_turns_wait_and_a_sync_takes_them(memory: Memory, transcript: 
 def test_enough_new_turns_are_taken_in_by_the_next_search(
     workspace: Path, tmp_path: Path, transcript: Path
 ) -> None:
-    settings = replace(BOTH, session_delta_messages=2)
+    settings = Settings(sessions=SessionSettings(enabled=True, delta_messages=2))
     with opened(workspace, tmp_path, settings) as memory:
         memory.sync()
         with transcript.open("a", encoding="utf-8") as file:
@@ -156,7 +155,7 @@ def test_sessions_do_not_crowd_notes_out(
 def test_notes_are_masked_too_if_asked(workspace: Path, tmp_path: Path) -> None:
     note = workspace / "memory" / "secret.md"
     note.write_text(f"the robot's token is {TOKEN}\n", encoding="utf-8")
-    with opened(workspace, tmp_path, Settings(redact_notes=True)) as memory:
+    with opened(workspace, tmp_path, Settings(notes=NotesSettings(redact=True))) as memory:
         memory.sync()
         assert "[redacted:github-token" in memory.search("token of the robot").hits[0].snippet
     assert TOKEN in note.read_text(encoding="utf-8")
@@ -176,7 +175,7 @@ def test_other_hosts_transcripts_are_read_where_the_settings_say(
         "message": {"role": "user", "content": "the llama is called Eve"},
     }
     (folder / "s1.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    settings = replace(BOTH, session_folders=((folder, "claude"),))
+    settings = Settings(sessions=SessionSettings(enabled=True, folders=((folder, "claude"),)))
     with opened(workspace, tmp_path, settings) as memory:
         memory.sync()
         hit = memory.search("what is the llama called?").hits[0]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell import Memory, Settings, open_memory
+from notewell import Memory, NotesSettings, SearchSettings, Settings, SyncSettings, open_memory
 from notewell.notes import ExtraPath
 from notewell.sync import (
     Failed,
@@ -94,9 +94,9 @@ def watching(
     scan: bool = False,
 ) -> Iterator[Live]:
     settings = Settings(
-        extra_paths=tuple(ExtraPath(str(path)) for path in extra),
-        sync_on_search=False,
-        keyword_only=True,
+        notes=NotesSettings(extra_paths=tuple(ExtraPath(str(path)) for path in extra)),
+        sync=SyncSettings(on_search=False),
+        search=SearchSettings(keyword_only=True),
     )
     folders = [workspace / "MEMORY.md", workspace / "memory", *extra]
     state = workspace.parent / "state"
@@ -291,7 +291,9 @@ def test_a_name_that_is_not_utf8_does_not_end_the_listening(workspace: Path) -> 
 
 def test_the_index_among_the_notes_does_not_wake_the_watch(workspace: Path) -> None:
     state = workspace / "memory" / "state"
-    settings = Settings(keyword_only=True, sync_on_search=False)
+    settings = Settings(
+        search=SearchSettings(keyword_only=True), sync=SyncSettings(on_search=False)
+    )
     told = queue.Queue[WatchEvent]()
     stop = threading.Event()
     with open_memory(workspace, state_dir=state, settings=settings, environment={}) as memory:

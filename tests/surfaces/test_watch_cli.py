@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell import Settings, open_memory
+from notewell import SearchSettings, Settings, open_memory
 from notewell.cli import watch
 from notewell.cli.watching import JsonView, LiveView
 from notewell.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
@@ -198,7 +198,7 @@ def test_a_long_sync_ends_between_two_batches(
     (tmp_path / "memory").mkdir()
     for number in range(NOTES_AT_ONCE + 1):
         (tmp_path / "memory" / f"{number}.md").write_text("a zebra\n", encoding="utf-8")
-    settings, stop = Settings(keyword_only=True), threading.Event()
+    settings, stop = Settings(search=SearchSettings(keyword_only=True)), threading.Event()
     with open_memory(
         tmp_path, state_dir=tmp_path / "state", settings=settings, environment={}
     ) as memory:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.sqlite_store import sqlite_store
 
-from notewell import Memory, Progress, Settings, open_memory
+from notewell import Memory, Progress, Settings, SyncSettings, open_memory
 from notewell.errors import EmbedderFailed, NoteUnreadable
 from notewell.memory import index_dir
 from notewell.notes import Workspace
@@ -206,7 +206,7 @@ def test_other_chunk_limits_build_a_new_index(workspace: Path, tmp_path: Path) -
             workspace,
             state_dir=tmp_path / "state",
             embedder=HashEmbedder(),
-            settings=Settings(chunk_tokens=tokens),
+            settings=Settings(sync=SyncSettings(chunk_tokens=tokens)),
         ) as memory:
             found = memory.sync().rebuilt
             assert (str(found) if found else None) == rebuilt

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         paths_shown,
     )
     from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
+    from notewell.capture.settings import CaptureSettings
     from notewell.capture.undo import CannotUndo, Cut, Kept, decide_cut, read_bytes
     from notewell.capture.writer import Place, capture_dir, record_append
 else:
@@ -67,6 +68,7 @@ else:
                 "Asked PlaceShown asked_before forget_asked moment note_asked paths_shown"
             ),
             "session_note": "Conversation MESSAGES Saved save_session",
+            "settings": "CaptureSettings",
             "undo": "CannotUndo Cut Kept decide_cut read_bytes",
             "writer": "Place capture_dir record_append",
         },

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from notewell.config import AgentSettings, Configuration, Finding, Kind, OpenClaw, Owner
+    from notewell.config import AgentConfig, Configuration, Finding, Kind, OpenClaw, Owner
     from notewell.core import Binding
 
 WRONG = 2
@@ -118,7 +118,7 @@ def _show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show_agent(agent: AgentSettings, *, origin: bool) -> None:
+def _show_agent(agent: AgentConfig, *, origin: bool) -> None:
     off = f"  (off: {agent.off_because})" if agent.off_because else ""
     say(f"agent {agent.id}{off}")
     _show_rows(

@@ -91,7 +91,7 @@ def _opened(
 
     named = arguments.state_dir
     state = Path(named).expanduser() if named else default_state_dir(os.environ)
-    choice = Choice(settings, state / "models", os.environ, None)
+    choice = Choice(settings.embedder, state / "models", os.environ, None)
     try:
         yield EntryStore(
             told.folder(state),

@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from notewell.cli.output import say, tell
 from notewell.cli.place import add_place, meant, workspace_of
@@ -313,17 +313,7 @@ def _folder(arguments: argparse.Namespace) -> Path:
 
 def _messages(arguments: argparse.Namespace) -> int:
     """How many messages to save; 0 where the settings say not to."""
-    from notewell.config import has_files
+    from notewell.config import load_settings
 
-    if not has_files(_root(arguments), os.environ):
-        from notewell.capture import MESSAGES
-
-        return MESSAGES
-    from notewell.config import load_configuration
-
-    id_ = meant(arguments).agent
-    agent = load_configuration(_root(arguments), id_).agents[id_.lower()]
-    told: dict[str, Any] = dict(agent.values)
-    hook = "hooks.internal.entries.session-memory"
-    is_on = agent.enabled and told["hooks.internal.enabled"] and told[f"{hook}.enabled"]
-    return int(told[f"{hook}.messages"]) if is_on else 0
+    settings = load_settings(_root(arguments), meant(arguments).agent)
+    return 0 if settings.off_because else settings.capture.session_messages

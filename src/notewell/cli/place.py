@@ -119,5 +119,6 @@ def _openclaw(arguments: argparse.Namespace) -> Meant:
     providers = found.configuration.providers
     keys = {name: told.api_key for name, told in providers.items() if told.api_key}
     settings = settings_of(agent.settings, keys)
-    folders = ((agent.transcripts, "openclaw"), *settings.session_folders)
-    return Meant(id_, str(agent.settings.workspace), replace(settings, session_folders=folders))
+    folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
+    sessions = replace(settings.sessions, folders=folders)
+    return Meant(id_, str(agent.settings.workspace), replace(settings, sessions=sessions))

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from notewell.config import Settings
-    from notewell.sync import Timing
+    from notewell.sync import SyncSettings, Timing
 
 MAX_MINUTES = 10_080.0
 MAX_DEBOUNCE_S = 600.0
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             memory.watch(
                 stop,
                 on_event=view.told,
-                timing=_timing(arguments, memory.settings),
+                timing=_timing(arguments, memory.settings.sync),
                 notifier=NoNotifier() if arguments.scan else FileNotifier(),
                 progress=view.progress,
             )
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _timing(arguments: argparse.Namespace, settings: Settings) -> Timing:
+def _timing(arguments: argparse.Namespace, settings: SyncSettings) -> Timing:
     """What the command line says, else what the settings say."""
     from notewell.sync import Timing
 
@@ -77,7 +76,7 @@ def _timing(arguments: argparse.Namespace, settings: Settings) -> Timing:
         raise BadSetting("--every", f"must be above 0, to {MAX_MINUTES:g}, not {minutes:g}")
     minutes = minutes or settings.interval_minutes
     return Timing(
-        debounce_s=settings.watch_debounce_s if debounce_s is None else debounce_s,
+        debounce_s=settings.debounce_s if debounce_s is None else debounce_s,
         interval_s=minutes * 60 if minutes else None,
     )
 

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from notewell.config.openclaw import OpenClaw, from_openclaw
     from notewell.config.paths import default_state_dir, has_files
     from notewell.config.positions import Finding, Kind
-    from notewell.config.resolve import Asked, check_file, load_configuration, read_configuration
+    from notewell.config.resolve import (
+        AgentConfig,
+        Asked,
+        Configuration,
+        check_file,
+        load_configuration,
+        read_configuration,
+    )
     from notewell.config.schema import json_schema
     from notewell.config.secret import masked
     from notewell.config.settings import (
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
         write_workspace_file,
     )
     from notewell.config.validate import Owner
-    from notewell.config.values import AgentSettings, Configuration
 else:
     from notewell.lazy import lazy_exports
 
@@ -35,11 +41,12 @@ else:
             "openclaw": "OpenClaw from_openclaw",
             "paths": "default_state_dir has_files",
             "positions": "Finding Kind",
-            "resolve": "Asked check_file load_configuration read_configuration",
+            "resolve": (
+                "AgentConfig Asked Configuration check_file load_configuration read_configuration"
+            ),
             "schema": "json_schema",
             "secret": "masked",
             "settings": "Settings WORKSPACE_FILE load_settings settings_of write_workspace_file",
             "validate": "Owner",
-            "values": "AgentSettings Configuration",
         },
     )

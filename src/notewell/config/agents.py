@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.config.positions import Finding
 from notewell.config.registry import agent_keys, global_keys
 from notewell.config.validate import dotted
-from notewell.config.values import Provider
 from notewell.core import Binding, Peer, chat_type_of, normal_agent_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from notewell.config.validate import Setting, Walked
+    from notewell.core import Secret
 
 DEFAULT = "default"
 MAX_AGENTS = 256
@@ -33,6 +33,15 @@ class Value(NamedTuple):
     @property
     def origin(self) -> str:
         return f"{self.file}:{self.line}" if self.file else DEFAULT
+
+
+class ProviderEntry(NamedTuple):
+    """An entry of `models.providers`."""
+
+    base_url: str | None = None
+    api_key: Secret | None = None
+    headers: Mapping[str, Secret] | None = None
+    api: str | None = None
 
 
 class Entry(NamedTuple):
@@ -259,16 +268,16 @@ def _binding(told: Mapping[str, Any], entries: Mapping[str, Entry]) -> tuple[Bin
     return Binding(agent, channel, account, peer, *places), ""
 
 
-def providers_of(layers: Iterable[Walked]) -> tuple[dict[str, Provider], dict[str, str]]:
+def providers_of(layers: Iterable[Walked]) -> tuple[dict[str, ProviderEntry], dict[str, str]]:
     """`models.providers`, and who said each of its values."""
     fields = {"baseUrl": "base_url", "apiKey": "api_key", "headers": "headers", "api": "api"}
-    providers: dict[str, Provider] = {}
+    providers: dict[str, ProviderEntry] = {}
     origins = {}
     for layer in layers:
         for setting in layer.settings:
             if setting.path[:2] == ("models", "providers"):
                 name, field = str(setting.path[2]), fields.get(str(setting.path[3]))
-                known = providers.setdefault(name, Provider())
+                known = providers.setdefault(name, ProviderEntry())
                 if field:
                     providers[name] = known._replace(**{field: setting.value})
                     origins[dotted(setting.path)] = f"{layer.file}:{setting.line}"

@@ -30,12 +30,15 @@ class Key(NamedTuple):
     and a workspace's file may come with a folder from a stranger."""
     outside: bool = False
     """A path: one that leaves the workspace is worth a word when the workspace's file says it."""
+    field: str = ""
+    """The field of `Settings` that the value decides, with its group: `search.max_results`.
+    Empty for keys that the configuration itself uses, and for those that have no effect yet."""
 
 
-def on(path: str, meaning: str, since: Since = "seed") -> Key:
+def on(path: str, meaning: str, since: Since = "seed", *, field: str = "") -> Key:
     """A switch that is on unless the user says otherwise."""
-    return Key(path, Flag(), default=True, meaning=meaning, since=since)
+    return Key(path, Flag(), default=True, meaning=meaning, since=since, field=field)
 
 
-def off(path: str, meaning: str, since: Since = "seed") -> Key:
-    return Key(path, Flag(), default=False, meaning=meaning, since=since)
+def off(path: str, meaning: str, since: Since = "seed", *, field: str = "") -> Key:
+    return Key(path, Flag(), default=False, meaning=meaning, since=since, field=field)

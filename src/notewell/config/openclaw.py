@@ -30,7 +30,7 @@ from notewell.config.validate import Walked, dotted, walk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.config.values import AgentSettings, Configuration
+    from notewell.config.resolve import AgentConfig, Configuration
 
 STATE_FOLDERS = (".openclaw", ".clawdbot", ".moltbot")
 """Newest name first; the first that is there is used, as OpenClaw does."""
@@ -59,7 +59,7 @@ _FLAT = {"chunkSize": "chunking.tokens", "chunkOverlap": "chunking.overlap",
 
 @dataclass(frozen=True, slots=True)
 class OpenClawAgent:
-    settings: AgentSettings
+    settings: AgentConfig
     transcripts: Path
     """Where its sessions are kept, one JSON-lines file each; may not exist."""
     auth_profiles: Path
@@ -225,9 +225,7 @@ def _taken(layer: Walked) -> list[Finding]:
     return findings
 
 
-def _agent(
-    configuration: Configuration, settings: AgentSettings, state_dir: Path
-) -> OpenClawAgent:
+def _agent(configuration: Configuration, settings: AgentConfig, state_dir: Path) -> OpenClawAgent:
     if settings.workspace is None:
         workspace = _usual_workspace(configuration, settings.id, state_dir)
         values = {**settings.values, "workspace": str(workspace)}

@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.agents import agent_entries, agent_values, bindings_of, providers_of
 from notewell.config.layers import expanded, user_layer, workspace_layer
 from notewell.config.positions import Finding
-from notewell.config.values import AgentSettings, Compaction, Configuration, MemorySearch, made
 from notewell.core import DEFAULT_AGENT, normal_agent_id
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.config.agents import Entry, Value
+    from notewell.config.agents import Entry, ProviderEntry, Value
     from notewell.config.positions import Kind
     from notewell.config.validate import Owner, Walked
+    from notewell.core import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """What holds for one agent, by key; `settings_of` makes its `Settings` from it."""
+
+    id: str
+    workspace: Path | None
+    """None: the folder that is asked for."""
+    off_because: str | None
+    """Why this agent has no memory; None when it has one."""
+    values: Mapping[str, Any]
+    """By dotted key below the agent (`memorySearch.provider`) or the file (`memory.citations`)."""
+    origins: Mapping[str, str]
+    """For each key of `values`, `file:line` of who said it, or `default`."""
+
+    @property
+    def enabled(self) -> bool:
+        return self.off_because is None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """All agents and how messages find them."""
+
+    agents: Mapping[str, AgentConfig]
+    default_agent: str
+    bindings: tuple[Binding, ...]
+    providers: Mapping[str, ProviderEntry]
+    findings: tuple[Finding, ...]
+    origins: Mapping[str, str]
+    """Who said what is not an agent's: `bindings[0]`, `models.providers.openai.apiKey`."""
+    files: tuple[str, ...]
+    """The files that were read, weakest first."""
 
 
 class Asked(NamedTuple):
@@ -109,7 +144,7 @@ class _Resolver:
         local = agent_entries((here,))[0] if here else {}
         return list({**dict.fromkeys(self._entries or [DEFAULT_AGENT]), **dict.fromkeys(local)})
 
-    def agent(self, id_: str, asked: Asked) -> AgentSettings:
+    def agent(self, id_: str, asked: Asked) -> AgentConfig:
         alone, _ = agent_values(id_, self._base, is_default=id_ == self._default)
         told = alone["workspace"]
         workspace = self._workspace(told)
@@ -143,9 +178,7 @@ class _Resolver:
                 self.findings += agent_entries((layer,))[1]
         return self._by_folder[workspace]
 
-    def _settled(
-        self, id_: str, workspace: Path | None, told: Mapping[str, Value]
-    ) -> AgentSettings:
+    def _settled(self, id_: str, workspace: Path | None, told: Mapping[str, Value]) -> AgentConfig:
         values: dict[str, Any] = {key: value.value for key, value in told.items()}
         path = values["memorySearch.store.path"]
         if path is not None:
@@ -156,12 +189,10 @@ class _Resolver:
         origins = {key: value.origin for key, value in told.items()}
         if workspace and origins["workspace"] == "default":
             origins["workspace"] = "the command line"
-        return AgentSettings(
+        return AgentConfig(
             id=id_,
             workspace=workspace,
             off_because=_off_because(told),
-            memory_search=made(MemorySearch, "memorySearch", values),
-            compaction=made(Compaction, "compaction", values),
             values=values,
             origins=origins,
         )
@@ -199,12 +230,12 @@ def _unknown_providers(
     return findings
 
 
-def _shared_indexes(agents: Mapping[str, AgentSettings]) -> list[Finding]:
+def _shared_indexes(agents: Mapping[str, AgentConfig]) -> list[Finding]:
     """One index an agent: two in one file would read each other's notes."""
     seen: dict[str, str] = {}
     findings = []
     for id_, agent in agents.items():
-        path = agent.memory_search.store.path
+        path = agent.values["memorySearch.store.path"]
         if path and path in seen:
             file, _, line = agent.origins["memorySearch.store.path"].rpartition(":")
             message = (

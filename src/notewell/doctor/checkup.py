@@ -60,7 +60,7 @@ def _around(patient: Patient) -> list[Check]:
 
 def _state(patient: Patient, note_bytes: Callable[[], int]) -> list[Check]:
     state, index, now = patient.state, patient.index, patient.now()
-    most = patient.memory.settings.cache_entries if patient.memory else None
+    most = patient.memory.settings.store.cache_entries if patient.memory else None
     return [
         ("state", lambda: state_dir.file_system(index)),
         ("state", lambda: state_dir.permissions(state, index)),
@@ -94,7 +94,7 @@ def _memory(patient: Patient, memory: Memory) -> list[Check]:
 
 
 def _level(patient: Patient, memory: Memory, status: Status) -> Iterable[Finding]:
-    wants_vectors = status.provider != "none" and not memory.settings.keyword_only
+    wants_vectors = status.provider != "none" and not memory.settings.search.keyword_only
     return index_health.level(status, patient.index, patient.now(), wants_vectors=wants_vectors)
 
 

@@ -85,7 +85,7 @@ def _version(package: str) -> str:
 def _wanted(settings: Settings | None) -> Iterator[tuple[str, str]]:
     if settings is None:
         return
-    if settings.vector_driver == "sqlite-vec":
+    if settings.store.vector_driver == "sqlite-vec":
         yield "sqlite-vec", "store.vector.driver names it"
     if settings.embedder is not None and settings.embedder.provider == "local":
         yield "local", "the provider is 'local'"

@@ -87,6 +87,8 @@ class EmbedderSettings:
     """Shorter vectors, where the model has them; None is the model's own length."""
     remote: RemoteSettings = RemoteSettings()
     local: LocalSettings = LocalSettings()
+    provider_keys: Mapping[str, Secret] = field(default_factory=lambda: MappingProxyType({}))
+    """`models.providers.<name>.apiKey`, by name."""
 
     def __post_init__(self) -> None:
         if self.dims is not None and not 1 <= self.dims <= 65_536:

@@ -8,17 +8,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from notewell.errors import EmbedderTrouble, IndexTrouble, NotANote
-from notewell.search import SearchSettings, meaning_of, search
+from notewell.search import SearchOptions, meaning_of, search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.config import Settings
     from notewell.engines.embedder_choice import Choice
     from notewell.engines.inspect import Looking
     from notewell.engines.protocol import Question
     from notewell.engines.status import Probe, Status
+    from notewell.notes import ExtraPath
     from notewell.ports import Embedder, Reranker
+    from notewell.search import SearchSettings
     from notewell.sync import Indexer, ProgressCallback, SyncReport
     from notewell.types import Answer
 
@@ -30,16 +31,21 @@ class Builtin:
         self,
         indexer: Indexer,
         choice: Choice,
-        settings: Settings,
+        settings: SearchSettings,
         agent: str,
         reranker: Reranker | None,
+        *,
+        sync_on_search: bool = True,
+        extra_paths: Sequence[ExtraPath] = (),
     ) -> None:
         self.indexer = indexer
         self._choice = choice
         self._settings = settings
         self._agent = agent
         self._reranker = reranker
-        self._is_settled = settings.embedder is None or settings.embedder.fallback == "none"
+        self._sync_on_search = sync_on_search
+        self._extra_paths = extra_paths
+        self._is_settled = not choice.names_fallback
 
     def close(self) -> None:
         self.indexer.store.close()
@@ -99,10 +105,10 @@ class Builtin:
             return sessions[0].read(path).text
         return self.indexer.notes.read(path).text
 
-    def _search_settings(self, question: Question) -> SearchSettings:
+    def _search_settings(self, question: Question) -> SearchOptions:
         told, asked, way = self._settings, question, question.weighing
         now = datetime.fromtimestamp(self.indexer.now_ns() / 1e9, UTC).astimezone()
-        return SearchSettings(
+        return SearchOptions(
             today=now.date(),
             max_results=told.max_results if asked.max_results is None else asked.max_results,
             min_score=told.min_score if asked.min_score is None else asked.min_score,
@@ -115,9 +121,9 @@ class Builtin:
             keyword_only=asked.keyword_only or told.keyword_only,
         )
 
-    def _catch_up(self, settings: SearchSettings) -> str | None:
+    def _catch_up(self, settings: SearchOptions) -> str | None:
         self._embedder()
-        if not self._settings.sync_on_search:
+        if not self._sync_on_search:
             return None
         return self.indexer.catch_up(vectors=not settings.keyword_only)
 
@@ -161,7 +167,7 @@ class Builtin:
         from notewell.engines.status import status_of
 
         self._embedder()
-        return status_of(self.indexer, self._settings, self._agent, self._choice.decision)
+        return status_of(self.indexer, self._extra_paths, self._agent, self._choice.decision)
 
     def probe(self) -> Probe:
         """Ask the embedder for one vector and tell what came of it."""

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from notewell.config import Settings
-    from notewell.embedders import Chosen, Decision
+    from notewell.embedders import Chosen, Decision, EmbedderSettings
     from notewell.ports import Embedder
 
 
@@ -29,7 +28,7 @@ class Choice:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: EmbedderSettings | None,
         models_dir: Path,
         environment: Mapping[str, str],
         given: Embedder | None,
@@ -41,9 +40,9 @@ class Choice:
         self.decision: Decision | None = None
         self.embedder = given or self._take(self._chosen(settings))
 
-    def _chosen(self, settings: Settings) -> Chosen:
-        keys = settings.provider_keys or {}
-        return choose_embedder(settings.embedder, self._models_dir, self._environment, keys)
+    def _chosen(self, settings: EmbedderSettings | None) -> Chosen:
+        keys = settings.provider_keys if settings else {}
+        return choose_embedder(settings, self._models_dir, self._environment, keys)
 
     def _take(self, chosen: Chosen) -> Embedder:
         self.decision = chosen.decision
@@ -56,7 +55,7 @@ class Choice:
 
     def after(self, trouble: EmbedderTrouble) -> Embedder | None:
         """The fallback, where the one in use will not recover and one was named."""
-        if self.decision is None or self._settings.embedder is None:
+        if self.decision is None or self._settings is None:
             return None
         from notewell.embedders import SwitchTo, after_failure
 
@@ -67,12 +66,17 @@ class Choice:
         return self._switch(f"fallback, because {move.why}")
 
     @property
+    def names_fallback(self) -> bool:
+        """Whether the settings name a second embedder, whichever is in use."""
+        return self._settings is not None and self._settings.fallback != "none"
+
+    @property
     def has_second(self) -> bool:
-        told = self._settings.embedder
+        settings = self._settings
         return (
-            told is not None
+            settings is not None
             and self.decision is not None
-            and told.fallback not in ("none", self.decision.used)
+            and settings.fallback not in ("none", self.decision.used)
         )
 
     def is_back(self, first: Embedder) -> bool:
@@ -87,19 +91,19 @@ class Choice:
 
     def keep_fallback(self, indexed_by: str) -> Embedder | None:
         """An index that the fallback made is asked with the fallback: nothing is mixed."""
-        told = self._settings.embedder
-        if told is None or not self.has_second or indexed_by != told.fallback:
+        settings = self._settings
+        if settings is None or not self.has_second or indexed_by != settings.fallback:
             return None
+        first = settings.provider
         return self._switch(
-            f"fallback, because it made the index; `notewell index` tries {told.provider} again"
+            f"fallback, because it made the index; `notewell index` tries {first} again"
         )
 
     def _switch(self, why: str) -> Embedder:
-        told = self._settings.embedder
-        assert told is not None  # noqa: S101 - both callers have looked
-        requested = told.provider
-        second = replace(told, provider=told.fallback, fallback="none", model=None)
-        chosen = self._chosen(replace(self._settings, embedder=second))
-        self.decision = replace(chosen.decision, requested=requested, why=why)
+        settings = self._settings
+        assert settings is not None  # noqa: S101 - both callers have checked it
+        second = replace(settings, provider=settings.fallback, fallback="none", model=None)
+        chosen = self._chosen(second)
+        self.decision = replace(chosen.decision, requested=settings.provider, why=why)
         self.embedder = chosen.embedder
         return self.embedder

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.search import SearchSettings, meaning_of
+from notewell.search import SearchOptions, meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -105,7 +105,7 @@ class Looking:
     def near(self, text: str, k: int, today: date) -> Near:
         """The chunks that mean something near a text."""
         look, embedder = self.indexer.store.view, self._embedder()
-        asked = SearchSettings(today, keyword_only=self.indexer.keyword_only)
+        asked = SearchOptions(today=today, keyword_only=self.indexer.keyword_only)
         meaning = meaning_of(look, text, embedder, asked)
         if meaning.vector is None:
             return Near({}, meaning.notice or "the settings say that words alone are searched")

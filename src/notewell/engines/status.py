@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from notewell.errors import EmbedderTrouble, IndexTrouble, IndexUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.config import Settings
     from notewell.embedders import Decision
     from notewell.index import Counts, IndexedNote, StoreFacts
+    from notewell.notes import ExtraPath
     from notewell.ports import Embedder, ModelFacts
     from notewell.sync import Indexer
     from notewell.types import Ignored, Scan
@@ -85,7 +85,7 @@ def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
 
 
 def status_of(
-    indexer: Indexer, settings: Settings, agent: str, decision: Decision | None
+    indexer: Indexer, extra_paths: Sequence[ExtraPath], agent: str, decision: Decision | None
 ) -> Status:
     """Never raises for a bad index: it is what tells you that the index is bad."""
     facts = indexer.facts()
@@ -97,7 +97,7 @@ def status_of(
     return Status(
         agent=agent,
         workspace=str(indexer.notes.root),
-        extra_paths=tuple(extra.path for extra in settings.extra_paths),
+        extra_paths=tuple(extra.path for extra in extra_paths),
         index_path=store.place,
         state=found.state,
         problem=found.problem,
@@ -112,7 +112,7 @@ def status_of(
         unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
         cache_entries=store.cache_entries,
         index_bytes=store.size_bytes,
-        vector_driver=settings.vector_driver,
+        vector_driver=indexer.vector_driver,
         rebuild_needed=found.rebuild_needed,
         decision=decision,
     )

@@ -67,13 +67,15 @@ class Notewell:
 
     def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
         settings = self._settings or load_settings(folder.path)
-        if folder.whole and not settings.extra_paths:
-            settings = replace(settings, extra_paths=(ExtraPath("."),))
+        if folder.whole and not settings.notes.extra_paths:
+            notes = replace(settings.notes, extra_paths=(ExtraPath("."),))
+            settings = replace(settings, notes=notes)
         if self._vector_weight is not None:
-            settings = replace(settings, vector_weight=self._vector_weight)
+            search = replace(settings.search, vector_weight=self._vector_weight)
+            settings = replace(settings, search=search)
         if self._qmd:  # Alone: what a fallback answers would be counted as its own.
-            told = settings.qmd or QmdSettings()
-            settings = replace(settings, qmd=told, backend_fallback="none")
+            qmd = settings.qmd or QmdSettings()
+            settings = replace(settings, qmd=qmd, fallback_engine="none")
         else:
             settings = replace(settings, qmd=None)
         self._memory = open_memory(

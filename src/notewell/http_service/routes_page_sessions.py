@@ -81,7 +81,7 @@ async def recalls(caller: CallerOf, cursor: Cursor = None) -> RecallsShown:
         older = [one for one in known if before is None or one.at < before]
         page = older[:RECALLS_AT_ONCE]
         more = page[-1].at.isoformat() if len(older) > len(page) else None
-        enabled = memory.settings.recall_log
+        enabled = memory.settings.capture.recall_log
         return RecallsShown(recalls=[_recall(one) for one in page], next=more, enabled=enabled)
 
     return await shown_to(caller, "quick", look)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from notewell.index.rows import ChunkRow
     from notewell.index.schema import SCHEMA, found_schema
+    from notewell.index.settings import StoreSettings
     from notewell.index.store import SqliteStore
     from notewell.index.vectors import VectorDriver, vector_driver
     from notewell.index.view import SqliteView
@@ -62,6 +63,7 @@ else:
             "reader": "SqliteReader",
             "rows": "ChunkRow",
             "schema": "SCHEMA found_schema",
+            "settings": "StoreSettings",
             "store": "SqliteStore",
             "vectors": "VectorDriver vector_driver",
             "view": "SqliteView",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from notewell.notes.note_file import locked_note, read_all, read_note
     from notewell.notes.scope import ExtraPath
     from notewell.notes.section import Section
+    from notewell.notes.settings import NotesSettings
     from notewell.notes.workspace import Workspace
 else:
     from notewell.lazy import lazy_exports
@@ -51,6 +52,7 @@ else:
             "note_file": "locked_note read_all read_note",
             "scope": "ExtraPath",
             "section": "Section",
+            "settings": "NotesSettings",
             "workspace": "Workspace",
         },
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from notewell.qmd.preflight import documents, has_vectors
     from notewell.qmd.results import Found
     from notewell.qmd.scope import Scope, ScopeRule, why_denied
-    from notewell.qmd.settings import ExtraFolder, Models, QmdSettings, SearchMode, settings_from
+    from notewell.qmd.settings import ExtraFolder, Models, QmdSettings, SearchMode, scope_from
 else:
     from notewell.lazy import lazy_exports
 
@@ -47,6 +47,6 @@ else:
             "preflight": "documents has_vectors",
             "results": "Found",
             "scope": "Scope ScopeRule why_denied",
-            "settings": "ExtraFolder Models QmdSettings SearchMode settings_from",
+            "settings": "ExtraFolder Models QmdSettings SearchMode scope_from",
         },
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from notewell.qmd.scope import Scope, ScopeRule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 SearchMode: TypeAlias = Literal["search", "vsearch", "query"]
 
@@ -63,51 +63,21 @@ class QmdSettings:
     models: Models = field(default_factory=Models)
 
 
-_PLAIN = {
-    "command": "command",
-    "searchMode": "search_mode",
-    "rerank": "rerank",
-    "includeDefaultMemory": "include_default_memory",
-    "sessions.enabled": "export_sessions",
-    "sessions.retentionDays": "retention_days",
-    "sessions.exportDir": "export_dir",
-    "update.interval": "interval_s",
-    "update.onBoot": "update_on_boot",
-    "update.waitForBootSync": "wait_for_boot",
-    "update.embedInterval": "embed_interval_s",
-    "limits.maxResults": "max_results",
-    "limits.maxSnippetChars": "max_snippet_chars",
-    "limits.maxInjectedChars": "max_injected_chars",
-}
-_MILLISECONDS = {
-    "update.debounceMs": "debounce_s",
-    "update.commandTimeoutMs": "command_timeout_s",
-    "update.updateTimeoutMs": "update_timeout_s",
-    "update.embedTimeoutMs": "embed_timeout_s",
-    "limits.timeoutMs": "timeout_s",
-}
+def scope_from(default: str | None, rules: Iterable[Mapping[str, Any]]) -> Scope:
+    """Checked values of `memory.qmd.scope`. A rule without an action says nothing."""
+    kept = tuple(_rule(rule) for rule in rules if "action" in rule)
+    if not kept and default in (None, "deny"):
+        # The built-in scope also allows direct conversations. A file that only repeats the
+        # default `deny` means the same as a file that says nothing.
+        return Scope()
+    return Scope("allow" if default == "allow" else "deny", kept)
 
 
-def settings_from(values: Mapping[str, Any], *, daemon: bool = True) -> QmdSettings:
-    """From checked values by the names they have below `memory.qmd`; what is not named is as
-    QMD's users know it."""
-    told: dict[str, Any] = {_PLAIN[key]: values[key] for key in _PLAIN.keys() & values.keys()}
-    for key in _MILLISECONDS.keys() & values.keys():
-        told[_MILLISECONDS[key]] = values[key] / 1000
-    told["paths"] = tuple(ExtraFolder(*path) for path in values.get("paths", ()))
-    rules = tuple(_rule(rule) for rule in values.get("scope.rules", ()) if "action" in rule)
-    if "scope.default" in values or rules:
-        told["scope"] = Scope(values.get("scope.default") or "deny", rules)
-        if not rules and told["scope"].default == "deny":
-            told["scope"] = Scope()  # As built in: nobody is asked to write down the default.
-    return QmdSettings(**told, daemon=daemon)
-
-
-def _rule(told: Mapping[str, Any]) -> ScopeRule:
+def _rule(values: Mapping[str, Any]) -> ScopeRule:
     return ScopeRule(
-        told["action"],
-        chat_type=told.get("match.chatType"),
-        channel=told.get("match.channel"),
-        key_prefix=told.get("match.keyPrefix"),
-        raw_key_prefix=told.get("match.rawKeyPrefix"),
+        values["action"],
+        chat_type=values.get("match.chatType"),
+        channel=values.get("match.channel"),
+        key_prefix=values.get("match.keyPrefix"),
+        raw_key_prefix=values.get("match.rawKeyPrefix"),
     )

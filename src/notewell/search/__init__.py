@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from notewell.search.hits import make_hits
     from notewell.search.hybrid import check_question, in_order, search
     from notewell.search.legs import Asked, meaning_of
-    from notewell.search.settings import SearchSettings
+    from notewell.search.settings import SearchOptions, SearchSettings
 else:
     from notewell.lazy import lazy_exports
 
@@ -18,6 +18,6 @@ else:
             "hits": "make_hits",
             "hybrid": "check_question in_order search",
             "legs": "Asked meaning_of",
-            "settings": "SearchSettings",
+            "settings": "SearchOptions SearchSettings",
         },
     )

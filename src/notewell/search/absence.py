@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from notewell.ports import ModelFacts, Reranker
     from notewell.search.legs import Asked, Meaning
     from notewell.search.rerank import Found
-    from notewell.search.settings import SearchSettings
+    from notewell.search.settings import SearchOptions
 
 
 def why_absent(
@@ -24,7 +24,7 @@ def why_absent(
     path: str,
     meaning: Meaning,
     facts: ModelFacts,
-    settings: SearchSettings,
+    settings: SearchOptions,
     reranker: Reranker | None = None,
 ) -> str:
     """Of a note that is in the index, where its best chunk stands and what it lacks."""
@@ -65,7 +65,7 @@ def _judged(candidate: Candidate, asked: Asked) -> str:
     return f"{words}, meaning {candidate.vector:.2f}"
 
 
-def _outdone(ordered: Sequence[Found], place: int, settings: SearchSettings) -> str:
+def _outdone(ordered: Sequence[Found], place: int, settings: SearchOptions) -> str:
     candidate = ordered[place - 1][0]
     return (
         f"with {candidate.score:.2f} they come at place {place} of {len(ordered)} chunks, behind "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
-    from notewell.search.settings import SearchSettings
+    from notewell.search.settings import SearchOptions
 
 REACH_LINES = 80
 """How far around a hit lines are looked up: more hardly fit in what it may be widened by."""
@@ -36,7 +36,7 @@ def make_hits(
     view: IndexView,
     found: Sequence[tuple[Candidate, StoredChunk]],
     shown: Shown,
-    settings: SearchSettings,
+    settings: SearchOptions,
 ) -> tuple[Hit, ...]:
     """Passages around chunks that are given best first, as many as were asked for."""
     by_id = {chunk.id: (candidate, chunk) for candidate, chunk in found}

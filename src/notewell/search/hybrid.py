@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from notewell.ports import ModelFacts, Reranker
     from notewell.search.legs import Asked, Meaning
     from notewell.search.rerank import Found
-    from notewell.search.settings import SearchSettings
+    from notewell.search.settings import SearchOptions
 
 NOTHING_NEAR = 0.2
 """Below this even the best chunk is a stranger: a lower threshold would show only noise."""
@@ -31,7 +31,7 @@ def search(
     question: str,
     meaning: Meaning,
     facts: ModelFacts,
-    settings: SearchSettings,
+    settings: SearchOptions,
     reranker: Reranker | None = None,
 ) -> Answer:
     if view is None or view.is_empty():
@@ -71,7 +71,7 @@ def in_order(
     view: IndexView,
     question: str,
     facts: ModelFacts,
-    settings: SearchSettings,
+    settings: SearchOptions,
     asked: Asked,
 ) -> list[Found]:
     """Every chunk that a leg found, best first."""
@@ -92,14 +92,14 @@ def in_order(
     return found
 
 
-def threshold(settings: SearchSettings, asked: Asked) -> float:
+def threshold(settings: SearchOptions, asked: Asked) -> float:
     if settings.min_score is not None:
         return settings.min_score
     return ranking.default_threshold(settings.fusion, words_alone=asked.mode == "keyword")
 
 
 def _second_look(
-    question: str, found: list[Found], settings: SearchSettings, reranker: Reranker | None
+    question: str, found: list[Found], settings: SearchOptions, reranker: Reranker | None
 ) -> tuple[list[Found], str | None]:
     """What may change the order once the best are known: a reranker, then diversity."""
     notice = None
@@ -112,7 +112,7 @@ def _second_look(
     return found, notice
 
 
-def _shown(asked: Asked, facts: ModelFacts, settings: SearchSettings) -> Shown:
+def _shown(asked: Asked, facts: ModelFacts, settings: SearchOptions) -> Shown:
     return Shown(
         worth=asked.worth,
         vector_ranks=fusion.ranks(asked.vectors),

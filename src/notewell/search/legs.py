@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from notewell.core import TextMatch
     from notewell.index import IndexView
     from notewell.ports import Embedder, ModelFacts, Vectors
-    from notewell.search.settings import SearchSettings
+    from notewell.search.settings import SearchOptions
     from notewell.types import Mode
 
 
@@ -54,7 +54,7 @@ def meaning_of(
     look: Callable[[], AbstractContextManager[IndexView | None]],
     question: str,
     embedder: Embedder,
-    settings: SearchSettings,
+    settings: SearchOptions,
 ) -> Meaning:
     """Embeds with no snapshot open: a slow provider must not hold up other readers."""
     if settings.keyword_only:
@@ -93,7 +93,7 @@ def ask(
     question: str,
     meaning: Meaning,
     facts: ModelFacts,
-    settings: SearchSettings,
+    settings: SearchOptions,
     also: Sequence[int] = (),
 ) -> Asked:
     """`also` names chunks that are to be judged even where neither leg would have found them."""
@@ -107,7 +107,7 @@ def ask(
 
 
 def _ask_words(
-    view: IndexView, settings: SearchSettings, asked: Asked, also: Sequence[int]
+    view: IndexView, settings: SearchOptions, asked: Asked, also: Sequence[int]
 ) -> None:
     query = asked.query
     matches, stats = view.matching(query, settings.sources, settings.candidates)
@@ -129,7 +129,7 @@ def _ask_vectors(
     view: IndexView,
     vector: Vectors,
     facts: ModelFacts,
-    settings: SearchSettings,
+    settings: SearchOptions,
     asked: Asked,
     also: Sequence[int],
 ) -> None:

@@ -1,4 +1,4 @@
-"""How to ask and how much to return."""
+"""What can be set for searches, and what one search is asked with."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ RERANK_BUDGET_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What one search is asked with."""
+    """How searches are ranked and how much they return, unless a question says otherwise."""
 
-    today: date
-    """The day the question is asked on."""
     max_results: int = 6
     min_score: float | None = None
     """None leaves it to `ranking.default_threshold`; a number is obeyed."""
@@ -34,16 +32,11 @@ class SearchSettings:
     """The vector leg's share; None takes what was measured for the model."""
     candidate_multiplier: int = 4
     mmr_lambda: float | None = None
-    """How much relevance counts beside being unlike other hits; None leaves the order alone."""
+    """How much relevance counts against similarity to other hits; None leaves the order alone."""
     half_life_days: float | None = 30.0
-    """The age at which a dated note has lost half of what age can take; None: age does nothing."""
-    rerank_budget_s: float = RERANK_BUDGET_S
-    """How long a reranker may think; after that the first order stands."""
-    snippet_chars: int = SNIPPET_CHARS
-    sources: tuple[str, ...] = ("memory",)
-    quotas: Mapping[str, int] | None = None
-    """At most so many hits of a source while others have some; None: half for sessions."""
+    """The age at which a dated note has lost half of what age can take; None ignores age."""
     keyword_only: bool = False
+    """Search words alone; no vectors are computed, neither for notes nor for questions."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_results <= MAX_RESULTS:
@@ -53,6 +46,20 @@ class SearchSettings:
         if self.fusion not in FUSIONS:
             known = ", ".join(FUSIONS)
             raise BadRequest(f"no fusion is called {self.fusion!r}; known: {known}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions(SearchSettings):
+    """What one search uses: the settings, changed by the question, and the day."""
+
+    today: date
+    """The day on which the question is asked."""
+    rerank_budget_s: float = RERANK_BUDGET_S
+    """A reranker that takes longer is ignored: the first order stands."""
+    snippet_chars: int = SNIPPET_CHARS
+    sources: tuple[str, ...] = ("memory",)
+    quotas: Mapping[str, int] | None = None
+    """At most so many hits of a source while others have some; None: half for sessions."""
 
     @property
     def chunks_shown(self) -> int:

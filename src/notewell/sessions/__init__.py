@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         read_blocks,
     )
     from notewell.sessions.lines import split_lines
+    from notewell.sessions.settings import SessionSettings
     from notewell.sessions.transcript import Transcript, as_text
     from notewell.sessions.transcripts import Transcripts
     from notewell.sessions.turns import Session, moment
@@ -43,6 +44,7 @@ else:
                 "in_words open_transcript read_blocks"
             ),
             "lines": "split_lines",
+            "settings": "SessionSettings",
             "transcript": "Transcript as_text",
             "transcripts": "Transcripts",
             "turns": "Session moment",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from notewell.sync.plan import behind
     from notewell.sync.report import Progress, ProgressCallback, SyncReport
     from notewell.sync.schedule import Timing
+    from notewell.sync.settings import SyncSettings
     from notewell.sync.source import TextSource
     from notewell.sync.watch import (
         Failed,
@@ -35,6 +36,7 @@ else:
             "plan": "behind",
             "report": "Progress ProgressCallback SyncReport",
             "schedule": "Timing",
+            "settings": "SyncSettings",
             "source": "TextSource",
             "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",
             "watch_paths": "WatchPaths",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from notewell import Memory, open_memory
+from notewell import Memory, SearchSettings, SyncSettings, open_memory
 from notewell.config import Settings
 from notewell.core import text_query
 from notewell.core.words import words
@@ -31,7 +31,9 @@ def small_memory(root: Path) -> Iterator[Memory]:
     for name, text in NOTES.items():
         (root / "ws" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "ws" / name).write_text(text, encoding="utf-8")
-    settings = Settings(sync_on_search=False, keyword_only=True)
+    settings = Settings(
+        sync=SyncSettings(on_search=False), search=SearchSettings(keyword_only=True)
+    )
     with open_memory(
         root / "ws", state_dir=root / "state", settings=settings, embedder=HashEmbedder()
     ) as memory:

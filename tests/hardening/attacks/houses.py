@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.hardening.attacks.swapping import Kind, Swapping
 
-from notewell import Memory, open_memory
+from notewell import Memory, NotesSettings, SessionSettings, open_memory
 from notewell.capture.new_note import write_new
 from notewell.config import Settings
 from notewell.errors import NotANote, NotewellError
@@ -58,11 +58,13 @@ class House:
 
     def _open(self) -> Memory:
         settings = Settings(
-            extra_paths=(ExtraPath(str(self.extra)),),
-            sources=("memory", "sessions"),
-            session_folders=((self.talks, "claude"),),
-            session_delta_bytes=1,
-            session_delta_messages=1,
+            notes=NotesSettings(extra_paths=(ExtraPath(str(self.extra)),)),
+            sessions=SessionSettings(
+                enabled=True,
+                folders=((self.talks, "claude"),),
+                delta_bytes=1,
+                delta_messages=1,
+            ),
         )
         return open_memory(
             self.workspace,

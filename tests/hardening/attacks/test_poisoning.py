@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell import Memory, open_memory
+from notewell import Memory, NotesSettings, SessionSettings, open_memory
 from notewell.capture import Conversation, save_session
 from notewell.cli import output
 from notewell.config import Settings
@@ -93,9 +93,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     said = {"type": "user", "sessionId": BREAK_OUT, "message": {"content": f"walrus {BREAK_OUT}"}}
     (tmp_path / "talks" / "a.jsonl").write_text(json.dumps(said) + "\n", encoding="utf-8")
     settings = Settings(
-        extra_paths=(ExtraPath(str(tmp_path / "extra")),),
-        sources=("memory", "sessions"),
-        session_folders=((tmp_path / "talks", "claude"),),
+        notes=NotesSettings(extra_paths=(ExtraPath(str(tmp_path / "extra")),)),
+        sessions=SessionSettings(enabled=True, folders=((tmp_path / "talks", "claude"),)),
     )
     with open_memory(
         workspace, state_dir=tmp_path / "state", settings=settings, embedder=HashEmbedder()

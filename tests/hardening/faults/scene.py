@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from notewell import SyncSettings
 from notewell.config import Settings
 from notewell.errors import NotewellError
 from notewell.memory import Memory, open_memory
@@ -98,7 +99,7 @@ class Scene:
         return open_memory(
             self.workspace,
             state_dir=self.state,
-            settings=Settings(sync_on_search=False, chunk_tokens=CHUNK_TOKENS),
+            settings=Settings(sync=SyncSettings(on_search=False, chunk_tokens=CHUNK_TOKENS)),
             embedder=self.embedder(model),
             environment={},
             now_ns=lambda: now_ns,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell import Memory, open_memory
+from notewell import Memory, SyncSettings, open_memory
 from notewell.config import Settings
 from notewell.errors import EmbedderFailed
 from notewell.ports import Embedder, Kind
@@ -49,7 +49,7 @@ def memory(root: Path, embedder: Embedder | None = None) -> Memory:
     return open_memory(
         root / "ws",
         state_dir=root / "state",
-        settings=Settings(sync_on_search=False),
+        settings=Settings(sync=SyncSettings(on_search=False)),
         embedder=embedder or HashEmbedder(),
         environment={},
         now_ns=lambda: int(NOW.timestamp() * 1e9),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from tests.hardening.processes.events import Events, now
 
-from notewell import Memory, open_memory
+from notewell import Memory, SyncSettings, open_memory
 from notewell.config import Settings
 from notewell.errors import IndexBusy, NotewellError
 from notewell.index import IndexFolder
@@ -54,7 +54,7 @@ def memory(root: Path) -> Memory:
     return open_memory(
         root / "ws",
         state_dir=root / "state",
-        settings=Settings(sync_on_search=False),
+        settings=Settings(sync=SyncSettings(on_search=False)),
         embedder=TellingEmbedder(Events(root)),
         environment={},
     )

@@ -1,0 +1,20 @@
+"""What can be set for the store of the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """Where the index is, and how it keeps vectors."""
+
+    path: Path | None = None
+    """None: a folder of its own in the state folder."""
+    vector_driver: str = "segments"
+    cache_entries: int = 50_000
+    """Vectors that survive a rebuild of the index; 0 keeps none."""
