@@ -1,11 +1,11 @@
 #!/bin/sh
-# Known vulnerabilities in what we lock, and the list of what the wheel brings along.
+# Check the locked packages for known vulnerabilities, and write an SBOM.
 #
-#   requirements/run.lock   a known vulnerability is a failure: users get these
-#   requirements/dev.lock   one is told, loudly: only we run these
+#   requirements/run.lock   a known vulnerability is a failure: users install these
+#   requirements/dev.lock   a known vulnerability is only reported: users do not install these
 #   build/sbom.json         CycloneDX 1.6, every runtime package with the hashes of its files
 #
-# Where no service answers, or it does not know our packages, that is told and is no failure: an
+# If no service answers, or it does not know our packages, the script says so and does not fail. An
 # audit that did not happen must not look like one that found nothing.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The browser that tests/browser drives: prints its path, and where it came from on standard error.
+# Print the path of the browser for tests/browser, and on standard error where it comes from.
 #
 #   export NOTEWELL_TEST_CHROMIUM="$(scripts/browser.sh)"
 #
-# NOTEWELL_TEST_CHROMIUM, where it is set, is taken as it is. Else the first Chromium or Chrome on
-# the PATH. Else, as root on Debian or Ubuntu, the distribution's own package is installed. Where
-# none of that works it says what to install, prints nothing and exits with 1.
+# 1. NOTEWELL_TEST_CHROMIUM if it is set. 2. The first Chromium or Chrome on the PATH. 3. As root on
+# Debian or Ubuntu: install the package of the distribution. If all of this fails, the script says
+# what to install, prints nothing on standard output and exits with 1.
 set -eu
 
 tell() { printf '%s\n' "$*" >&2; }

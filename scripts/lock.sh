@@ -1,6 +1,6 @@
 #!/bin/sh
-# Write the lock files anew. uv resolves them for every platform, with hashes; pip can install them.
-# Releases younger than a week are passed over: most bad ones are withdrawn by then.
+# Update the lock files. uv resolves them for every platform, with hashes; pip can install them.
+# Releases younger than a week are ignored: most bad ones are withdrawn by then.
 set -eu
 cd "$(dirname "$0")/.."
 week_ago=$(python3 -c 'import datetime as d; print(d.date.today() - d.timedelta(days=7))')

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The real QMD, for its tests: pinned, without its models and the binaries that run them.
+# Install a pinned QMD for the tests, without its models and the binaries that run them.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -14,9 +14,9 @@ if [ "$(cat "$place/made-of" 2>/dev/null)" != "$NODE $QMD" ]; then
     fetch() {
         npm install --silent --no-audit --no-fund --cache .cache/npm --prefix "$place" "$@"
     }
-    # node's package puts the program in place by a script; QMD's scripts would fetch llama.cpp.
+    # The install script of `node` is needed; those of QMD would download llama.cpp.
     if ! fetch "$NODE" || ! fetch --omit=optional --omit=peer --ignore-scripts "$QMD"; then
-        echo 'npm could not fetch QMD: the tests with the real one are left out' >&2
+        echo 'npm could not install QMD: the tests with the real QMD are skipped' >&2
         rm -rf "$place"
         exit 0
     fi

@@ -1,4 +1,4 @@
-# Sourced by ./try and ./check: everything they need, inside this folder, nothing in the home.
+# Sourced by ./try and ./check. Everything is installed inside this folder, nothing in the home folder.
 
 export PIP_CACHE_DIR="$PWD/.cache/pip"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -17,7 +17,7 @@ find_python() {
     return 1
 }
 
-# make_env FOLDER LOCK: an environment with exactly what LOCK names, made anew when LOCK changed.
+# make_env FOLDER LOCK: a virtual environment with exactly the packages of LOCK; recreated when LOCK changes.
 make_env() {
     env_stamp="$1/made-from.lock"
     if cmp -s "$2" "$env_stamp"; then return; fi
