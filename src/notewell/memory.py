@@ -409,7 +409,7 @@ class Memory:
             lambda: self.sync(progress=go_on),
             [*indexer.notes.places, *transcripts],
             ignore=indexer.store.local_paths(),
-            suffixes=(".md", ".jsonl"),
+            suffixes=(".md", *(indexer.transcripts[0].suffixes if indexer.transcripts else ())),
             timing=timing
             or Timing(
                 debounce_s=self._settings.sync.debounce_s,

@@ -13,11 +13,12 @@ import pytest
 from notewell.capture import Place, Saved, Skip
 from notewell.capture.ended import Ended
 from notewell.capture.history import writes
-from notewell.capture.incremental import TAILS_BYTES, save_new_messages
+from notewell.capture.incremental import save_new_messages
 from notewell.capture.pending import earlier, forget, remember
 from notewell.errors import NoteUnreadable
 from notewell.notes import Workspace
 from notewell.redaction import Redactor
+from notewell.sessions.tail import TAILS_BYTES
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

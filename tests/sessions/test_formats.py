@@ -17,7 +17,8 @@ from tests.sessions.made_up import (
     openclaw_message,
 )
 
-from notewell.sessions.lines import split_lines
+from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.sessions.records import split_lines
 from notewell.sessions.transcript import Transcript, as_text
 from notewell.types import Span
 
@@ -180,9 +181,15 @@ def test_an_early_rollout_of_codex_is_read_as_well() -> None:
     ],
     ids=list(HOSTS),
 )
-def test_a_compaction_is_counted_and_its_summary_not_taken(records: Sequence[Any]) -> None:
+def test_a_compaction_has_its_hosts_mark_and_its_summary_is_not_taken(
+    records: Sequence[Any],
+) -> None:
     transcript = read(line(record) for record in records)
-    assert (transcript.text, transcript.compactions) == ("User: a\n", 1)
+    assert transcript.text == "User: a\n"
+    (format_,) = (one for one in TRANSCRIPT_FORMATS if one.name == transcript.session.format)
+    message, compaction = (line(record) for record in records)
+    assert any(mark in compaction for mark in format_.compaction_marks)
+    assert not any(mark in message for mark in format_.compaction_marks)
 
 
 def test_a_message_that_is_written_twice_is_said_once() -> None:

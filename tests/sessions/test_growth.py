@@ -11,7 +11,7 @@ from tests.sessions.made_up import HOSTS, Said, openclaw
 
 from notewell.core import ChunkLimits, chunk
 from notewell.redaction import Redactor
-from notewell.sessions.lines import MAX_LINE_BYTES, split_lines
+from notewell.sessions.records import MAX_LINE_BYTES, split_lines
 from notewell.sessions.transcript import Transcript, as_text
 
 # What a Markdown parser, a JSON parser and a line counter each have opinions about.

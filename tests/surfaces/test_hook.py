@@ -14,6 +14,7 @@ import pytest
 
 from notewell.capture import capture_dir, pulse
 from notewell.cli import hook
+from notewell.hosts import HOOK_FILES
 from notewell.memory import open_memory
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -39,7 +40,7 @@ class Host:
 
     def __call__(self, *words: str, now: datetime = NOW, **told: Any) -> None:
         told = {"session_id": "cc-1", "transcript_path": str(self.transcript), **told}
-        hook.answer(self.parse(*words), json.dumps(told).encode(), now, UTC)
+        hook.handle(self.parse(*words), json.dumps(told).encode(), now, UTC)
         self.out, self.err = self.capsys.readouterr()
 
     def say(self, *texts: str) -> None:
@@ -173,7 +174,7 @@ def test_the_settings_say_how_many_messages(host: Host) -> None:
 
 
 def test_stop_prints_nothing_whatever_happens(host: Host) -> None:
-    for name in hook.HOSTS:
+    for name in HOOK_FILES:
         host("stop", "--host", name)
         assert (host.out, host.err) == ("", "")
     host.state.joinpath("capture").rename(host.state / "was")
@@ -187,7 +188,7 @@ def test_stop_prints_nothing_whatever_happens(host: Host) -> None:
     "event", ["session-start", "prompt", "pre-compact", "stop", "session-end"]
 )
 def test_nonsense_from_the_host_is_survived(host: Host, event: str, data: bytes) -> None:
-    hook.answer(host.parse(event), data, NOW, UTC)
+    hook.handle(host.parse(event), data, NOW, UTC)
 
 
 def test_a_failure_is_told_by_the_heartbeat(host: Host) -> None:

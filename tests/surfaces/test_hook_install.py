@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from notewell.cli import hook
-from notewell.cli.hook_install import HOSTS, install, with_hooks
-from notewell.clients import CannotMerge, FileNotWritten, Machine
+from notewell.clients import CannotMerge, FileNotWritten, Installed, install_hooks, with_hooks
+from notewell.hosts import HOOK_FILES, Machine
 
-ITEMS = {event: HOSTS["claude"].item("notewell hook x") for event in HOSTS["claude"].events}
+ITEMS = {
+    event: HOOK_FILES["claude"].item("notewell hook x") for event in HOOK_FILES["claude"].events
+}
 OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}
 
 FILES = [
@@ -52,27 +54,31 @@ def test_a_file_we_do_not_understand_is_left_alone(tmp_path: Path, text: str) ->
     file = tmp_path / "settings.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(CannotMerge):
-        install(file, HOSTS["claude"], ITEMS)
+        install_hooks(file, HOOK_FILES["claude"], ITEMS)
     assert file.read_text(encoding="utf-8") == text
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "settings.json"
-    assert install(file, HOSTS["claude"], ITEMS) == (True, None)
-    assert install(file, HOSTS["claude"], ITEMS) == (False, None)
+    assert install_hooks(file, HOOK_FILES["claude"], ITEMS) == Installed(
+        file, changed=True, backup=None
+    )
+    assert install_hooks(file, HOOK_FILES["claude"], ITEMS) == Installed(
+        file, changed=False, backup=None
+    )
     before = file.read_bytes()
-    more = {"Stop": HOSTS["claude"].item("another")}
-    changed, backup = install(file, HOSTS["claude"], more)
-    assert changed
-    assert backup is not None
-    assert backup.read_bytes() == before
+    more = {"Stop": HOOK_FILES["claude"].item("another")}
+    result = install_hooks(file, HOOK_FILES["claude"], more)
+    assert result.changed
+    assert result.backup is not None
+    assert result.backup.read_bytes() == before
 
 
 def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
     (tmp_path / "in-the-way").write_text("", encoding="utf-8")
     with pytest.raises(FileNotWritten):
-        install(tmp_path / "in-the-way" / "hooks.json", HOSTS["codex"], ITEMS)
+        install_hooks(tmp_path / "in-the-way" / "hooks.json", HOOK_FILES["codex"], ITEMS)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +93,9 @@ def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
 )
 def test_every_host_has_its_file(name: str, environ: dict[str, str], file: str) -> None:
     machine = Machine(Path("/home/a"), environ, "linux")
-    assert HOSTS[name].file(machine, None).as_posix() == file
+    assert HOOK_FILES[name].file(machine, None).as_posix() == file
     below = Path(file).name
-    assert HOSTS[name].file(machine, Path("/p")).as_posix() == f"/p/.{name}/{below}"
+    assert HOOK_FILES[name].file(machine, Path("/p")).as_posix() == f"/p/.{name}/{below}"
 
 
 def parse(*words: str) -> argparse.Namespace:
@@ -113,9 +119,9 @@ def test_print_shows_what_would_be_written_and_writes_nothing(
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert told["changed"] is True
     assert Path(told["file"]).read_text(encoding="utf-8") == shown
-    for event, ours in HOSTS[name].events.items():
+    for event, ours in HOOK_FILES[name].events.items():
         entry = json.loads(shown)["hooks"][event][0]
-        command = entry["hooks"][0]["command"] if HOSTS[name].nested else entry["command"]
+        command = entry["hooks"][0]["command"] if HOOK_FILES[name].nested else entry["command"]
         words_of = shlex.split(command)
         at = words_of.index("hook")
         assert words_of[at:] == [
@@ -135,11 +141,11 @@ def test_installing_says_what_was_done_and_what_is_left_to_do(
     assert capsys.readouterr().out == "Codex calls this memory already\n"
     hook.run(parse(*words, "--print", "--json"))
     told = json.loads(capsys.readouterr().out)
-    assert set(told["entries"]["hooks"]) == set(HOSTS["codex"].events)
+    assert set(told["entries"]["hooks"]) == set(HOOK_FILES["codex"].events)
 
 
 def test_what_is_installed_can_be_parsed_again(tmp_path: Path) -> None:
-    from notewell.cli.hook_install import hook_command
+    from notewell.cli.clients import hook_command
 
     command = shlex.split(hook_command(parse("claude", "-w", str(tmp_path)), "session-start"))
     parser = argparse.ArgumentParser()

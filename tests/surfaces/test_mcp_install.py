@@ -15,15 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.cli import mcp
-from notewell.clients import CLIENTS, CannotMerge, FileNotWritten, Machine, entry_text, merged
-from notewell.clients.install import install
+from notewell.cli import clients, mcp
+from notewell.clients import CannotMerge, FileNotWritten, entry_text, install_entry, merged
 from notewell.errors import BadRequest, BadSetting, WorkspaceMissing
+from notewell.hosts import MCP_FILES, Machine
 from notewell.mcp_server import http_app, is_loopback, listen
 
 ENTRY: dict[str, Any] = {"type": "stdio", "command": "/bin/notewell", "args": ["mcp", "serve"]}
 CODEX_ENTRY: dict[str, Any] = {"command": "/bin/notewell", "args": ["mcp", "-w", 'C:\\"ü"\x7f']}
-CLAUDE, CODEX, CURSOR, VSCODE = (CLIENTS[name] for name in ("claude", "codex", "cursor", "vscode"))
+CLAUDE, CODEX, CURSOR, VSCODE = (
+    MCP_FILES[name] for name in ("claude", "codex", "cursor", "vscode")
+)
 
 
 # -- which file ----------------------------------------------------------------------------------
@@ -47,12 +49,12 @@ def test_every_client_has_its_file(
     client: str, platform: str, environ: dict[str, str], file: str
 ) -> None:
     machine = Machine(Path("/home/a"), environ, platform)
-    assert CLIENTS[client].file(machine, None).as_posix() == file
+    assert MCP_FILES[client].file(machine, None).as_posix() == file
 
 
 def test_a_project_has_its_own_file() -> None:
     machine = Machine(Path("/home/a"), {}, "linux")
-    files = [client.file(machine, Path("/p")).as_posix() for client in CLIENTS.values()]
+    files = [client.file(machine, Path("/p")).as_posix() for client in MCP_FILES.values()]
     assert files == [
         "/p/.mcp.json",
         "/p/.codex/config.toml",
@@ -155,8 +157,8 @@ def test_any_json_file_is_kept_or_refused(told: dict[str, Any], indent: int | st
     [
         ("{", "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
-        ("[]", "does not hold an object"),
-        ("null", "does not hold an object"),
+        ("[]", "does not contain an object"),
+        ("null", "does not contain an object"),
         ('{"mcpServers": []}', "is not an object"),
         ('{"mcpServers": {"notewell": {"command": "other"}}}', "another server named"),
         ('{"mcpServers": {}, "mcpServers": 5}', "is not an object"),
@@ -212,12 +214,12 @@ def test_toml_that_cannot_be_merged_is_refused(text: str, says: str) -> None:
 
 def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     file = tmp_path / "new" / "mcp.json"
-    done = install(CURSOR, file, "notewell", ENTRY)
+    done = install_entry(CURSOR, file, "notewell", ENTRY)
     assert (done.changed, done.backup) == (True, None)
     assert json.loads(file.read_text(encoding="utf-8")) == {"mcpServers": {"notewell": ENTRY}}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["mcp.json"]
-    assert install(CURSOR, file, "notewell", ENTRY).changed is False
+    assert install_entry(CURSOR, file, "notewell", ENTRY).changed is False
 
 
 def test_the_file_as_it_was_is_kept_beside_it(tmp_path: Path) -> None:
@@ -225,12 +227,12 @@ def test_the_file_as_it_was_is_kept_beside_it(tmp_path: Path) -> None:
     before = b'\xef\xbb\xbf{"a": 1}'
     file.write_bytes(before)
     file.chmod(0o640)
-    done = install(CURSOR, file, "notewell", ENTRY)
+    done = install_entry(CURSOR, file, "notewell", ENTRY)
     assert done.backup == tmp_path / "mcp.json.notewell-backup"
     assert done.backup.read_bytes() == before
     assert file.read_bytes().startswith(b'\xef\xbb\xbf{"a": 1')
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    again = install(CURSOR, file, "second", ENTRY)
+    again = install_entry(CURSOR, file, "second", ENTRY)
     assert again.backup == tmp_path / "mcp.json.notewell-backup-1"
     assert done.backup.read_bytes() == before
 
@@ -241,7 +243,7 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     real.write_text("{}", encoding="utf-8")
     link = tmp_path / "mcp.json"
     link.symlink_to(real)
-    assert install(CURSOR, link, "notewell", ENTRY).file == real
+    assert install_entry(CURSOR, link, "notewell", ENTRY).file == real
     assert link.is_symlink()
     assert "notewell" in real.read_text(encoding="utf-8")
 
@@ -251,7 +253,7 @@ def test_a_file_that_is_refused_is_left_alone(tmp_path: Path, content: bytes) ->
     file = tmp_path / "mcp.json"
     file.write_bytes(content)
     with pytest.raises(CannotMerge, match="nothing was changed"):
-        install(CURSOR, file, "notewell", ENTRY)
+        install_entry(CURSOR, file, "notewell", ENTRY)
     assert file.read_bytes() == content
     assert [path.name for path in tmp_path.iterdir()] == ["mcp.json"]
 
@@ -259,21 +261,21 @@ def test_a_file_that_is_refused_is_left_alone(tmp_path: Path, content: bytes) ->
 def test_pipes_and_folders_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CannotMerge, match="not a file"):
-        install(CURSOR, tmp_path / "pipe", "notewell", ENTRY)
+        install_entry(CURSOR, tmp_path / "pipe", "notewell", ENTRY)
     with pytest.raises((CannotMerge, FileNotWritten)):
-        install(CURSOR, tmp_path, "notewell", ENTRY)
+        install_entry(CURSOR, tmp_path, "notewell", ENTRY)
 
 
 def test_a_path_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     entry = {**ENTRY, "args": ["/w\udcff"]}
     with pytest.raises(CannotMerge, match="cannot be written as UTF-8"):
-        install(CODEX, tmp_path / "config.toml", "notewell", entry)
+        install_entry(CODEX, tmp_path / "config.toml", "notewell", entry)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", 'a"', "x" * 65, "ä"])
 def test_a_name_that_could_break_the_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadRequest, match="cannot be a server's name"):
-        install(CODEX, tmp_path / "config.toml", name, CODEX_ENTRY)
+        install_entry(CODEX, tmp_path / "config.toml", name, CODEX_ENTRY)
     with pytest.raises(BadRequest, match="cannot be a server's name"):
         entry_text(CODEX, name, CODEX_ENTRY)
 
@@ -288,7 +290,7 @@ def command(*words: str) -> int:
     return mcp.run(parser.parse_args(words))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", MCP_FILES)
 def test_printing_changes_nothing(
     client: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,7 +298,7 @@ def test_printing_changes_nothing(
     assert command(*words) == 0
     out, err = capsys.readouterr()
     found = tomllib.loads(out) if client == "codex" else json.loads(out)
-    entry = found[CLIENTS[client].key]["notewell"]
+    entry = found[MCP_FILES[client].key]["notewell"]
     assert entry["args"][-4:] == ["mcp", "serve", "--workspace", str(tmp_path)]
     assert Path(entry["command"]).is_absolute()
     assert str(tmp_path) in err
@@ -332,10 +334,10 @@ def test_the_command_that_is_installed_starts_from_anywhere(tmp_path: Path) -> N
 
     (tmp_path / "notewell.py").write_text("raise SystemExit(3)", encoding="utf-8")
     ended = subprocess.run(
-        [*mcp._program(), "--version"], cwd=tmp_path, capture_output=True, check=False
+        [*clients._program(), "--version"], cwd=tmp_path, capture_output=True, check=False
     )
     assert ended.returncode == 0
-    assert Path(mcp._program()[0]).parent == Path(sys.executable).parent
+    assert Path(clients._program()[0]).parent == Path(sys.executable).parent
 
 
 # -- tokens and addresses ------------------------------------------------------------------------
@@ -350,7 +352,7 @@ def test_a_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
     assert mcp.find_token(None, {}) is None
     for wrong in ("", "two words", "x" * 5000):
         file.write_text(wrong, encoding="utf-8")
-        with pytest.raises(BadSetting, match="must hold one word"):
+        with pytest.raises(BadSetting, match="must contain one word"):
             mcp.find_token(str(file), environ)
     with pytest.raises(BadSetting, match="cannot read"):
         mcp.find_token(str(tmp_path / "none"), environ)

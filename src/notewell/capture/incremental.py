@@ -8,8 +8,6 @@ is about to be made is written down before, so that a kill at any moment saves n
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.capture.flush_decision import Skip
@@ -22,16 +20,8 @@ from notewell.capture.session_note import (
     page_of,
     record_page,
 )
-from notewell.errors import NoteUnreadable
 from notewell.files import read_json, state_lock, write_json
-from notewell.sessions import (
-    TranscriptFolder,
-    as_text,
-    in_words,
-    open_transcript,
-    read_blocks,
-    split_lines,
-)
+from notewell.sessions import read_tail
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -39,16 +29,11 @@ if TYPE_CHECKING:
 
     from notewell.capture.ended import Ended
     from notewell.capture.writer import Place
-    from notewell.sessions import Transcript
 
 STATE = "captured.json"
 INTENT = "making"
 ORIGIN = "hook"
 MAX_SESSIONS = 1000
-
-TAILS_BYTES = (512 * 1024, 2 * 1024 * 1024, 8 * 1024 * 1024)
-"""How much of a transcript's end is read: more when the last messages are not in it, because of
-what tools printed between them. All of 100 MB would take seconds, and a hook is waited for."""
 
 
 def save_new_messages(
@@ -62,9 +47,9 @@ def save_new_messages(
     with state_lock(file):
         book = _Book(file)
         known = _settled(place, book, ended.session, now)
-        found = _new_part(place, ended.transcript, known, messages)
+        tail = read_tail(ended.transcript, known, as_said(place.redact), messages=messages)
         talk = Conversation(
-            found.transcript.text.splitlines(),
+            tail.lines,
             session=ended.session,
             host=ended.host,
             cwd=place.redact(ended.cwd) if ended.cwd else None,
@@ -73,12 +58,11 @@ def save_new_messages(
         page = page_of(talk, now=now, zone=zone, messages=messages)
         if isinstance(page, Skip):
             return page
-        until = {"inode": found.inode, "bytes": found.end_byte}
-        intent = {"stem": page.stem, "digest": page.digest, "until": until}
+        intent = {"stem": page.stem, "digest": page.digest, "until": tail.position}
         book.write(ended.session, {**known, INTENT: intent})
         path = write_new(place, page.stem, page.text)
         record_page(place, path, page, origin=ORIGIN, now=now)
-        book.write(ended.session, until)
+        book.write(ended.session, tail.position)
     return Saved(path, page.messages)
 
 
@@ -113,45 +97,3 @@ def _settled(place: Place, book: _Book, session: str, now: datetime) -> dict[str
             book.write(session, until)
             return until
     return entry
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    transcript: Transcript
-    inode: int
-    start_byte: int
-    end_byte: int
-    """Everything before it has been read; a last line that is not all there yet has not."""
-
-
-def _new_part(place: Place, path: Path, known: Any, messages: int) -> _Part:
-    try:
-        fd = open_transcript(TranscriptFolder(path.parent), (path.name,))
-        try:
-            found = os.fstat(fd)
-            taken = _taken(known, found)
-            for tail in TAILS_BYTES:
-                part = _read_part(place, fd, max(taken, found.st_size - tail), found)
-                if part.start_byte == taken or len(part.transcript.line_map) >= messages:
-                    break
-        finally:
-            os.close(fd)
-    except OSError as error:
-        raise NoteUnreadable(str(path), in_words(error)) from error
-    if not part.start_byte and part.end_byte and part.transcript.session.format is None:
-        raise NoteUnreadable(str(path), "it is a transcript of no kind that we know")
-    return part
-
-
-def _read_part(place: Place, fd: int, start: int, found: os.stat_result) -> _Part:
-    lines = split_lines(read_blocks(fd, start, found.st_size))
-    transcript = as_text(lines, as_said(place.redact))
-    return _Part(transcript, found.st_ino, start, found.st_size - transcript.pending_bytes)
-
-
-def _taken(known: Any, found: os.stat_result) -> int:
-    """Where to go on; a file that was replaced or cut is another one, read from its start."""
-    if not isinstance(known, dict) or known.get("inode") != found.st_ino:
-        return 0
-    taken = known.get("bytes")
-    return taken if isinstance(taken, int) and 0 <= taken <= found.st_size else 0

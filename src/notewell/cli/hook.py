@@ -1,11 +1,11 @@
-"""`notewell hook`: what Claude Code, Codex and Cursor call while they work.
+"""`notewell hook`: the commands that Claude Code, Codex and Cursor call while they work.
 
-    session-start   print what the session begins with      stop          print nothing, ever
-    prompt          print what memory has, with --recall    session-end   save what was said
-    pre-compact     save what was said
+    session-start   print notes for the new session         stop          never print anything
+    prompt          with --recall, print what notes say     session-end   save the messages
+    pre-compact     save the messages
 
-The host's JSON comes in on standard input. Whatever happens the exit code is 0: a memory that
-fails must not stop the work. Failures are left in the heartbeat, which `notewell doctor` reads.
+The host writes JSON to standard input. The exit code is always 0: a failure of the memory must not
+stop the host. Failures go into the heartbeat file, which `notewell doctor` reads.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from notewell.cli.output import say, tell
 from notewell.cli.place import add_place, meant, workspace_of
 from notewell.errors import MemoryOff, NoteUnreadable
+from notewell.hosts import HOOK_FILES
 
 if TYPE_CHECKING:
     import argparse
@@ -31,21 +32,20 @@ if TYPE_CHECKING:
     from notewell.memory import Memory
 
 GUARD = "NOTEWELL_HOOK"
-"""Set in the environment of an agent that is started by a hook or by a flush: its own hooks then
-do nothing, and no conversation about a conversation is ever captured."""
+"""Set in the environment of an agent that a hook or a flush starts. Its own hooks then do nothing,
+so that a conversation about a conversation is not captured."""
 
-HOSTS = ("claude", "codex", "cursor")
 MAX_INPUT_BYTES = 8 * 1024 * 1024
-"""A prompt with a whole file pasted in; the rest of the JSON is a few lines."""
+"""Enough for a prompt with a pasted file; the rest of the JSON is short."""
 CONTEXT_CHARS = 3000
-"""Of each note. Codex takes 10 000 characters from a hook, others more; there are three notes."""
-RECALLED = 3
+"""Per note. Codex accepts 10 000 characters from a hook, others more; there are three notes."""
+MAX_RECALLED = 3
 MAX_QUESTION_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """What a host says when it calls."""
+class HookCall:
+    """The call of a hook: the JSON of the host as values."""
 
     event: str
     host: str
@@ -53,10 +53,10 @@ class Called:
     transcript: str | None
     cwd: str | None
     detail: str
-    """Why: startup, resume, compact; auto, manual; clear, logout."""
+    """The cause: startup, resume, compact; auto, manual; clear, logout."""
     prompt: str
-    is_helper: bool
-    """A subagent: what it says is not the user's conversation."""
+    is_subagent: bool
+    """The messages of a subagent are not part of the user's conversation."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,15 +64,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for event, summary in _EVENTS.items():
         command = actions.add_parser(event, help=summary)
         command.set_defaults(action=event)
-        command.add_argument("--host", choices=HOSTS, default="claude", help="who calls")
+        command.add_argument(
+            "--host", choices=tuple(HOOK_FILES), default="claude", help="the host that calls"
+        )
         add_place(command, json=False)
         if event == "prompt":
             command.add_argument(
-                "--recall", action="store_true", help="print what notes have on the prompt"
+                "--recall", action="store_true", help="print what notes say about the prompt"
             )
-    install = actions.add_parser("install", help="let a host call these")
+    install = actions.add_parser("install", help="add these hooks to a host's file")
     install.set_defaults(action="install")
-    install.add_argument("host", choices=HOSTS)
+    install.add_argument("host", choices=tuple(HOOK_FILES))
     install.add_argument("--print", action="store_true", help="print the entry, change nothing")
     install.add_argument(
         "--project", metavar="DIR", help="into this project's file (default: the user's)"
@@ -82,39 +84,39 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "install":
-        from notewell.cli.hook_install import run_install
+        from notewell.cli.clients import run_hook_install
 
-        return run_install(arguments)
+        return run_hook_install(arguments)
     if not os.environ.get(GUARD):
         now = datetime.now(UTC)
-        answer(arguments, _told(), now, now.astimezone().tzinfo or UTC)
+        handle(arguments, _standard_input(), now, now.astimezone().tzinfo or UTC)
     return 0
 
 
-def _told() -> bytes:
-    """What the host says; nothing where nobody is there to say it, or its pipe is broken."""
+def _standard_input() -> bytes:
+    """The host's JSON; empty if a person typed the command, or if the pipe is broken."""
     try:
-        # Standard input may be closed: then there is none.
+        # `sys.stdin` is None if the process was started with standard input closed.
         is_host = sys.stdin is not None and not sys.stdin.isatty()
         return sys.stdin.buffer.read(MAX_INPUT_BYTES) if is_host else b""
     except OSError:
         return b""
 
 
-def answer(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzinfo) -> None:
-    """Do what the event asks for; a failure is left in the heartbeat."""
+def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzinfo) -> None:
+    """Handle one call; a failure goes into the heartbeat file."""
     from notewell.capture import beat
 
     event, host = arguments.action, arguments.host
     captured = trouble = None
     try:
-        called = heard(event, host, data)
-        if called.is_helper:
+        call = parse_call(event, host, data)
+        if call.is_subagent:
             return
-        captured = _HANDLERS[event](_Hook(arguments, called, now, zone))
+        captured = _HANDLERS[event](_Hook(arguments, call, now, zone))
     except MemoryOff:
-        return  # The user wants none: that is no trouble.
-    except Exception as error:  # noqa: BLE001 - a surface, and one whose failure nobody must feel
+        return  # The user switched the memory off: not a failure.
+    except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         trouble = str(error) or type(error).__name__
     try:
         is_on = bool(_messages(arguments))
@@ -126,36 +128,38 @@ def answer(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
         tell(f"notewell: {trouble}")
 
 
-def heard(event: str, host: str, data: bytes) -> Called:
-    """The host's JSON as values; what is missing or of another kind counts as not said."""
+def parse_call(event: str, host: str, data: bytes) -> HookCall:
+    """The host's JSON as values; a value of the wrong type counts as missing."""
     try:
-        told = json.loads(data or b"{}")
+        payload = json.loads(data or b"{}")
     except (ValueError, RecursionError):
         raise ValueError(f"{host} sent no JSON to the {event} hook") from None
-    if not isinstance(told, dict):
+    if not isinstance(payload, dict):
         raise TypeError(f"{host} sent JSON that is no object to the {event} hook")
 
-    def text(*names: str) -> str:
-        return next((told[name] for name in names if isinstance(told.get(name), str)), "")
+    def text(keys: tuple[str, ...]) -> str:
+        return next((payload[key] for key in keys if isinstance(payload.get(key), str)), "")
 
-    roots = told.get("workspace_roots")
+    fields = HOOK_FILES[host].fields
+    # Cursor has a list of folders in place of one working folder.
+    roots = payload.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-    return Called(
+    return HookCall(
         event=event,
         host=host,
-        session=text("session_id", "conversation_id"),
-        transcript=text("transcript_path") or None,
-        cwd=text("cwd") or root or None,
-        detail=text("source", "trigger", "reason"),
-        prompt=text("prompt"),
-        is_helper=bool(told.get("agent_id")),
+        session=text(fields.session),
+        transcript=text(fields.transcript) or None,
+        cwd=text(fields.cwd) or root or None,
+        detail=text(fields.detail),
+        prompt=text(fields.prompt),
+        is_subagent=bool(payload.get("agent_id")),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Hook:
     arguments: argparse.Namespace
-    called: Called
+    call: HookCall
     now: datetime
     zone: tzinfo
 
@@ -179,15 +183,15 @@ class _Hook:
     def ended(self) -> Ended:
         from notewell.capture import Ended
 
-        called = self.called
-        if not called.transcript:
-            raise ValueError(f"{called.host} named no transcript")
-        path = Path(called.transcript).expanduser()
-        reason = f"{called.event} ({called.detail})" if called.detail else called.event
-        return Ended(path, called.session or path.stem, called.host, called.cwd, reason)
+        call = self.call
+        if not call.transcript:
+            raise ValueError(f"{call.host} named no transcript")
+        path = Path(call.transcript).expanduser()
+        reason = f"{call.event} ({call.detail})" if call.detail else call.event
+        return Ended(path, call.session or path.stem, call.host, call.cwd, reason)
 
 
-# -- what each event does; a note that was made is returned ---------------------------------------
+# -- one function for each event; it returns the path of the note it made ------------------------
 
 
 def _session_start(hook: _Hook) -> str | None:
@@ -195,55 +199,56 @@ def _session_start(hook: _Hook) -> str | None:
 
     try:
         return _save_earlier(hook)
-    finally:  # What went wrong with an older conversation is not the new one's fault.
+    finally:  # A failure with an earlier conversation must not affect the new one.
         with hook.memory() as memory:
             today = hook.now.astimezone(hook.zone).date()
             _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=CONTEXT_CHARS))
 
 
 def _save_earlier(hook: _Hook) -> str | None:
-    """Of a host that told of no end, the conversations before this one."""
+    """Save the earlier conversations whose end the host did not report."""
     from notewell.capture import earlier, forget
 
-    waiting = earlier(hook.folder, hook.called.session)
-    saved, gone = None, None
-    for one in waiting:
+    waiting = earlier(hook.folder, hook.call.session)
+    saved_path, unreadable = None, None
+    for ended in waiting:
         try:
-            path = _save_one(hook, one)
-            saved = saved or path
+            path = _save_ended(hook, ended)
+            saved_path = saved_path or path
         except NoteUnreadable as error:
             if not _is_gone(error):
                 raise
-            gone = error
+            unreadable = error
     if waiting:
-        forget(hook.folder, [one.session for one in waiting])
-    if gone:
-        raise gone  # Said once: it is not waited for again.
-    return saved
+        forget(hook.folder, [ended.session for ended in waiting])
+    if unreadable:
+        raise unreadable  # Reported once: the conversation is no longer waited for.
+    return saved_path
 
 
 def _is_gone(error: NoteUnreadable) -> bool:
-    """No transcript, or one of no kind we know; what we may not read now may be read later."""
+    """No file, or no known format. A file that may not be read now may be readable later."""
     return not isinstance(error.__cause__, OSError) or isinstance(
         error.__cause__, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
     )
 
 
 def _prompt(hook: _Hook) -> str | None:
-    question = hook.called.prompt[:MAX_QUESTION_CHARS].strip()
+    question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
     if not getattr(hook.arguments, "recall", False) or not question:
         return None
     from notewell.tools import REMINDER, fenced
 
     with hook.memory() as memory:
-        hits = memory.search(question, max_results=RECALLED, mode="keyword").hits
+        hits = memory.search(question, max_results=MAX_RECALLED, mode="keyword").hits
     quoted = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in hits]
     _inject(hook, "UserPromptSubmit", "\n\n".join((REMINDER, *quoted)) if quoted else "")
     return None
 
 
 def _stop(hook: _Hook) -> str | None:
-    if hook.called.host == "codex" and hook.called.transcript:
+    # A host that has this event may not report the end of a session.
+    if "stop" in HOOK_FILES[hook.call.host].events.values() and hook.call.transcript:
         from notewell.capture import remember
 
         remember(hook.folder, hook.ended())
@@ -251,10 +256,10 @@ def _stop(hook: _Hook) -> str | None:
 
 
 def _save(hook: _Hook) -> str | None:
-    return _save_one(hook, hook.ended())
+    return _save_ended(hook, hook.ended())
 
 
-def _save_one(hook: _Hook, ended: Ended) -> str | None:
+def _save_ended(hook: _Hook, ended: Ended) -> str | None:
     from notewell.capture import Saved, save_new_messages
 
     messages = _messages(hook.arguments)
@@ -265,18 +270,14 @@ def _save_one(hook: _Hook, ended: Ended) -> str | None:
 
 
 def _inject(hook: _Hook, event: str, text: str) -> None:
-    """Into the conversation, as the host takes it; Cursor takes nothing with a prompt."""
-    if not text:
-        return
-    if hook.called.host != "cursor":
-        told = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-        say(json.dumps(told))
-    elif event == "SessionStart":
-        say(json.dumps({"additional_context": text}))
+    """Add text to the conversation, in the form that the host accepts."""
+    context = HOOK_FILES[hook.call.host].context(event, text) if text else None
+    if context is not None:
+        say(json.dumps(context))
 
 
 _EVENTS = {
-    "session-start": "print what a session begins with",
+    "session-start": "print notes for a new session",
     "prompt": "a prompt was sent",
     "pre-compact": "save the last messages before they are compacted",
     "stop": "a turn is over; prints nothing",
@@ -301,8 +302,8 @@ def _root(arguments: argparse.Namespace) -> Path:
 def _state_dir(arguments: argparse.Namespace) -> Path:
     from notewell.config import default_state_dir
 
-    told = arguments.state_dir
-    return Path(told).expanduser() if told else default_state_dir()
+    folder = arguments.state_dir
+    return Path(folder).expanduser() if folder else default_state_dir()
 
 
 def _folder(arguments: argparse.Namespace) -> Path:
@@ -312,7 +313,7 @@ def _folder(arguments: argparse.Namespace) -> Path:
 
 
 def _messages(arguments: argparse.Namespace) -> int:
-    """How many messages to save; 0 where the settings say not to."""
+    """How many messages to save; 0 if the settings switch it off."""
     from notewell.config import load_settings
 
     settings = load_settings(_root(arguments), meant(arguments).agent)

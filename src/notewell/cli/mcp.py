@@ -1,4 +1,4 @@
-"""`notewell mcp`: serve a memory to agents, and tell their programs where to find it."""
+"""`notewell mcp`: serve a memory to MCP clients, and install it in their configuration."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import print_json, say, tell
-from notewell.cli.place import MAIN, add_place, meant, memory_of
+from notewell.cli.output import tell
+from notewell.cli.place import add_place, memory_of
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_install_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("client", choices=("claude", "codex", "cursor", "vscode"))
+    from notewell.hosts import MCP_FILES
+
+    parser.add_argument("client", choices=tuple(MCP_FILES))
     parser.add_argument("--print", action="store_true", help="print the entry, change nothing")
     parser.add_argument(
         "--project", metavar="DIR", help="into this project's file (default: the user's)"
@@ -76,7 +78,13 @@ def _add_install_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return _serve(arguments) if arguments.action == "serve" else _install(arguments)
+    if arguments.action == "serve":
+        return _serve(arguments)
+    if not arguments.print:
+        _require_sdk()  # Without it, the client would start a server that exits at once.
+    from notewell.cli.clients import run_mcp_install
+
+    return run_mcp_install(arguments)
 
 
 # -- serve ---------------------------------------------------------------------------------------
@@ -120,7 +128,7 @@ def _serve_http(server: Any, arguments: argparse.Namespace) -> None:
 
 
 def find_token(file: str | None, environ: Mapping[str, str]) -> str | None:
-    """Never from the command line, where every user of the machine can read it."""
+    """Never an option: every user of the machine can read the command line of a process."""
     if file is None:
         return environ.get(TOKEN_VARIABLE) or None
     try:
@@ -129,7 +137,7 @@ def find_token(file: str | None, environ: Mapping[str, str]) -> str | None:
     except (OSError, ValueError) as error:
         raise BadSetting("--token-file", f"cannot read {file!r}: {error}") from error
     if not token or len(token) > MAX_TOKEN_BYTES or len(token.split()) != 1:
-        raise BadSetting("--token-file", f"{file!r} must hold one word, the token")
+        raise BadSetting("--token-file", f"{file!r} must contain one word, the token")
     return token
 
 
@@ -146,61 +154,3 @@ def _log_to_stderr() -> None:
     import logging
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="notewell: %(message)s")
-
-
-# -- install -------------------------------------------------------------------------------------
-
-
-def _install(arguments: argparse.Namespace) -> int:
-    from notewell.clients import CLIENTS, Machine, entry_text
-    from notewell.clients.install import install
-
-    client = CLIENTS[arguments.client]
-    machine = Machine(Path.home(), os.environ, sys.platform)
-    project = Path(arguments.project).absolute() if arguments.project is not None else None
-    file = client.file(machine, project)
-    entry = client.entry(serve_command(arguments))
-    if not arguments.print:
-        _require_sdk()  # Else the client would start a server that ends at once.
-        if project is not None and not project.is_dir():
-            raise BadSetting("--project", f"there is no folder {str(project)!r}")
-    if arguments.print:
-        if arguments.json:
-            print_json({"file": str(file), "name": arguments.name, "entry": entry})
-        else:
-            tell(f"for {file}:")
-            say(entry_text(client, arguments.name, entry).rstrip("\n"))
-        return 0
-    done = install(client, file, arguments.name, entry)
-    if arguments.json:
-        backup = str(done.backup) if done.backup else None
-        print_json({"file": str(done.file), "changed": done.changed, "backup": backup})
-    else:
-        say(f"{client.title} {'now knows' if done.changed else 'knows already'} this memory")
-        tell(f"in {done.file}" + (f"; as it was: {done.backup}" if done.backup else ""))
-    return 0
-
-
-def serve_command(arguments: argparse.Namespace) -> list[str]:
-    """What starts the server from anywhere: with this Python, for this workspace."""
-    from notewell.notes import Workspace
-
-    agent, place, _ = meant(arguments)
-    workspace = Path(place).absolute()
-    Workspace.open(workspace)  # Refused now, not in the client's log.
-    command = [*_program(), "mcp", "serve", "--workspace", str(workspace)]
-    if arguments.openclaw:
-        command.append("--openclaw")
-    if agent != MAIN:
-        command += ["--agent", agent]
-    if arguments.state_dir is not None:
-        command += ["--state-dir", str(Path(arguments.state_dir).expanduser().absolute())]
-    return command
-
-
-def _program() -> list[str]:
-    script = Path(sys.executable).with_name("notewell")
-    if script.is_file():
-        return [str(script)]
-    # -P: a file named notewell.py in the client's folder must not be taken for us.
-    return [sys.executable, "-P", "-m", "notewell"]

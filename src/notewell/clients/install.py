@@ -1,4 +1,8 @@
-"""Telling a client about this server: read its file, decide, keep a backup, replace it whole."""
+"""Edit the configuration file of another program: read it, decide, keep a backup, replace it.
+
+The file is replaced by a rename, so its program sees the old file or the new one. If another
+program changed the file in between, nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.clients.merge import CannotMerge, alone, merged
+from notewell.clients.merge import CannotMerge, file_with, merged
 from notewell.errors import BadRequest, NotewellError
 
 if TYPE_CHECKING:
-    from notewell.clients.hosts import Client
+    from collections.abc import Callable
+
+    from notewell.hosts import McpFile
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-"""Claude Code keeps more than settings in its file; some grow to a few megabytes."""
+"""Claude Code has more than settings in its file; some have a few megabytes."""
 MAX_BACKUPS = 1000
 _BOM = b"\xef\xbb\xbf"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class FileNotWritten(NotewellError):
+    """The file is as it was."""
+
     def __init__(self, file: Path, why: str) -> None:
         super().__init__(f"cannot write {str(file)!r}: {why}; nothing was changed")
         self.file = file
@@ -31,13 +39,13 @@ class FileNotWritten(NotewellError):
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What became of it."""
+    """The result of an installation."""
 
     file: Path
     changed: bool
-    """False when the very same entry was there."""
+    """False if the file had the same entry already."""
     backup: Path | None
-    """The file as it was, where there was one."""
+    """A copy of the file as it was, if there was one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +54,26 @@ class _Before:
     stat: os.stat_result
 
 
-def entry_text(client: Client, name: str, entry: dict[str, Any]) -> str:
-    """What to paste."""
+def entry_text(mcp: McpFile, name: str, entry: dict[str, Any]) -> str:
+    """The entry as text that the user can paste."""
     _require_name(name)
-    return alone(client, name, entry)
+    return file_with(mcp, name, entry)
 
 
-def install(client: Client, file: Path, name: str, entry: dict[str, Any]) -> Installed:
-    """Put the entry into the client's file. Raises `CannotMerge` or `FileNotWritten`."""
+def install_entry(mcp: McpFile, file: Path, name: str, entry: dict[str, Any]) -> Installed:
+    """Add an MCP entry to the host's file. Raises `CannotMerge` or `FileNotWritten`."""
     _require_name(name)
     _require_text(entry)
+    return update_file(file, lambda text: merged(text, mcp, name, entry))
+
+
+def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
+    """Replace a file by its edited text; `edit` returns None to leave the file as it is."""
     try:
-        # A link is how people keep such files in a repository: what it leads to is the file.
+        # People keep such files in a repository and link to them: edit the target of the link.
         file = Path(os.path.realpath(file))
         before = _read(file)
-        after = _decide(before, client, name, entry)
+        after = _edited(before, edit)
         if after is None:
             return Installed(file, changed=False, backup=None)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,7 +85,7 @@ def install(client: Client, file: Path, name: str, entry: dict[str, Any]) -> Ins
 
 
 def _require_text(entry: dict[str, Any]) -> None:
-    """A path may be any bytes; these files are UTF-8."""
+    """A path on Linux may have any bytes; these files are UTF-8."""
     try:
         "".join((entry["command"], *entry["args"])).encode()
     except UnicodeEncodeError:
@@ -82,40 +95,38 @@ def _require_text(entry: dict[str, Any]) -> None:
 def _require_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise BadRequest(
-            f"{name[:80]!r} cannot be a server's name: letters, digits, `-` and `_`, up to 64"
+            f"{name[:80]!r} cannot be a server's name: use up to 64 letters, digits, `-` and `_`"
         )
 
 
-def _decide(
-    before: _Before | None, client: Client, name: str, entry: dict[str, Any]
-) -> bytes | None:
+def _edited(before: _Before | None, edit: Callable[[str], str | None]) -> bytes | None:
     data = before.data if before else b""
     bom = _BOM if data.startswith(_BOM) else b""
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError:
         raise CannotMerge("it is not UTF-8") from None
-    after = merged(text, client, name, entry)
+    after = edit(text)
     return None if after is None else bom + after.encode()
 
 
 def _read(file: Path) -> _Before | None:
     try:
-        # A pipe of that name must not make us wait for somebody to write into it.
+        # O_NONBLOCK: the open of a named pipe would wait for a writer.
         fd = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
         return None
     with open(fd, "rb") as opened:  # noqa: PTH123 - a descriptor has no path
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
             raise CannotMerge("it is not a file")
-        if found.st_size > MAX_FILE_BYTES:
+        if status.st_size > MAX_FILE_BYTES:
             raise CannotMerge(f"it is larger than {MAX_FILE_BYTES} bytes")
-        return _Before(opened.read(), found)
+        return _Before(opened.read(), status)
 
 
 def _back_up(file: Path, before: _Before) -> Path:
-    """Beside it, under a name that nothing has yet."""
+    """A copy in the same folder, under a name that is free."""
     for number in range(MAX_BACKUPS):
         backup = file.with_name(f"{file.name}.notewell-backup{f'-{number}' if number else ''}")
         try:
@@ -127,7 +138,7 @@ def _back_up(file: Path, before: _Before) -> Path:
 
 
 def _replace(file: Path, before: _Before | None, after: bytes) -> None:
-    """All at once: whoever opens it sees the old file or the new one."""
+    """An atomic replace, unless the file changed since it was read."""
     new = file.with_name(f"{file.name}.notewell-{os.getpid()}")
     _write_new(new, after, before.stat.st_mode if before else 0o600)
     try:
@@ -143,6 +154,7 @@ def _is_as_before(file: Path, before: _Before | None) -> bool:
         now = file.stat()
     except FileNotFoundError:
         return before is None
+    # Inode, size and time instead of the content: the file may have megabytes.
     return before is not None and (
         (now.st_ino, now.st_size, now.st_mtime_ns)
         == (before.stat.st_ino, before.stat.st_size, before.stat.st_mtime_ns)
@@ -152,6 +164,8 @@ def _is_as_before(file: Path, before: _Before | None) -> bool:
 def _write_new(file: Path, data: bytes, mode: int) -> None:
     fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(mode))
     with open(fd, "wb") as opened:  # noqa: PTH123 - a descriptor has no path
+        # The umask took bits from the mode; the copy must have the same as the original.
+        file.chmod(stat.S_IMODE(mode))
         opened.write(data)
         opened.flush()
         os.fsync(fd)

@@ -1,9 +1,9 @@
-"""One entry more in a client's file, put in as text: not a character that is there changes.
+"""One entry more in a host's file, inserted as text: no character that is there changes.
 
-The file belongs to another program and to the user: it may have comments, its own indentation,
-numbers that a parser would round, keys in an order that means something to somebody. So it is
-parsed only to find the place and to check the outcome; the outcome must say what it said before,
-and the entry. Where that cannot be done the file is refused, and the user gets the entry to paste.
+The file belongs to another program and to the user. It may have comments, its own indentation,
+numbers that a parser would round, and an order of keys that matters to somebody. So it is parsed
+only to find the position and to check the result: the result must contain what the file contained,
+and the entry. Otherwise the file is refused, and the user can paste the entry.
 """
 
 from __future__ import annotations
@@ -17,46 +17,47 @@ from typing import TYPE_CHECKING, Any
 from notewell.errors import BadRequest
 
 if TYPE_CHECKING:
-    from notewell.clients.hosts import Client
+    from notewell.hosts import McpFile
 
-# A text or a comment that never ends is taken to its end all the same (and refused afterwards):
-# else every quotation mark in it would be tried for a beginning, and each read to the end.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]')
+# A string or comment that is not closed still matches up to the end (and is refused afterwards).
+# Otherwise each quotation mark in it would start a new attempt that reads to the end: O(n²).
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]')
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n\r]*|/\*(?s:.*?)\*/|(?P<endless>/\*(?s:.*))')
 _TRAILING = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])')
 _INDENT = re.compile(r"[{\[]\r?\n([ \t]+)\S")
 
 
 class CannotMerge(BadRequest):
-    """The file is left as it is."""
+    """The file is not changed."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"{why}; nothing was changed. Print the entry with --print and paste it")
         self.why = why
 
 
-def merged(text: str, client: Client, name: str, entry: dict[str, Any]) -> str | None:
-    """The file with the entry; None when it has the same one already. Raises `CannotMerge`."""
-    if client.format == "toml":
-        return _merged_toml(text, client.key, name, entry)
-    return _merged_json(text, client.key, name, entry)
+def merged(text: str, mcp: McpFile, name: str, entry: dict[str, Any]) -> str | None:
+    """The file with the entry; None if it has the same one already. Raises `CannotMerge`."""
+    if mcp.format == "toml":
+        return _merged_toml(text, mcp.key, name, entry)
+    return merged_json(text, mcp.key, name, entry)
 
 
-def alone(client: Client, name: str, entry: dict[str, Any]) -> str:
-    """A file that holds nothing else."""
-    if client.format == "toml":
-        return _toml_table(client.key, name, entry)
-    return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+def file_with(mcp: McpFile, name: str, entry: dict[str, Any]) -> str:
+    """A file that contains only the entry."""
+    if mcp.format == "toml":
+        return _toml_table(mcp.key, name, entry)
+    return _json_with(mcp.key, name, entry, "\n")
 
 
-def _already(found: dict[str, Any], key: str, name: str, entry: dict[str, Any]) -> bool:
-    """Whether the very same entry is there; another one of that name is not ours to replace."""
-    servers = found.get(key, {})
+def _has_entry(document: dict[str, Any], key: str, name: str, entry: Any) -> bool:
+    """Whether the file has exactly this entry. An entry of that name with other contents may be
+    the user's own, so it is not replaced."""
+    servers = document.get(key, {})
     if not isinstance(servers, dict):
         raise CannotMerge(f"{key!r} is not an object there")
     if name in servers and servers[name] != entry:
         raise CannotMerge(
-            f"it has another server named {name!r} already: take that out, or choose a --name"
+            f"it has another server named {name!r} already: remove that one, or choose a --name"
         )
     return name in servers
 
@@ -65,22 +66,23 @@ def _already(found: dict[str, Any], key: str, name: str, entry: dict[str, Any]) 
 
 
 def _merged_toml(text: str, key: str, name: str, entry: dict[str, Any]) -> str | None:
-    before = _toml(text)
-    if _already(before, key, name, entry):
+    before = _parse_toml(text)
+    if _has_entry(before, key, name, entry):
         return None
-    line_break = _line_break(text)
+    line_break = line_break_of(text)
     gap = "" if not text.strip() else line_break if text.endswith("\n") else line_break * 2
     after = text + gap + _toml_table(key, name, entry).replace("\n", line_break)
     try:
-        as_meant = _toml(after) == _with_entry(before, key, name, entry)
+        is_as_expected = _parse_toml(after) == _with_entry(before, key, name, entry)
     except CannotMerge:
-        as_meant = False
-    if not as_meant:
+        # An inline table or an array of tables: TOML does not let us add to these.
+        is_as_expected = False
+    if not is_as_expected:
         raise CannotMerge(f"a table cannot be added below {key!r} as it is written there")
     return after
 
 
-def _toml(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -88,56 +90,58 @@ def _toml(text: str) -> dict[str, Any]:
 
 
 def _toml_table(key: str, name: str, entry: dict[str, Any]) -> str:
-    args = ", ".join(_toml_text(one) for one in entry["args"])
-    return f"[{key}.{name}]\ncommand = {_toml_text(entry['command'])}\nargs = [{args}]\n"
+    args = ", ".join(_toml_string(word) for word in entry["args"])
+    return f"[{key}.{name}]\ncommand = {_toml_string(entry['command'])}\nargs = [{args}]\n"
 
 
-def _toml_text(value: str) -> str:
+def _toml_string(value: str) -> str:
+    # A JSON string is a TOML string, but for DEL, which only TOML wants escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 # -- JSON, with comments -------------------------------------------------------------------------
 
 
-def _merged_json(text: str, key: str, name: str, entry: dict[str, Any]) -> str | None:
+def merged_json(text: str, key: str, name: str, entry: Any) -> str | None:
+    """The same for JSON with comments and trailing commas; `entry` may be any JSON value."""
     bare = _COMMENT.sub(_blanked, text)
     if not bare.strip():
-        made = alone_json(key, name, entry, _line_break(text))
-        return text + ("" if not text or text.endswith("\n") else _line_break(text)) + made
-    before = _json(bare)
-    if _already(before, key, name, entry):
+        added = _json_with(key, name, entry, line_break_of(text))
+        return text + ("" if not text or text.endswith("\n") else line_break_of(text)) + added
+    before = _parse_json(bare)
+    if _has_entry(before, key, name, entry):
         return None
-    places = _Places(bare, key)
-    if places.servers is not None:
-        after = _put_in(text, bare, places.servers, {name: entry}, depth=2)
+    braces = _BraceFinder(bare, key)
+    if braces.servers is not None:
+        after = _insert(text, bare, braces.servers, {name: entry}, depth=2)
     else:
-        after = _put_in(text, bare, places.root, {key: {name: entry}}, depth=1)
-    if _json(_COMMENT.sub(_blanked, after)) != _with_entry(before, key, name, entry):
-        raise CannotMerge(f"the place for it could not be found below {key!r}")
+        after = _insert(text, bare, braces.root, {key: {name: entry}}, depth=1)
+    if _parse_json(_COMMENT.sub(_blanked, after)) != _with_entry(before, key, name, entry):
+        raise CannotMerge(f"the position for it could not be found below {key!r}")
     return after
 
 
-def alone_json(key: str, name: str, entry: dict[str, Any], line_break: str) -> str:
-    made = json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
-    return made.replace("\n", line_break)
+def _json_with(key: str, name: str, entry: Any, line_break: str) -> str:
+    text = json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+    return text.replace("\n", line_break)
 
 
 def _blanked(match: re.Match[str]) -> str:
-    """Same length, same lines, so that a position in one text is one in the other."""
+    """Spaces of the same length, so that positions in both texts are the same."""
     if match["endless"]:
         raise CannotMerge("a comment in it is not closed")
     return match[1] or re.sub(r"[^\n\r]", " ", match[0])
 
 
-def _json(bare: str) -> dict[str, Any]:
+def _parse_json(bare: str) -> dict[str, Any]:
     strict = _TRAILING.sub(lambda match: match[1] or " ", bare)
     try:
-        found = json.loads(strict)
+        document = json.loads(strict)
     except (ValueError, RecursionError) as error:
         raise CannotMerge(f"it is not valid JSON ({error})") from error
-    if not isinstance(found, dict):
-        raise CannotMerge("it does not hold an object")
-    return found
+    if not isinstance(document, dict):
+        raise CannotMerge("it does not contain an object")
+    return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +150,14 @@ class _Braces:
     closing: int
 
 
-class _Places:
-    """Where the outermost object and the one with the servers begin and end."""
+class _BraceFinder:
+    """Where the outermost object, and the one with the servers, begin and end."""
 
     def __init__(self, bare: str, key: str) -> None:
         self.servers: _Braces | None = None
         opened: list[int] = []
         last = name = ""
-        for token in _TOKEN.finditer(bare):
+        for token in TOKEN.finditer(bare):
             text = token.group()
             if text in "{[":
                 opened.append(token.start())
@@ -169,28 +173,30 @@ class _Places:
                 last = json.loads(text)
 
 
-def _put_in(text: str, bare: str, place: _Braces, what: dict[str, Any], *, depth: int) -> str:
-    """The members of `what` behind those between the braces, in the file's own indentation."""
-    line_break, found = _line_break(text), _INDENT.search(bare)
-    unit = found[1] if found else "  "
-    inside = bare[place.opening + 1 : place.closing].rstrip()
-    comma = place.opening + 1 + len(inside)
+def _insert(text: str, bare: str, braces: _Braces, members: dict[str, Any], *, depth: int) -> str:
+    """The members after those between the braces, in the file's own indentation."""
+    line_break, unit = line_break_of(text), indent_of(bare)
+    inside = bare[braces.opening + 1 : braces.closing].rstrip()
+    comma = braces.opening + 1 + len(inside)
     needs_comma = bool(inside) and not inside.endswith(",")
-    # Behind the last comment, which belongs to what stands before it.
-    end = len(text[: place.closing].rstrip())
-    lines = json.dumps(what, indent=unit, ensure_ascii=False).split("\n")[1:-1]
+    # After the last comment, which belongs to the member before it.
+    end = len(text[: braces.closing].rstrip())
+    lines = json.dumps(members, indent=unit, ensure_ascii=False).split("\n")[1:-1]
     block = "".join(line_break + unit * (depth - 1) + line for line in lines)
     rest = text[end:]
-    if "\n" not in text[end : place.closing]:
-        rest = line_break + unit * (depth - 1) + text[place.closing :]
+    if "\n" not in text[end : braces.closing]:
+        rest = line_break + unit * (depth - 1) + text[braces.closing :]
     return text[:comma] + ("," if needs_comma else "") + text[comma:end] + block + rest
 
 
-def _with_entry(
-    before: dict[str, Any], key: str, name: str, entry: dict[str, Any]
-) -> dict[str, Any]:
+def _with_entry(before: dict[str, Any], key: str, name: str, entry: Any) -> dict[str, Any]:
     return {**before, key: {**before.get(key, {}), name: entry}}
 
 
-def _line_break(text: str) -> str:
+def indent_of(text: str) -> str:
+    match = _INDENT.search(text)
+    return match[1] if match else "  "
+
+
+def line_break_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"

@@ -101,7 +101,7 @@ class Builtin:
 
     def get(self, path: str) -> str:
         sessions = self.indexer.transcripts
-        if sessions is not None and path.endswith(".jsonl"):
+        if sessions is not None and path.endswith(sessions[0].suffixes):
             return sessions[0].read(path).text
         return self.indexer.notes.read(path).text
 

@@ -44,7 +44,7 @@ class Exports:
             transcript = self._transcripts.open(found.path)
         except NoteUnreadable:
             return None
-        stem = found.path.rsplit("/", 1)[-1].removesuffix(".jsonl")
+        stem = found.path.rsplit("/", 1)[-1].rpartition(".")[0]
         changed_at = datetime.fromtimestamp(found.stat.mtime_ns / 1e9, UTC)
         session = SessionText(
             key=found.path,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.redaction import MASK
-from notewell.sessions import PREFIX, SUFFIX
+from notewell.sessions import path_of_session, session_of_path
 
 if TYPE_CHECKING:
     from notewell.engines import Looking
@@ -66,10 +66,6 @@ class Conversation:
     """The number of the first turn that is not here."""
 
 
-def path_of(id_: str) -> str:
-    return f"{PREFIX}/{id_}{SUFFIX}"
-
-
 def list_conversations(
     looking: Looking, cursor: str | None = None, limit: int = AT_ONCE
 ) -> Conversations:
@@ -93,7 +89,7 @@ def _token(found: FoundNote) -> str:
 
 
 def _listed(found: FoundNote, note: ListedNote | None) -> Listed:
-    id_ = found.path.removeprefix(f"{PREFIX}/").removesuffix(SUFFIX)
+    id_ = session_of_path(found.path)
     written = datetime.fromtimestamp(found.stat.mtime_ns / 1e9, UTC).date().isoformat()
     return Listed(
         id=id_,
@@ -111,7 +107,7 @@ def read_conversation(
     """Some turns of it; None where transcripts are not searched. Raises `NotANote`."""
     if looking.indexer.transcripts is None:
         return None
-    transcript = looking.indexer.transcripts[0].open(path_of(id_))
+    transcript = looking.indexer.transcripts[0].open(path_of_session(id_))
     lines = transcript.text.split("\n")[:-1]
     turns = [
         _turn(line, number)

@@ -9,7 +9,7 @@ from notewell.capture import Asked, asked_before, moment
 from notewell.errors import BadRequest, NotANote
 from notewell.http_service.auth import Guarded, needs
 from notewell.http_service.context import CallerOf
-from notewell.http_service.conversations import list_conversations, path_of, read_conversation
+from notewell.http_service.conversations import list_conversations, read_conversation
 from notewell.http_service.schemas_page import (
     PlaceShown,
     RecallShown,
@@ -21,6 +21,7 @@ from notewell.http_service.schemas_page import (
 )
 from notewell.http_service.static_files import shown_to
 from notewell.memory import Memory
+from notewell.sessions import path_of_session
 from notewell.tools import MAX_PATH_CHARS
 
 RECALLS_AT_ONCE = 100
@@ -64,7 +65,7 @@ async def session(
     def look(memory: Memory) -> SessionShown:
         found = read_conversation(memory.looking(), id, cursor or 0)
         if found is None:
-            raise NotANote(path_of(id))
+            raise NotANote(path_of_session(id))
         turns = [TurnShown.model_validate(turn._asdict()) for turn in found.turns]
         return SessionShown(id=found.id, turns=turns, next=found.next)
 

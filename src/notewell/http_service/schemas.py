@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from notewell.hosts import parse_time
 from notewell.http_service.limits import QUERY_CHARS
 from notewell.limits import MAX_RESULTS
 from notewell.notes import MAX_ENTRY_BYTES
-from notewell.sessions import moment
 from notewell.sync import SyncReport
 from notewell.tools import MAX_SECTION_CHARS, report_json, without_places
 from notewell.types import Ignored
@@ -185,7 +185,7 @@ class Running(Shown):
 
 
 def _moment(told: str) -> str:
-    if moment(told) is None:
+    if parse_time(told) is None:
         raise ValueError("no time as ISO 8601 writes it")
     return told
 

@@ -84,7 +84,7 @@ def export_sessions(
 
 def export_name(key: str) -> str:
     """A name that says which session it is, and is another one for every other key."""
-    stem = key.rsplit("/", 1)[-1].removesuffix(".jsonl")
+    stem = key.rsplit("/", 1)[-1].rpartition(".")[0]
     plain = _NOT_IN_A_NAME.sub("-", stem).strip("-.")[:NAME_CHARS] or "session"
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{plain}-{digest}.md"

@@ -1,16 +1,14 @@
-"""Transcripts: JSON lines in, readable text and a line map out.
+"""Transcripts: a host's files in, readable text and a line map out.
 
-turns.py         what was said, by whom and when; the text of a message
-lines.py         bytes to lines to JSON values, whatever state the file is in
-openclaw.py      the agent's own transcripts
-claude_code.py   those of Claude Code
-codex.py         those of Codex
-transcript.py    records to text: one line a message, and where each line came from
-folders.py       which files are transcripts, found and opened without following links
-deltas.py        whether enough is new to be worth a look
+records.py       bytes to JSON records, also of a damaged or growing file
+transcript.py    records to text: one line per message, and the record of each line
+folders.py       which files are transcripts; opened without following links
+deltas.py        whether enough is new to read a transcript again
+tail.py          the new messages of one transcript, for hooks
 transcripts.py   START HERE: scan, read, open
 
-A transcript is only ever read. What a message says is redacted before anything else sees it.
+The formats come from `notewell.hosts`. Transcripts are never written. Every message is redacted
+before any other code sees it.
 """
 
 from typing import TYPE_CHECKING
@@ -20,18 +18,16 @@ if TYPE_CHECKING:
     from notewell.sessions.folders import (
         BLOCK_BYTES,
         MAX_TRANSCRIPT_BYTES,
-        PREFIX,
-        SUFFIX,
         TranscriptFolder,
-        in_words,
-        open_transcript,
-        read_blocks,
+        is_transcript_path,
+        path_of_session,
+        session_of_path,
+        transcript_suffixes,
     )
-    from notewell.sessions.lines import split_lines
     from notewell.sessions.settings import SessionSettings
-    from notewell.sessions.transcript import Transcript, as_text
+    from notewell.sessions.tail import TranscriptTail, read_tail
+    from notewell.sessions.transcript import Session, Transcript
     from notewell.sessions.transcripts import Transcripts
-    from notewell.sessions.turns import Session, moment
 else:
     from notewell.lazy import lazy_exports
 
@@ -40,13 +36,12 @@ else:
         {
             "deltas": "DeltaLimits hold_back why_take",
             "folders": (
-                "BLOCK_BYTES MAX_TRANSCRIPT_BYTES PREFIX SUFFIX TranscriptFolder "
-                "in_words open_transcript read_blocks"
+                "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder is_transcript_path "
+                "path_of_session session_of_path transcript_suffixes"
             ),
-            "lines": "split_lines",
             "settings": "SessionSettings",
-            "transcript": "Transcript as_text",
+            "tail": "TranscriptTail read_tail",
+            "transcript": "Session Transcript",
             "transcripts": "Transcripts",
-            "turns": "Session moment",
         },
     )

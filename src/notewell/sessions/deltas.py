@@ -1,8 +1,8 @@
-"""Whether enough is new in a transcript to be worth a look. Nothing here touches the disk.
+"""Whether enough is new in a transcript to read it again: a debounce by size. No I/O here.
 
-A conversation grows by a few lines a minute, and each look costs a read of the whole file and
-some vectors. So it waits until enough has gathered, unless something happened that makes what was
-said matter now: the host compacted the conversation, or the file is not the one we knew.
+A conversation grows by a few lines per minute, and each read costs the whole file and some
+vectors. So a sync waits until enough is new. It does not wait if the host compacted the
+conversation, since the agent may search for what was cut, or if the file is another one.
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ if TYPE_CHECKING:
 
     from notewell.types import FoundNote, NoteStat, Scan
 
-Reason: TypeAlias = Literal["new", "replaced", "shrunk", "compacted", "bytes", "messages"]
+Reason: TypeAlias = Literal[
+    "new", "replaced", "shrunk", "compacted", "rewritten", "bytes", "messages"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaLimits:
-    """How much must be new; 0 takes every change."""
+    """How much must be new; with 0, every change counts."""
 
     bytes: int = 100_000
     messages: int = 50
-    """Counted by lines of the file, as the original does."""
+    """Counted by lines of the file, as OpenClaw does."""
 
 
 def why_take(
     indexed: NoteStat | None,
     found: NoteStat,
-    new_messages: int,
+    new_messages: int | None,
     limits: DeltaLimits,
     *,
     compacted: bool = False,
 ) -> Reason | None:
-    """The reason to read a transcript now; None to let more gather.
+    """The reason to read a transcript now; None to wait for more.
 
-    `new_messages` are those behind the size that was indexed; `compacted` says that the host
-    compacted this conversation since.
+    `new_messages` counts the messages after the size that was indexed, None if they cannot be
+    counted; `compacted` says that the host compacted the conversation since.
     """
     if indexed is None:
         return "new"
@@ -51,6 +53,8 @@ def why_take(
         return None
     if compacted:
         return "compacted"
+    if new_messages is None:
+        return "rewritten"
     if grown >= limits.bytes:
         return "bytes"
     return "messages" if new_messages >= limits.messages else None
@@ -59,37 +63,37 @@ def why_take(
 def hold_back(
     scan: Scan,
     indexed: Mapping[str, NoteStat],
-    new_messages: Callable[[FoundNote, int], int],
+    new_messages: Callable[[FoundNote, int], int | None],
     limits: DeltaLimits,
     *,
     compacted: Collection[str] = (),
 ) -> Scan:
-    """The scan as a sync shall see it: what grew too little looks as it was indexed.
+    """The scan for a sync: a transcript that grew too little has the stat that was indexed.
 
-    `new_messages(found, size)` counts the lines behind `size`. A transcript of the size we know
-    is passed on as found: should its stat differ, its digest will tell.
+    `new_messages(found, size)` counts the lines after `size`. A transcript of the indexed size is
+    passed on as found: if its stat differs, the sync compares its digest.
     """
     return replace(
         scan,
         notes={
-            path: _as_seen(found, indexed.get(path), new_messages, limits, path in compacted)
+            path: _with_wait(found, indexed.get(path), new_messages, limits, path in compacted)
             for path, found in scan.notes.items()
         },
     )
 
 
-def _as_seen(
+def _with_wait(
     found: FoundNote,
-    known: NoteStat | None,
-    new_messages: Callable[[FoundNote, int], int],
+    indexed: NoteStat | None,
+    new_messages: Callable[[FoundNote, int], int | None],
     limits: DeltaLimits,
     compacted: bool,
 ) -> FoundNote:
-    if known is None or found.stat.inode != known.inode or found.stat.size <= known.size:
+    if indexed is None or found.stat.inode != indexed.inode or found.stat.size <= indexed.size:
         return found
-    # Counting reads what is new, so it is asked for only where bytes do not decide.
-    few = found.stat.size - known.size < limits.bytes and not compacted
-    count = new_messages(found, known.size) if few else 0
-    if why_take(known, found.stat, count, limits, compacted=compacted):
+    # To count messages, the new bytes must be read: only if their number does not decide.
+    few = found.stat.size - indexed.size < limits.bytes and not compacted
+    count = new_messages(found, indexed.size) if few else 0
+    if why_take(indexed, found.stat, count, limits, compacted=compacted):
         return found
-    return found._replace(stat=known)
+    return found._replace(stat=indexed)

@@ -1,38 +1,55 @@
-"""Records to text: one line a message, and where each line came from.
+"""Records to text: one line per message, and the record that each line came from.
 
     sessions/ab12.jsonl                                   text
     3  {"type":"message", … "role":"user" … }     ──▶     1  User: when do we ship?
     4  {"type":"message", … "toolResult" … }
     5  {"type":"message", … "assistant" … }       ──▶     2  Assistant: On Friday.
 
-Two properties let a conversation grow without anything being embedded twice. A message is
-redacted and folded by itself, so what comes later cannot change its line. And no line is blank or
-begins with anything Markdown knows (each begins with `User: ` or `Assistant: `), so the whole text
-is one paragraph, and the chunker, which fills paragraphs line by line from the top, only ever
-changes the last chunk.
+Two properties let a conversation grow without embedding anything twice. Each message is redacted
+and folded alone, so a later message cannot change its line. And no line is blank or begins with
+Markdown syntax (each begins with `User: ` or `Assistant: `), so the whole text is one paragraph.
+The chunker fills paragraphs line by line from the top, so growth only changes the last chunk.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from notewell.sessions.claude_code import CLAUDE_CODE
-from notewell.sessions.codex import CODEX
-from notewell.sessions.lines import Trouble, records
-from notewell.sessions.openclaw import OPENCLAW
-from notewell.sessions.turns import Session, folded
+from notewell.errors import NoteUnreadable
+from notewell.hosts import TRANSCRIPT_FORMATS, folded
+from notewell.sessions.records import (
+    MAX_DOCUMENT_BYTES,
+    ReadProblems,
+    line_records,
+    parse_document,
+    split_lines,
+)
 from notewell.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import date
 
-    from notewell.sessions.lines import Line
-    from notewell.sessions.turns import Format, Record, Told, Turn
+    from notewell.hosts import Record, RecordFacts, TranscriptFormat, Turn
+    from notewell.sessions.records import RawLine
 
-FORMATS = (OPENCLAW, CLAUDE_CODE, CODEX)
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The facts of a conversation."""
+
+    format: str | None = None
+    id: str | None = None
+    cwd: str | None = None
+    started_at: datetime | None = None
+    last_at: datetime | None = None
+
+    def day(self, zone: tzinfo = UTC) -> date | None:
+        """The day on which it began, in the user's time zone."""
+        return self.started_at.astimezone(zone).date() if self.started_at else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +57,13 @@ class Transcript:
     """A conversation as text."""
 
     text: str
-    """A line a message, each ended by `\\n`."""
+    """One line per message, each ended by `\\n`."""
     line_map: tuple[int, ...]
-    """Of each line of the text, the line of the file, both counted from 1; ascending."""
+    """For each line of the text, its record's number, ascending from 1. In a file with JSON lines
+    this is the line of the file."""
     session: Session
-    compactions: int = 0
     pending_bytes: int = 0
-    """Of a last line that is not all there yet."""
+    """The size of an incomplete last line."""
     repairs: tuple[str, ...] = ()
 
     def in_file(self, span: Span) -> Span:
@@ -55,71 +72,123 @@ class Transcript:
         return Span(first, last)
 
     def in_text(self, span: Span) -> Span | None:
-        """The lines of the text that come from lines of the file; None where nothing was said."""
+        """The lines of the text that came from lines of the file; None if no message did."""
         first = bisect_left(self.line_map, span.start_line)
         last = bisect_right(self.line_map, span.end_line)
         return Span(first + 1, last) if first < last else None
 
 
-def as_text(lines: Iterable[Line], redact: Callable[[str], str]) -> Transcript:
-    """The transcript in these lines, its secrets masked."""
-    trouble = Trouble()
-    reading = _Reading(redact)
-    for number, record in records(lines, trouble):
-        reading.take(number, record)
-    return Transcript(
-        text="".join(f"{line}\n" for line in reading.said),
-        line_map=tuple(reading.line_map),
-        session=reading.session(),
-        compactions=reading.compactions,
-        pending_bytes=trouble.pending_bytes,
-        repairs=trouble.repairs(),
-    )
+def document_formats(
+    path: str, formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS
+) -> list[TranscriptFormat]:
+    """The formats in which a file of this name is one JSON document; none for JSON lines."""
+    return [one for one in formats if one.is_document and path.endswith(one.suffix)]
 
 
-class _Reading:
-    """One transcript while it is read, from the top."""
+def read_transcript(
+    path: str,
+    blocks: Iterable[bytes],
+    redact: Callable[[str], str],
+    formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+) -> Transcript:
+    """The transcript in a file's bytes. Raises `NoteUnreadable` for a document that is incomplete:
+    with an empty text instead, a sync would remove the conversation from the index."""
+    as_document = document_formats(path, formats)
+    if not as_document:
+        return as_text(split_lines(blocks), redact, formats)
+    data = bytearray()
+    for block in blocks:
+        data += block
+        if len(data) > MAX_DOCUMENT_BYTES:
+            raise NoteUnreadable(path, f"larger than {MAX_DOCUMENT_BYTES // 2**20} MiB")
+    transcript = _document_as_text(bytes(data), redact, as_document)
+    if transcript.pending_bytes:
+        raise NoteUnreadable(path, "its JSON is not complete")
+    return transcript
 
-    def __init__(self, redact: Callable[[str], str]) -> None:
+
+def as_text(
+    lines: Iterable[RawLine],
+    redact: Callable[[str], str],
+    formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+) -> Transcript:
+    """The transcript in JSON lines, with its secrets masked."""
+    problems = ReadProblems()
+    reader = _Reader(redact, [one for one in formats if not one.is_document])
+    for number, record in line_records(lines, problems):
+        reader.add(number, record)
+    return reader.transcript(problems)
+
+
+def _document_as_text(
+    data: bytes, redact: Callable[[str], str], formats: Sequence[TranscriptFormat]
+) -> Transcript:
+    problems = ReadProblems()
+    document = parse_document(data, problems)
+    reader = _Reader(redact, formats)
+    if document is not None:
+        reader.add_document(document)
+    return reader.transcript(problems)
+
+
+class _Reader:
+    """Reads one transcript from its start."""
+
+    def __init__(self, redact: Callable[[str], str], formats: Sequence[TranscriptFormat]) -> None:
         self._redact = redact
-        self._format: Format | None = None
-        self._seen: set[str] = set()
+        self._formats = formats
+        self._format: TranscriptFormat | None = None
+        self._seen_ids: set[str] = set()
         self._session_id: str | None = None
         self._cwd: str | None = None
-        self._first: datetime | None = None
-        self._last: datetime | None = None
-        self.said: list[str] = []
-        self.line_map: list[int] = []
-        self.compactions = 0
+        self._started_at: datetime | None = None
+        self._last_at: datetime | None = None
+        self._lines: list[str] = []
+        self._line_map: list[int] = []
 
-    def take(self, number: int, record: Record) -> None:
-        if self._format is None:
-            self._format = next((one for one in FORMATS if one.owns(record)), None)
-        if self._format is None:
+    def add(self, number: int, record: Record) -> None:
+        format_ = self._format or self._detect(record)
+        if format_ is None:
             return
-        told = self._format.told(record)
-        self._note(told)
-        if told.turn is not None and self._is_new(told.turn):
-            line = folded(self._redact(told.turn.text))
+        facts = format_.read(record)
+        self._note(facts)
+        if facts.turn is not None and self._is_new(facts.turn):
+            # Redact first: a private key is found by its lines, which folding removes.
+            line = folded(self._redact(facts.turn.text))
             if line:
-                self.said.append(f"{told.turn.speaker}: {line}")
-                self.line_map.append(number)
+                self._lines.append(f"{facts.turn.speaker}: {line}")
+                self._line_map.append(number)
 
-    def session(self) -> Session:
+    def add_document(self, document: Record) -> None:
+        format_ = self._detect(document)
+        if format_ is not None and format_.records is not None:
+            for number, record in enumerate(format_.records(document), 1):
+                self.add(number, record)
+
+    def transcript(self, problems: ReadProblems) -> Transcript:
         name = self._format.name if self._format else None
-        return Session(name, self._session_id, self._cwd, self._first, self._last)
+        return Transcript(
+            text="".join(f"{line}\n" for line in self._lines),
+            line_map=tuple(self._line_map),
+            session=Session(name, self._session_id, self._cwd, self._started_at, self._last_at),
+            pending_bytes=problems.pending_bytes,
+            repairs=problems.repairs(),
+        )
 
-    def _note(self, told: Told) -> None:
-        """The first that is told counts: a session may be resumed elsewhere, it began there."""
-        self._session_id = self._session_id or told.session_id
-        self._cwd = self._cwd or told.cwd
-        self._first = self._first or told.at
-        self._last = told.at or self._last
-        self.compactions += told.compacted
+    def _detect(self, record: Record) -> TranscriptFormat | None:
+        self._format = next((one for one in self._formats if one.owns(record)), None)
+        return self._format
+
+    def _note(self, facts: RecordFacts) -> None:
+        """Keep the first id and folder: a resumed session may continue in another folder."""
+        self._session_id = self._session_id or facts.session_id
+        self._cwd = self._cwd or facts.cwd
+        self._started_at = self._started_at or facts.at
+        self._last_at = facts.at or self._last_at
 
     def _is_new(self, turn: Turn) -> bool:
         if turn.id is None:
             return True
-        is_new = turn.id not in self._seen
-        self._seen.add(turn.id)
+        is_new = turn.id not in self._seen_ids
+        self._seen_ids.add(turn.id)
         return is_new

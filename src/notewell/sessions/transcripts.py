@@ -1,115 +1,126 @@
-"""START HERE: an agent's transcripts, in the shapes that notes have, so that a sync takes both."""
+"""START HERE: an agent's transcripts, in the same types as notes, so that a sync handles both."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from notewell.errors import NotANote, NoteUnreadable
+from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.sessions.folders import (
     find_transcripts,
-    in_words,
     open_transcript,
+    os_error_text,
     read_blocks,
     transcript_stat,
+    transcript_suffixes,
 )
-from notewell.sessions.lines import split_lines
-from notewell.sessions.transcript import as_text
+from notewell.sessions.transcript import document_formats, read_transcript
 from notewell.types import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from notewell.hosts import TranscriptFormat
     from notewell.sessions.folders import TranscriptFolder
     from notewell.sessions.transcript import Transcript
     from notewell.types import FoundNote, NoteStat, Scan
 
 
-COMPACTION_SIGNS = (
-    b'"compaction"',  # OpenClaw
-    b'"compacted"',  # Codex
-    b"compact_boundary",  # Claude Code
-    b"isCompactSummary",
-)
-
-
 class Transcripts:
-    """Holds no descriptor between calls, so there is nothing to close."""
+    """Keeps no file open between calls, so it needs no `close`."""
 
-    def __init__(self, folders: Sequence[TranscriptFolder], redact: Callable[[str], str]) -> None:
-        """`redact` sees every message before anybody else does."""
-        # Names first: `sessions/claude/x.jsonl` is of the folder so called, not the agent's own.
-        self._folders = tuple(sorted(folders, key=lambda one: one.name, reverse=True))
+    def __init__(
+        self,
+        folders: Sequence[TranscriptFolder],
+        redact: Callable[[str], str],
+        formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+    ) -> None:
+        """`redact` gets every message first: nothing else sees an unmasked secret."""
+        # Named folders first: `sessions/claude/x.jsonl` is in the folder of that name, and not in
+        # the agent's own, whose key is a prefix of it.
+        self._folders = tuple(sorted(folders, key=lambda folder: folder.name, reverse=True))
         self._redact = redact
+        self._formats = tuple(formats)
+        self.suffixes = transcript_suffixes(formats)
 
     @property
     def places(self) -> tuple[Path, ...]:
         return tuple(folder.path for folder in self._folders)
 
     def scan(self) -> Scan:
-        """Which transcripts are there now."""
-        return find_transcripts(self._folders)
+        """The transcripts that exist now."""
+        return find_transcripts(self._folders, self.suffixes)
 
     def read(self, path: str) -> Note:
-        """A transcript as a note: its text, redacted, a line a message.
+        """A transcript as a note: its redacted text, one line per message.
 
-        Raises `NotANote` for a path that is none of these transcripts, and `NoteUnreadable`.
+        Raises `NotANote` for a path that is not of a transcript, and `NoteUnreadable`.
         """
-        stat, transcript = self._open(path)
+        stat, transcript = self._read(path)
         digest = hashlib.sha256(transcript.text.encode()).hexdigest()
         return Note(
             path, transcript.text, digest, stat, transcript.repairs, transcript.session.day()
         )
 
     def open(self, path: str) -> Transcript:
-        """The same with its line map and what is known of the session."""
-        return self._open(path)[1]
+        """The same with its line map and the facts of the session."""
+        return self._read(path)[1]
 
-    def new_messages(self, found: FoundNote, size: int) -> int:
-        """The lines that were added behind `size` bytes; 0 if it cannot be read now."""
-        try:
-            fd = self._descriptor(found.path)
-        except OSError:
-            return 0  # The sync that wants to read it will say why it cannot.
-        try:
-            return sum(block.count(b"\n") for block in read_blocks(fd, size, found.stat.size))
-        finally:
-            os.close(fd)
+    def new_messages(self, found: FoundNote, size: int) -> int | None:
+        """The number of lines after the first `size` bytes; 0 if the file cannot be read.
+
+        None for a document: its host rewrites it, so the bytes at its end are not what is new.
+        """
+        if document_formats(found.path, self._formats):
+            return None
+        return sum(block.count(b"\n") for block in self._added(found, size))
 
     def compacted_since(self, found: FoundNote, size: int) -> bool:
-        """Whether the host has compacted the conversation behind `size` bytes, by the look of it.
+        """Whether the bytes after `size` have a mark that the host compacted the conversation.
 
-        A message that speaks of such a thing looks the same; it is then taken in a little early.
+        A message that quotes such a mark has the same effect: the transcript is read early.
         """
+        added = b"".join(self._added(found, size))
+        marks = (mark for format_ in self._formats for mark in format_.compaction_marks)
+        return any(mark in added for mark in marks)
+
+    def _added(self, found: FoundNote, size: int) -> Iterator[bytes]:
         try:
             fd = self._descriptor(found.path)
         except OSError:
-            return False
+            return  # The sync that reads the transcript reports the error.
         try:
-            added = b"".join(read_blocks(fd, size, found.stat.size))
+            yield from read_blocks(fd, size, found.stat.size)
         finally:
             os.close(fd)
-        return any(sign in added for sign in COMPACTION_SIGNS)
 
-    def _open(self, path: str) -> tuple[NoteStat, Transcript]:
-        try:
+    def _read(self, path: str) -> tuple[NoteStat, Transcript]:
+        with _errors_named(path):
             fd = self._descriptor(path)
-        except OSError as error:
-            raise NoteUnreadable(path, in_words(error)) from error
-        try:
-            # The stat from before the read: what is written meanwhile makes the next scan differ.
-            stat = transcript_stat(os.fstat(fd))
-            return stat, as_text(split_lines(read_blocks(fd)), self._redact)
-        except OSError as error:
-            raise NoteUnreadable(path, in_words(error)) from error
-        finally:
-            os.close(fd)
+            try:
+                # The stat from before the read: if the host writes meanwhile, the next scan sees
+                # another stat and the transcript is read again.
+                stat = transcript_stat(os.fstat(fd))
+                blocks = read_blocks(fd)
+                return stat, read_transcript(path, blocks, self._redact, self._formats)
+            finally:
+                os.close(fd)
 
     def _descriptor(self, path: str) -> int:
         for folder in self._folders:
-            names = folder.locate(path)
+            names = folder.locate(path, self.suffixes)
             if names is not None:
                 return open_transcript(folder, names)
         raise NotANote(path)
+
+
+@contextmanager
+def _errors_named(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NoteUnreadable(path, os_error_text(error)) from error

@@ -1,0 +1,136 @@
+"""`notewell mcp install` and `notewell hook install`: put this memory into a host's files.
+
+A module of its own: `notewell hook` runs while a host waits, and must not import this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from notewell.cli.output import print_json, say, tell
+from notewell.cli.place import MAIN, meant
+from notewell.clients import (
+    entry_text,
+    hook_command_line,
+    install_entry,
+    install_hooks,
+    with_hooks,
+)
+from notewell.errors import BadSetting
+from notewell.hosts import HOOK_FILES, HOSTS, MCP_FILES, Machine
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.clients import Installed
+
+
+def run_mcp_install(arguments: argparse.Namespace) -> int:
+    mcp = MCP_FILES[arguments.client]
+    project = _project(arguments)
+    file = mcp.file(_machine(), project)
+    entry = mcp.entry(serve_command(arguments))
+    if arguments.print:
+        _print_mcp_entry(arguments, file, entry)
+        return 0
+    if project is not None and not project.is_dir():
+        raise BadSetting("--project", f"there is no folder {str(project)!r}")
+    result = install_entry(mcp, file, arguments.name, entry)
+    title = HOSTS[arguments.client].title
+    _report(arguments, result, f"{title} {'now knows' if result.changed else 'knows already'}")
+    return 0
+
+
+def _print_mcp_entry(arguments: argparse.Namespace, file: Path, entry: dict[str, Any]) -> None:
+    if arguments.json:
+        print_json({"file": str(file), "name": arguments.name, "entry": entry})
+    else:
+        tell(f"for {file}:")
+        say(entry_text(MCP_FILES[arguments.client], arguments.name, entry).rstrip("\n"))
+
+
+def run_hook_install(arguments: argparse.Namespace) -> int:
+    hooks = HOOK_FILES[arguments.host]
+    file = hooks.file(_machine(), _project(arguments))
+    items = {
+        event: hooks.item(hook_command(arguments, ours)) for event, ours in hooks.events.items()
+    }
+    if arguments.print:
+        _print_hooks(arguments, file, with_hooks(hooks.new_file, items) or "")
+        return 0
+    result = install_hooks(file, hooks, items)
+    verb = "now calls" if result.changed else "calls"
+    already = "" if result.changed else " already"
+    _report(arguments, result, f"{HOSTS[arguments.host].title} {verb}", already)
+    if result.changed and hooks.advice and not arguments.json:
+        tell(hooks.advice)
+    return 0
+
+
+def _print_hooks(arguments: argparse.Namespace, file: Path, text: str) -> None:
+    if arguments.json:
+        print_json({"file": str(file), "entries": json.loads(text)})
+    else:
+        tell(f"for {file}:")
+        say(text.rstrip("\n"))
+
+
+def _report(arguments: argparse.Namespace, result: Installed, subject: str, end: str = "") -> None:
+    if arguments.json:
+        backup = str(result.backup) if result.backup else None
+        print_json({"file": str(result.file), "changed": result.changed, "backup": backup})
+    else:
+        say(f"{subject} this memory{end}")
+        tell(f"in {result.file}" + (f"; as it was: {result.backup}" if result.backup else ""))
+
+
+def _machine() -> Machine:
+    return Machine(Path.home(), os.environ, sys.platform)
+
+
+def _project(arguments: argparse.Namespace) -> Path | None:
+    return Path(arguments.project).absolute() if arguments.project is not None else None
+
+
+# -- the commands that hosts run -----------------------------------------------------------------
+
+
+def serve_command(arguments: argparse.Namespace) -> list[str]:
+    """The command that starts the MCP server: with this Python, for this workspace, from any
+    folder."""
+    return [*_program(), "mcp", "serve", *_place_options(arguments)]
+
+
+def hook_command(arguments: argparse.Namespace, event: str) -> str:
+    """The command line of a hook."""
+    words = [*_program(), "hook", event, "--host", arguments.host, *_place_options(arguments)]
+    return hook_command_line(words)
+
+
+def _place_options(arguments: argparse.Namespace) -> list[str]:
+    from notewell.notes import Workspace
+
+    agent, place, _ = meant(arguments)
+    workspace = Path(place).absolute()
+    # A wrong workspace is refused here; later the error would be in the host's log only.
+    Workspace.open(workspace)
+    options = ["--workspace", str(workspace)]
+    if arguments.openclaw:
+        options.append("--openclaw")
+    if agent != MAIN:
+        options += ["--agent", agent]
+    if arguments.state_dir is not None:
+        options += ["--state-dir", str(Path(arguments.state_dir).expanduser().absolute())]
+    return options
+
+
+def _program() -> list[str]:
+    script = Path(sys.executable).with_name("notewell")
+    if script.is_file():
+        return [str(script)]
+    # -P: a file named notewell.py in the host's working folder must not be imported instead.
+    return [sys.executable, "-P", "-m", "notewell"]

@@ -1,0 +1,107 @@
+"""Hooks in a host's file: one entry for each event, added as text.
+
+    "hooks": {"SessionStart": [ <the user's entry>, <ours> ], "SessionEnd": [ <ours> ]}
+
+Entries of others stay where they are, and no other character of the file changes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from notewell.clients.install import update_file
+from notewell.clients.merge import TOKEN, CannotMerge, indent_of, line_break_of, merged_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from notewell.clients.install import Installed
+    from notewell.hosts import HookFile
+
+KEY = "hooks"
+
+
+def hook_command_line(words: Sequence[str]) -> str:
+    """A command as one line for the shell that the host starts."""
+    if sys.platform == "win32":
+        from subprocess import list2cmdline
+
+        return list2cmdline(words)
+    from shlex import join
+
+    return join(words)
+
+
+def install_hooks(file: Path, hooks: HookFile, items: Mapping[str, dict[str, Any]]) -> Installed:
+    """Add an entry for each event to the host's file. Raises `CannotMerge` or `FileNotWritten`."""
+    return update_file(file, lambda text: with_hooks(text or hooks.new_file, items))
+
+
+def with_hooks(text: str, items: Mapping[str, dict[str, Any]]) -> str | None:
+    """The file with an entry for each event; None if it has them all. Raises `CannotMerge`."""
+    after = text
+    for event, item in items.items():
+        entries = _entries(after, event)
+        if entries is None:
+            after = merged_json(after, KEY, event, [item]) or after
+        elif item not in entries:
+            after = _with_item(after, event, item)
+    return None if after == text else after
+
+
+def _entries(text: str, event: str) -> list[Any] | None:
+    """The entries of an event; None if there are none, or if the file has comments."""
+    try:
+        document = json.loads(text)
+        hooks = document.get(KEY, {})
+        entries = hooks.get(event)
+    except (ValueError, RecursionError, AttributeError):
+        # `merged_json` reads comments, and it says what is wrong with the file.
+        return None
+    if entries is not None and not isinstance(entries, list):
+        raise CannotMerge(f"'{KEY}.{event}' is not a list there")
+    return entries
+
+
+def _with_item(text: str, event: str, item: dict[str, Any]) -> str:
+    """One more item at the end of a list."""
+    start, end = _list_at(text, (KEY, event))
+    inside = text[start + 1 : end].rstrip()
+    line_break, unit = line_break_of(text), indent_of(text)
+    lines = json.dumps(item, indent=unit, ensure_ascii=False).split("\n")
+    # Three levels deep: the document, `hooks`, the list of the event.
+    block = "".join(f"{line_break}{unit * 3}{line}" for line in lines)
+    comma = "," if inside.strip() else ""
+    after = f"{text[: start + 1]}{inside}{comma}{block}{line_break}{unit * 2}{text[end:]}"
+    expected = json.loads(text)
+    expected[KEY][event].append(item)
+    # The file belongs to the user: rather refuse than write something else than was meant.
+    if json.loads(after) != expected:
+        raise CannotMerge(f"the position for it could not be found in '{KEY}.{event}'")
+    return after
+
+
+def _list_at(text: str, path: tuple[str, ...]) -> tuple[int, int]:
+    """Where the list at this path begins and ends."""
+    opened: list[tuple[int, str]] = []
+    last = name = ""
+    for token in TOKEN.finditer(text):
+        match token.group():
+            case "{" | "[":
+                opened.append((token.start(), name))
+                name = ""
+            case "}" | "]":
+                begin, name = opened.pop()
+                # The outermost object has no name.
+                if (*(above for _, above in opened[1:]), name) == path:
+                    return begin, token.start()
+            case ":":
+                name = last
+            case ",":
+                name = ""
+            case word:
+                last = json.loads(word)
+    raise CannotMerge(f"there is no list at {'.'.join(path)!r}")

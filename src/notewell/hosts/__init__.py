@@ -1,0 +1,40 @@
+"""Hosts: the programs in which agents run. One file describes one host; HOSTS lists them.
+
+host.py        the description: transcript format, hook file, MCP file
+messages.py    what the parsers of transcripts share: text, time and speaker of a message
+registry.py    START HERE: HOSTS, and the lists that are derived from it
+openclaw.py  claude.py  codex.py  cursor.py  vscode.py
+
+A new host is a new file with a `HOST`, and its name in `registry._MODULES`. Nothing here reads or
+writes a file: `sessions` reads the transcripts, `clients` edits the configuration files.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from notewell.hosts.host import (
+        HookFields,
+        HookFile,
+        Host,
+        Machine,
+        McpFile,
+        TranscriptFormat,
+    )
+    from notewell.hosts.messages import Record, RecordFacts, Turn, folded, parse_time
+    from notewell.hosts.registry import (
+        HOOK_FILES,
+        HOSTS,
+        MCP_FILES,
+        TRANSCRIPT_FORMATS,
+    )
+else:
+    from notewell.lazy import lazy_exports
+
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "host": "HookFields HookFile Host Machine McpFile TranscriptFormat",
+            "messages": "Record RecordFacts Turn folded parse_time",
+            "registry": "HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_FORMATS",
+        },
+    )

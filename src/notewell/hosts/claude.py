@@ -1,0 +1,101 @@
+"""Claude Code. Its transcripts are in `~/.claude/projects/<folder>/<session>.jsonl`:
+
+{"type":"user","uuid":"…","sessionId":"…","cwd":"…","timestamp":"…","isSidechain":false,
+ "message":{"role":"user","content":"…" or blocks}}
+{"type":"assistant", …, "message":{"role":"assistant","content":[{"type":"text", …}, …]}}
+{"type":"system","subtype":"compact_boundary", …}
+{"type":"summary" | "file-history-snapshot" | "queue-operation" | …}
+
+A `user` record is not always a message of the user: tool results, the output of commands,
+reminders and the summary after a compaction have the same form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from notewell.hosts.host import Machine
+
+_NOT_A_MESSAGE = (
+    "isSidechain",
+    "isMeta",
+    "isCompactSummary",
+    "isVisibleInTranscriptOnly",
+    "isApiErrorMessage",
+)
+"""A subagent's messages, the host's own remarks, a summary of earlier messages, an error."""
+
+_INJECTED = (
+    "<command-name>",
+    "<command-message>",
+    "<command-args>",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<system-reminder>",
+    "<task-notification>",
+    "<user-prompt-submit-hook>",
+    "[Request interrupted by user",
+)
+"""Text that the host inserts into a user's message begins with one of these."""
+
+
+def _owns(record: Record) -> bool:
+    if record.get("type") in ("user", "assistant"):
+        return isinstance(record.get("message"), dict)
+    return "sessionId" in record or ("leafUuid" in record and record.get("type") == "summary")
+
+
+def _read(record: Record) -> RecordFacts:
+    facts = RecordFacts(
+        session_id=clean_text(record.get("sessionId")),
+        cwd=clean_text(record.get("cwd")),
+        at=parse_time(record.get("timestamp")),
+    )
+    message = record.get("message")
+    if record.get("type") not in ("user", "assistant") or not isinstance(message, dict):
+        return facts
+    if any(record.get(flag) is True for flag in _NOT_A_MESSAGE):
+        return facts
+    texts = [
+        text
+        for text in texts_of(message.get("content"))
+        if not text.lstrip().startswith(_INJECTED)
+    ]
+    return facts._replace(turn=turn_of(record["type"], texts, record.get("uuid")))
+
+
+def _user_file(machine: Machine) -> Path:
+    # Not in `~/.claude`, where everything else is: Claude Code has this file beside the folder.
+    return machine.folder("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json"
+
+
+HOST = Host(
+    "claude",
+    "Claude Code",
+    transcripts=TranscriptFormat(
+        "claude-code",
+        _owns,
+        _read,
+        compaction_marks=(b"compact_boundary", b"isCompactSummary"),
+    ),
+    hooks=HookFile(
+        ".claude",
+        "CLAUDE_CONFIG_DIR",
+        "settings.json",
+        {
+            "SessionStart": "session-start",
+            "PreCompact": "pre-compact",
+            "SessionEnd": "session-end",
+        },
+        nested=True,
+    ),
+    mcp=McpFile("json", "mcpServers", _user_file, ".mcp.json", typed=True),
+)

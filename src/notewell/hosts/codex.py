@@ -1,0 +1,115 @@
+"""Codex. Its transcripts are in `~/.codex/sessions/<year>/<month>/<day>/rollout-*.jsonl`:
+
+{"timestamp":"…","type":"session_meta","payload":{"id":"…","cwd":"…","timestamp":"…"}}
+{"timestamp":"…","type":"response_item","payload":{"type":"message","role":"user",
+ "content":[{"type":"input_text","text":"…"}]}}            an assistant's is `output_text`
+{"timestamp":"…","type":"event_msg","payload":{"type":"user_message","message":"…"}}
+{"timestamp":"…","type":"compacted","payload":{"message":"…"}}
+
+Events repeat the response items for the screen, so only the items are read. Early versions wrote
+the payload of a message as the line itself, below a first line with `id` and `timestamp`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.messages import (
+    Record,
+    RecordFacts,
+    Turn,
+    clean_text,
+    parse_time,
+    texts_of,
+    turn_of,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from notewell.hosts.host import Machine
+
+_ENVELOPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_TEXT_KINDS = ("input_text", "output_text", "text")
+_INJECTED = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<turn_aborted>",
+    "<permissions",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+    "<skill>",
+    "<user_shell_command>",
+)
+"""Text that Codex inserts in the name of the user begins with one of these."""
+
+
+def _owns(record: Record) -> bool:
+    if isinstance(record.get("payload"), dict):
+        return record.get("type") in _ENVELOPES
+    return _is_early_head(record) or _is_message(record)
+
+
+def _read(record: Record) -> RecordFacts:
+    at = parse_time(record.get("timestamp"))
+    payload = record.get("payload")
+    if not isinstance(payload, dict):
+        if _is_early_head(record):
+            return RecordFacts(session_id=clean_text(record.get("id")), at=at)
+        payload = record
+    match record.get("type"):
+        case "session_meta":
+            # The payload has the time at which the session began, the record that of the write.
+            began = parse_time(payload.get("timestamp")) or at
+            return RecordFacts(
+                session_id=clean_text(payload.get("id")),
+                cwd=clean_text(payload.get("cwd")),
+                at=began,
+            )
+        case "response_item" | "message" if _is_message(payload):
+            return RecordFacts(_turn(payload), at=at)
+    return RecordFacts(at=at)
+
+
+def _turn(payload: Record) -> Turn | None:
+    texts = [
+        text
+        for text in texts_of(payload.get("content"), _TEXT_KINDS)
+        if not text.lstrip().startswith(_INJECTED)
+    ]
+    return turn_of(payload.get("role"), texts)
+
+
+def _is_message(payload: Record) -> bool:
+    return payload.get("type") == "message" and "role" in payload and "content" in payload
+
+
+def _is_early_head(record: Record) -> bool:
+    return "type" not in record and {"id", "timestamp"} <= record.keys()
+
+
+def _user_file(machine: Machine) -> Path:
+    return machine.folder("CODEX_HOME", machine.home / ".codex") / "config.toml"
+
+
+HOST = Host(
+    "codex",
+    "Codex",
+    transcripts=TranscriptFormat("codex", _owns, _read, compaction_marks=(b'"compacted"',)),
+    hooks=HookFile(
+        ".codex",
+        "CODEX_HOME",
+        "hooks.json",
+        {
+            "SessionStart": "session-start",
+            "PreCompact": "pre-compact",
+            # Older versions do not report the end of a session, but the end of every turn.
+            "Stop": "stop",
+            "SessionEnd": "session-end",
+        },
+        nested=True,
+        advice="Codex runs a new hook once you trust it: type /hooks there",
+    ),
+    mcp=McpFile("toml", "mcp_servers", _user_file, ".codex/config.toml", typed=False),
+)

@@ -1,0 +1,139 @@
+"""What Notewell must know of a host: how it writes transcripts, calls hooks and finds MCP servers.
+
+Each of the three parts is optional: VS Code has an MCP file only, OpenClaw transcripts only.
+These are plain values and pure functions, so that a host can be described in one short file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from notewell.hosts.messages import Record, RecordFacts
+
+HOOK_TIMEOUT_S = 10
+"""A hook takes a tenth of a second. Without a limit, hosts wait for minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What decides where a host keeps its files."""
+
+    home: Path
+    environ: Mapping[str, str]
+    platform: str
+    """As in `sys.platform`: linux, darwin, win32."""
+
+    def folder(self, variable: str | None, default: Path) -> Path:
+        """The folder that an environment variable names, else the default."""
+        named = self.environ.get(variable) if variable else None
+        return Path(named) if named else default
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFormat:
+    """How a host writes a conversation: the shape of the file and the shape of a record."""
+
+    name: str
+    owns: Callable[[Record], bool]
+    """Whether this host wrote the record (of a document: the document). Of a file with JSON lines,
+    the first record that any format owns decides for the whole file."""
+    read: Callable[[Record], RecordFacts]
+    suffix: str = ".jsonl"
+    records: Callable[[Record], Iterable[Record]] | None = None
+    """None: the file has JSON lines, each line is a record, and the host appends. Else the file is
+    one JSON document, which the host rewrites, and this function returns its records in order."""
+    compaction_marks: tuple[bytes, ...] = ()
+    """One of these is in the file's bytes where the host compacted the conversation. A byte search
+    is fast enough for every scan, and a message that quotes a mark only causes an early read."""
+
+    @property
+    def is_document(self) -> bool:
+        return self.records is not None
+
+
+@dataclass(frozen=True, slots=True)
+class HookFields:
+    """Where the JSON of a hook call has its facts; the first key that holds text counts."""
+
+    session: tuple[str, ...] = ("session_id", "conversation_id")
+    transcript: tuple[str, ...] = ("transcript_path",)
+    cwd: tuple[str, ...] = ("cwd",)
+    detail: tuple[str, ...] = ("source", "trigger", "reason")
+    prompt: tuple[str, ...] = ("prompt",)
+
+
+def nested_context(event: str, text: str) -> dict[str, Any] | None:
+    """Text for the conversation, in the form of Claude Code, which Codex copies."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+@dataclass(frozen=True, slots=True)
+class HookFile:
+    """The JSON file that tells a host which commands to call, and when."""
+
+    folder: str
+    """In the user's home and in a project."""
+    variable: str | None
+    """The environment variable that moves the user's folder."""
+    name: str
+    events: Mapping[str, str]
+    """The host's event to ours. A host with a `stop` event may end without a `session-end`: then
+    the next session start saves the conversation."""
+    nested: bool
+    """Whether an entry is a group of hooks (with a matcher), or the hook itself."""
+    new_file: str = ""
+    """The text of a file that does not exist yet, before hooks are added."""
+    advice: str | None = None
+    """What the user must do after the installation."""
+    context: Callable[[str, str], dict[str, Any] | None] = nested_context
+    """The JSON that adds text to the conversation, by event; None if the host takes none then."""
+    fields: HookFields = field(default_factory=HookFields)
+
+    def file(self, machine: Machine, project: Path | None) -> Path:
+        if project is not None:
+            return project / self.folder / self.name
+        return machine.folder(self.variable, machine.home / self.folder) / self.name
+
+    def item(self, command: str) -> dict[str, Any]:
+        if not self.nested:
+            return {"command": command}
+        return {"hooks": [{"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}]}
+
+
+@dataclass(frozen=True, slots=True)
+class McpFile:
+    """The file in which a host lists its MCP servers."""
+
+    format: Literal["json", "toml"]
+    key: str
+    """The object or table that has the servers as members."""
+    user_file: Callable[[Machine], Path]
+    """It counts for all projects of the user."""
+    project_file: str
+    """It counts for one project; relative to the project's folder."""
+    typed: bool
+    """Whether an entry has `"type": "stdio"`."""
+
+    def file(self, machine: Machine, project: Path | None) -> Path:
+        return self.user_file(machine) if project is None else project / self.project_file
+
+    def entry(self, command: Sequence[str]) -> dict[str, Any]:
+        entry: dict[str, Any] = {"type": "stdio"} if self.typed else {}
+        return {**entry, "command": command[0], "args": list(command[1:])}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A program in which an agent runs."""
+
+    id: str
+    """As users type it: `notewell hook install claude`."""
+    title: str
+    transcripts: TranscriptFormat | None = None
+    hooks: HookFile | None = None
+    mcp: McpFile | None = None

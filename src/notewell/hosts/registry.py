@@ -1,0 +1,28 @@
+"""The hosts that Notewell knows. Each list of hosts, suffixes or formats is derived from HOSTS."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+
+# Modules of this package, each with a HOST. The order matters twice: a transcript belongs to the
+# first format that owns one of its records, and commands list their choices in this order.
+_MODULES = ("openclaw", "claude", "codex", "cursor", "vscode")
+
+
+def _host(module: str) -> Host:
+    host: Host = import_module(f"notewell.hosts.{module}").HOST
+    return host
+
+
+_ALL = [_host(module) for module in _MODULES]
+
+HOSTS: dict[str, Host] = {host.id: host for host in _ALL}
+TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = tuple(
+    host.transcripts for host in _ALL if host.transcripts
+)
+HOOK_FILES: dict[str, HookFile] = {host.id: host.hooks for host in _ALL if host.hooks}
+MCP_FILES: dict[str, McpFile] = {host.id: host.mcp for host in _ALL if host.mcp}

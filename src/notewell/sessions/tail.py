@@ -1,0 +1,115 @@
+"""The new messages of one transcript: what its host added since the last call.
+
+A hook calls this while its host waits, so only the end of a large file is read. The caller stores
+the returned position and passes it to the next call.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from notewell.errors import NoteUnreadable
+from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.sessions.folders import (
+    TranscriptFolder,
+    open_transcript,
+    os_error_text,
+    read_blocks,
+)
+from notewell.sessions.records import split_lines
+from notewell.sessions.transcript import as_text, document_formats, read_transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from notewell.hosts import TranscriptFormat
+    from notewell.sessions.transcript import Transcript
+
+TAILS_BYTES = (512 * 1024, 2 * 1024 * 1024, 8 * 1024 * 1024)
+"""How much of a file's end is read: more if the wanted messages are not in it, since tool output
+may be between them. To read 100 MB would take seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptTail:
+    """The messages after a position."""
+
+    lines: list[str]
+    position: dict[str, int]
+    """Where the next call continues; plain numbers, to be stored as JSON."""
+
+
+def read_tail(
+    path: Path,
+    position: Mapping[str, Any],
+    redact: Callable[[str], str],
+    *,
+    messages: int,
+    formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+) -> TranscriptTail:
+    """The messages after `position`, at least the last `messages` of them.
+
+    Raises `NoteUnreadable`, also for a file in no known format.
+    """
+    try:
+        fd = open_transcript(TranscriptFolder(path.parent), (path.name,))
+        try:
+            if document_formats(path.name, formats):
+                transcript = read_transcript(str(path), read_blocks(fd), redact, formats)
+                tail, is_known = _after_record(transcript, position), _has_format(transcript)
+            else:
+                tail, is_known = _after_byte(fd, position, redact, messages, formats)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise NoteUnreadable(str(path), os_error_text(error)) from error
+    if not is_known:
+        raise NoteUnreadable(str(path), "it is a transcript of no kind that we know")
+    return tail
+
+
+def _has_format(transcript: Transcript) -> bool:
+    return transcript.session.format is not None
+
+
+def _after_record(transcript: Transcript, position: Mapping[str, Any]) -> TranscriptTail:
+    """A document is rewritten with every message, so its position counts records, not bytes."""
+    last = transcript.line_map[-1] if transcript.line_map else 0
+    start = _number(position.get("records"), last)
+    lines = transcript.text.splitlines()
+    added = [
+        line for line, number in zip(lines, transcript.line_map, strict=True) if number > start
+    ]
+    return TranscriptTail(added, {"records": last})
+
+
+def _after_byte(
+    fd: int,
+    position: Mapping[str, Any],
+    redact: Callable[[str], str],
+    messages: int,
+    formats: Sequence[TranscriptFormat],
+) -> tuple[TranscriptTail, bool]:
+    status = os.fstat(fd)
+    is_same_file = position.get("inode") == status.st_ino
+    taken = _number(position.get("bytes"), status.st_size) if is_same_file else 0
+    for tail_bytes in TAILS_BYTES:
+        start = max(taken, status.st_size - tail_bytes)
+        lines = split_lines(read_blocks(fd, start, status.st_size))
+        transcript = as_text(lines, redact, formats)
+        if start == taken or len(transcript.line_map) >= messages:
+            break
+    # An incomplete last line is read by the next call.
+    end = status.st_size - transcript.pending_bytes
+    # Without the start of the file, or with an empty one, nothing can be said about its format.
+    is_known = bool(start) or not end or _has_format(transcript)
+    position = {"inode": status.st_ino, "bytes": end}
+    return TranscriptTail(transcript.text.splitlines(), position), is_known
+
+
+def _number(value: Any, limit: int) -> int:
+    """A stored position; 0 if it is beyond the limit, because the file was cut or replaced."""
+    return value if isinstance(value, int) and 0 <= value <= limit else 0
