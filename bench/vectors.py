@@ -28,7 +28,7 @@ import apsw
 import numpy as np
 import sqlite_vec
 
-from notewell.index import open_new, open_reader, open_writer, select, vector_driver
+from notewell.index.sqlite import open_new, open_reader, open_writer, select, vector_driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

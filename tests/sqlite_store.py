@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.index import SqliteStore
+from notewell.index.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from notewell.memory import Memory

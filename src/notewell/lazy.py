@@ -5,7 +5,7 @@ interpreter as a table. Importing the package then costs nothing, and `notewell 
 the modules that a search needs.
 
     if TYPE_CHECKING:
-        from notewell.index.folder import IndexFolder as IndexFolder
+        from notewell.index.sqlite.folder import IndexFolder as IndexFolder
     else:
         __getattr__, __dir__, __all__ = lazy_exports(__name__, {"folder": "IndexFolder"})
 """

@@ -28,7 +28,7 @@ from notewell.errors import (
     NotewellError,
     NotForThisTalk,
 )
-from notewell.index import SqliteStore
+from notewell.index.sqlite import SqliteStore
 from notewell.limits import GET_LINES
 from notewell.notes import Lines, Workspace, lines_of
 from notewell.search import check_question

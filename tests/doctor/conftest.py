@@ -11,7 +11,7 @@ import pytest
 
 from notewell import Settings
 from notewell.doctor import Deed, Finding, Patient, Verdict, examine, mend, verify
-from notewell.index.connect import PAGE_BYTES
+from notewell.index.sqlite.connect import PAGE_BYTES
 from notewell.memory import Memory, index_dir, open_memory
 from notewell.ports import Embedder
 from notewell.testing import HashEmbedder

@@ -20,7 +20,7 @@ from notewell.doctor import Finding, Patient, examine, machine, state_dir
 from notewell.doctor.finding import Rebuild, size_told
 from notewell.doctor.leases import lease_findings
 from notewell.errors import EmbedderMissing
-from notewell.index import leases_in, open_writer, writer_lease
+from notewell.index.sqlite import leases_in, open_writer, writer_lease
 from notewell.memory import index_dir
 from notewell.testing import BrokenEmbedder
 

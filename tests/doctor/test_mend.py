@@ -16,7 +16,7 @@ from notewell.capture import capture_dir
 from notewell.doctor import Patient, examine, mend
 from notewell.doctor.finding import Finding, Sweep
 from notewell.errors import EmbedderMissing
-from notewell.index import open_writer, writer_lease
+from notewell.index.sqlite import open_writer, writer_lease
 from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from notewell.capture import capture_dir
 from notewell.doctor import Disagreement, verify
 from notewell.doctor.verify_vectors import why_unsound
 from notewell.errors import EmbedderMissing
-from notewell.index import open_writer
-from notewell.index.segments import SegmentDriver
+from notewell.index.sqlite import open_writer
+from notewell.index.sqlite.segments import SegmentDriver
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from notewell.embedders.open_remote import REMOTE, open_remote
 from notewell.embedders.remote import RemoteEmbedder, Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderRefused
-from notewell.index import count_entries
+from notewell.index.sqlite import count_entries
 from notewell.memory import open_memory
 from notewell.ports import Gradual
 
@@ -116,7 +116,7 @@ def test_a_job_is_forgotten_as_soon_as_its_vectors_are_kept(
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from notewell.index.cache import SqliteVectorCache
+from notewell.index.sqlite.cache import SqliteVectorCache
 from notewell.memory import open_memory
 from tests.embedders.test_gradual import plain_of
 

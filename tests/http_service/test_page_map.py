@@ -20,7 +20,8 @@ from notewell.http_service import vector_map
 from notewell.http_service.projection import layout
 from notewell.http_service.static_files import Page
 from notewell.http_service.vector_map import Sheet, is_behind, read_sheet, sampled, write_sheet
-from notewell.index import IndexFolder, PlacedChunk
+from notewell.index import PlacedChunk
+from notewell.index.sqlite import IndexFolder
 
 WAIT_S = 60
 

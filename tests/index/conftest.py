@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.core import VERSION, ChunkLimits, chunk, embedding_text, text_query
-from notewell.index import Identity, SqliteStore, UpToDate
+from notewell.index import Identity, UpToDate
+from notewell.index.sqlite import SqliteStore
 from notewell.testing import HashEmbedder
 from notewell.types import NoteStat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from notewell.index import SqliteReader, SqliteView
-    from notewell.index.writer import SqliteWriter
+    from notewell.index.sqlite import SqliteReader, SqliteView
+    from notewell.index.sqlite.writer import SqliteWriter
 
 WAIT_S = 60.0
 SMALL = ChunkLimits(tokens=24, overlap=0)

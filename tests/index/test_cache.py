@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from notewell.errors import IndexUnreadable, StateNotWritable
-from notewell.index.cache import SqliteVectorCache, count_entries
-from notewell.index.connect import open_reader, select
+from notewell.index.sqlite.cache import SqliteVectorCache, count_entries
+from notewell.index.sqlite.connect import open_reader, select
 from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from notewell.ports import ModelFacts
-from notewell.index.cache import SqliteVectorCache
+from notewell.index.sqlite.cache import SqliteVectorCache
 
 facts = ModelFacts(provider="hash", model="small", dims=4, chunk_tokens=400)
 cache = SqliteVectorCache(Path(sys.argv[1]), facts)

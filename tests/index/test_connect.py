@@ -18,8 +18,8 @@ from notewell.errors import (
     NotewellError,
     StateNotWritable,
 )
-from notewell.index import SCHEMA, connect
-from notewell.index.connect import (
+from notewell.index.sqlite import SCHEMA, connect
+from notewell.index.sqlite.connect import (
     is_immutable,
     open_new,
     open_reader,
@@ -28,7 +28,7 @@ from notewell.index.connect import (
     select,
     transaction,
 )
-from notewell.index.schema import TABLES, stamp
+from notewell.index.sqlite.schema import TABLES, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from notewell.index import SqliteReader
+    from notewell.index.sqlite import SqliteReader
 
     Ask = Callable[[SqliteReader, str], list[str]]
 
@@ -100,7 +100,7 @@ def test_an_old_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 MANY_FIRST_OPENERS = """
 import sys, threading
 from pathlib import Path
-from notewell.index.connect import open_new
+from notewell.index.sqlite.connect import open_new
 
 folder, barrier, verified = Path(sys.argv[1]), threading.Barrier(16), []
 

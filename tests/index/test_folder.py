@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from notewell.errors import IndexUnreadable, StateNotWritable
-from notewell.index.folder import IndexFolder
+from notewell.index.sqlite.folder import IndexFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ FAIL_TO_PUBLISH = """
 import resource, sys
 from pathlib import Path
 from notewell.errors import StateNotWritable
-from notewell.index.folder import IndexFolder
+from notewell.index.sqlite.folder import IndexFolder
 
 folder = IndexFolder(Path(sys.argv[1]))
 before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -153,7 +153,7 @@ def test_a_pointer_that_could_not_be_written_whole_is_not_used(
 PUBLISH_IN_TURN = """
 import sys
 from pathlib import Path
-from notewell.index.folder import IndexFolder
+from notewell.index.sqlite.folder import IndexFolder
 
 folder = IndexFolder(Path(sys.argv[1]))
 for turn in range(100):

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from notewell.errors import IndexBusy, StateNotWritable
-from notewell.index.lease import writer_lease
+from notewell.index.sqlite.lease import writer_lease
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HOLD = """
 import sys
 from pathlib import Path
-from notewell.index.lease import writer_lease
+from notewell.index.sqlite.lease import writer_lease
 
 with writer_lease(Path(sys.argv[1]), wait_s=float(sys.argv[2])):
     print("held", flush=True)
@@ -35,7 +35,7 @@ print("freed", flush=True)
 HOLD_AND_START_A_PROCESS = """
 import subprocess, sys
 from pathlib import Path
-from notewell.index.lease import writer_lease
+from notewell.index.sqlite.lease import writer_lease
 
 with writer_lease(Path(sys.argv[1]), wait_s=0):
     # It says that it lives, and goes on until its standard input ends, which we never close.
@@ -54,7 +54,7 @@ input()
 HOLD_AND_FORK = """
 import os, sys
 from pathlib import Path
-from notewell.index.lease import writer_lease
+from notewell.index.sqlite.lease import writer_lease
 
 ours, theirs = os.pipe()
 with writer_lease(Path(sys.argv[1]), wait_s=0):
@@ -190,7 +190,7 @@ def test_a_name_that_cannot_be_read_is_no_obstacle(told: bytes) -> None:
 NO_ROOM = """
 import resource, sys
 from pathlib import Path
-from notewell.index.lease import writer_lease
+from notewell.index.sqlite.lease import writer_lease
 
 before = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))

@@ -13,7 +13,7 @@ import pytest
 from notewell import open_memory
 from notewell.core import text_query
 from notewell.errors import EmbedderFailed, IndexUnreadable
-from notewell.index.connect import open_reader, select
+from notewell.index.sqlite.connect import open_reader, select
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.index.conftest import Child, Room
 
-    from notewell.index import SqliteReader, SqliteView
+    from notewell.index.sqlite import SqliteReader, SqliteView
 
     Ask = Callable[[SqliteReader, str], list[str]]
 
@@ -146,7 +146,7 @@ def test_a_file_that_vanishes_while_it_is_opened_is_looked_for_again(
             room.publish({"b.md": "router"})
         return open_reader(path)
 
-    monkeypatch.setattr("notewell.index.reader.open_reader", opened_too_late)
+    monkeypatch.setattr("notewell.index.sqlite.reader.open_reader", opened_too_late)
     with closing(room.index.reader()) as reader:
         assert ask(reader, "router") == ["b.md"]
 

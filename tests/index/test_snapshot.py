@@ -13,14 +13,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from notewell.core import TextQuery, index_words, text_query
-from notewell.index.connect import select
+from notewell.index.sqlite.connect import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.index.conftest import Room
 
-    from notewell.index import SqliteView, StoredChunk
+    from notewell.index import StoredChunk
+    from notewell.index.sqlite import SqliteView
 
 WORDS = [
     *("router", "Router's", "routing", "password", "heron", "robin", "decided", "sqlite", "the"),

@@ -15,15 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notewell.errors import BadSetting, EmbedderFailed
-from notewell.index.segments import SegmentDriver
-from notewell.index.sign_codes import Scratch, Segment, highest, seal
-from notewell.index.sqlite_vec import SqliteVecDriver
-from notewell.index.vectors import DRIVERS, unit_rows, vector_driver
+from notewell.index.sqlite.segments import SegmentDriver
+from notewell.index.sqlite.sign_codes import Scratch, Segment, highest, seal
+from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
+from notewell.index.sqlite.vectors import DRIVERS, unit_rows, vector_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from notewell.index.vectors import VectorDriver, VectorReader
+    from notewell.index.sqlite.vectors import VectorDriver, VectorReader
     from notewell.ports import Vectors
 
 DIMS = 70  # Not a multiple of 64, so that the last word of the signs is padded.

@@ -13,8 +13,9 @@ from tests.sqlite_store import sqlite_store
 from notewell import open_memory
 from notewell.core import ChunkLimits
 from notewell.errors import EmbedderFailed, IndexBusy, IndexUnreadable
-from notewell.index import MustRebuild, connect
-from notewell.index.connect import open_reader, open_writer, select, transaction
+from notewell.index import MustRebuild
+from notewell.index.sqlite import connect
+from notewell.index.sqlite.connect import open_reader, open_writer, select, transaction
 from notewell.testing import HashEmbedder
 from notewell.types import NoteStat
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from notewell import Memory
     from notewell.index import StoredChunk
-    from notewell.index.reader import SqliteReader
-    from notewell.index.writer import SqliteWriter
+    from notewell.index.sqlite.reader import SqliteReader
+    from notewell.index.sqlite.writer import SqliteWriter
 
     Ask = Callable[[SqliteReader, str], list[str]]
 
@@ -253,8 +254,8 @@ REBUILD_AND_STOP = """
 import sys
 from pathlib import Path
 from notewell import open_memory
-from notewell.index import SqliteStore
-from notewell.index.folder import IndexFolder
+from notewell.index.sqlite import SqliteStore
+from notewell.index.sqlite.folder import IndexFolder
 from notewell.testing import HashEmbedder
 
 point = sys.argv[3]

@@ -13,7 +13,7 @@ import pytest
 
 from notewell.cli import main
 from notewell.cli.parser import build_parser
-from notewell.index import SqliteStore
+from notewell.index.sqlite import SqliteStore
 from notewell.memory import index_dir
 
 

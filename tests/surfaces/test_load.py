@@ -19,9 +19,9 @@ import pytest
 from tests.sqlite_store import sqlite_store
 
 from notewell import Memory, Progress, Settings, StoreSettings, open_memory
-from notewell.index import count_entries, select
-from notewell.index.cache import SqliteVectorCache
-from notewell.index.segments import SegmentDriver
+from notewell.index.sqlite import count_entries, select
+from notewell.index.sqlite.cache import SqliteVectorCache
+from notewell.index.sqlite.segments import SegmentDriver
 from notewell.ports import ModelFacts
 from notewell.sync import embed_pending
 from notewell.testing import HashEmbedder

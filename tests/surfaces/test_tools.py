@@ -29,7 +29,7 @@ from notewell.errors import (
     StateNotWritable,
     WorkspaceMissing,
 )
-from notewell.index import SqliteStore
+from notewell.index.sqlite import SqliteStore
 from notewell.memory import index_dir
 from notewell.sync.indexer import CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder

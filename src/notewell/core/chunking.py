@@ -314,7 +314,7 @@ def _good_cut(line: str, start: int, end: int) -> int:
 
 
 def _last_grapheme_break(text: str, limit: int) -> int:
-    from apsw.unicode import grapheme_next_break
+    from notewell.core.segmentation import grapheme_next_break
 
     last = here = 0
     while here < limit:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
-from apsw.unicode import casefold, strip, word_iter_with_offsets
+from notewell.core.segmentation import casefold, strip, word_iter_with_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,14 +15,14 @@ from notewell.doctor.finding import (
     size_told,
 )
 from notewell.errors import IndexTrouble
-from notewell.index import CURRENT, IndexFolder, condition, count_entries
+from notewell.index.sqlite import CURRENT, IndexFolder, condition, count_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from notewell.engines import Status
-    from notewell.index import Condition
+    from notewell.index.sqlite import Condition
 
 SYNC = f"run `notewell index`; {FIX}"
 

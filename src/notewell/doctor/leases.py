@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import Finding
 from notewell.doctor.state_files import is_alive
-from notewell.index import Lease, leases_in
+from notewell.index.sqlite import Lease, leases_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

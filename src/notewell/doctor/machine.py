@@ -31,7 +31,7 @@ SCARCE = 2
 
 def sqlite_finding(version: str, extensions: Path) -> Finding:
     """Whether this SQLite keeps what it was given, and notices what the disk lost."""
-    from notewell.index import OLDEST_SOUND_SQLITE
+    from notewell.index.sqlite import OLDEST_SOUND_SQLITE
 
     if tuple(int(part) for part in version.split(".")) < OLDEST_SOUND_SQLITE:
         oldest = ".".join(map(str, OLDEST_SOUND_SQLITE))

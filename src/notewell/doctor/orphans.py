@@ -50,7 +50,7 @@ def _in_index(folder: Path, now_s: float) -> Iterator[Finding]:
 
 def sweepable(folder: Path, now_s: float) -> list[Path]:
     """The files of an index folder that no reader and no later version needs."""
-    from notewell.index import CURRENT, SUSPECT, IndexFolder
+    from notewell.index.sqlite import CURRENT, SUSPECT, IndexFolder
 
     current = IndexFolder(folder).current()
     if os.path.lexists(folder / CURRENT) and (current is None or not current.exists()):
@@ -66,7 +66,7 @@ def sweepable(folder: Path, now_s: float) -> list[Path]:
 
 
 def _old_generations(there: list[Path], current: Path | None) -> list[Path]:
-    from notewell.index import SCHEMA
+    from notewell.index.sqlite import SCHEMA
 
     by_name: dict[str, list[Path]] = {}
     for file in there:

@@ -22,7 +22,7 @@ from notewell.doctor.finding import (
 )
 from notewell.doctor.orphans import sweepable
 from notewell.errors import NotewellError
-from notewell.index import condition
+from notewell.index.sqlite import condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -140,7 +140,7 @@ def _remove(paths: Sequence[Path]) -> str:
 
 
 def _sweep(folder: Path, now_s: float) -> str:
-    from notewell.index import IndexFolder, writer_lease
+    from notewell.index.sqlite import IndexFolder, writer_lease
 
     with writer_lease(IndexFolder(folder).writer_lock, wait_s=LEASE_WAIT_S):
         gone, freed = [], 0
@@ -152,7 +152,7 @@ def _sweep(folder: Path, now_s: float) -> str:
 
 
 def _begin_anew(cache: Path) -> str:
-    from notewell.index import writer_lease
+    from notewell.index.sqlite import writer_lease
 
     with writer_lease(cache.with_suffix(".lock"), wait_s=LEASE_WAIT_S):
         if not cache.exists() or condition(cache, is_index=False).kind != "damaged":
@@ -164,7 +164,7 @@ def _begin_anew(cache: Path) -> str:
 
 def _set_aside(generation: Path) -> str:
     """Unlike a sync, without removing what was set aside before: that is for `sweepable`."""
-    from notewell.index import IndexFolder, writer_lease
+    from notewell.index.sqlite import IndexFolder, writer_lease
 
     folder = IndexFolder(generation.parent)
     with writer_lease(folder.writer_lock, wait_s=LEASE_WAIT_S):

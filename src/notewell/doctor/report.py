@@ -56,7 +56,7 @@ class Verdict:
     @contextmanager
     def part(self, kind: Kind, file: Path) -> Iterator[None]:
         """What stops one part of the proof is told, and the next part goes on."""
-        from notewell.index import our_errors
+        from notewell.index.sqlite import our_errors
 
         try:
             with our_errors(file):

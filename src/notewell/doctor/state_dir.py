@@ -170,7 +170,7 @@ def room(index: Path, note_bytes: int) -> Iterator[Finding]:
 
 def rebuild_bytes(index: Path, note_bytes: int) -> int:
     from notewell.errors import IndexTrouble
-    from notewell.index import IndexFolder
+    from notewell.index.sqlite import IndexFolder
 
     try:
         current = IndexFolder(index).current()

@@ -3,7 +3,7 @@
 A state folder may be any folder the user named, his home included, and `memory/` in there may be
 his notes. So nothing is ours because of where it lies: only what we would have named so is.
 
-    <state>/memory/<agent>-<12 hex>/    an index, see index/folder.py
+    <state>/memory/<agent>-<12 hex>/    an index, see index/sqlite/folder.py
     <state>/capture/<agent>-<12 hex>/   what captures remember
     <state>/models/                     weights, which are no secret, and batch jobs
     <state>/redaction.key

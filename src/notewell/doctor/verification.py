@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from notewell.doctor.report import Verdict, steps
 from notewell.doctor.subject import Patient
 from notewell.errors import IndexTrouble, IndexUnreadable
-from notewell.index import SqliteStore, bad_pages, opened, pages_told
-from notewell.index.integrity import integrity
+from notewell.index.sqlite import SqliteStore, bad_pages, opened, pages_told
+from notewell.index.sqlite.integrity import integrity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import apsw
 
     from notewell.doctor.report import ProgressCallback
-    from notewell.index import IndexFolder
+    from notewell.index.sqlite import IndexFolder
     from notewell.memory import Memory
     from notewell.sync import Indexer
 
@@ -55,7 +55,7 @@ def verify(memory: Memory, progress: ProgressCallback | None = None) -> Verdict:
 
 
 def _verify_index(indexer: Indexer, verdict: Verdict, told: ProgressCallback) -> None:
-    from notewell.index import SCHEMA, found_schema
+    from notewell.index.sqlite import SCHEMA, found_schema
 
     store = indexer.store
     assert isinstance(store, SqliteStore)  # noqa: S101
@@ -104,7 +104,7 @@ def _verify_moment(
 ) -> None:
     from notewell.doctor.verify_notes import NotesProof
     from notewell.doctor.verify_vectors import verify_chunks
-    from notewell.index import SqliteView, reading
+    from notewell.index.sqlite import SqliteView, reading
 
     wanted = indexer.wanted(indexer.facts())
     store = indexer.store

@@ -10,8 +10,8 @@ from notewell.doctor.report import steps
 from notewell.doctor.state_files import files, is_capture_file
 from notewell.doctor.verify_vectors import why_unsound
 from notewell.errors import NotewellError
-from notewell.index import bad_pages, opened, pages_told, rows
-from notewell.index.integrity import integrity
+from notewell.index.sqlite import bad_pages, opened, pages_told, rows
+from notewell.index.sqlite.integrity import integrity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def verify_cache(file: Path, verdict: Verdict, told: ProgressCallback) -> None:
-    from notewell.index import require_checksums
+    from notewell.index.sqlite import require_checksums
 
     if not os.path.lexists(file):
         return

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.doctor.report import ProgressCallback, Verdict
-    from notewell.index import IndexedNote, SqliteView
+    from notewell.index import IndexedNote
+    from notewell.index.sqlite import SqliteView
     from notewell.sync import Indexer, TextSource
     from notewell.types import FoundNote, Note, Span
 

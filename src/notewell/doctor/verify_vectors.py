@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.doctor.report import steps
-from notewell.index import EMBEDDED, UNREAD, WAITING, rows
+from notewell.index import EMBEDDED, UNREAD, WAITING
+from notewell.index.sqlite import rows
 
 if TYPE_CHECKING:
     import apsw
 
     from notewell.doctor.report import ProgressCallback, Verdict
-    from notewell.index import ChunkRow, VectorDriver
+    from notewell.index.sqlite import ChunkRow, VectorDriver
 
 LENGTH_SLACK = 1e-3
 """Vectors are stored with length 1, in 32 bits a number."""

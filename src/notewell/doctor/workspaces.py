@@ -34,7 +34,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def other_indexes(patient: Patient) -> Iterator[Finding]:
     """Those of workspaces that are gone; and how many nobody can say anything about."""
-    from notewell.index import IndexFolder
+    from notewell.index.sqlite import IndexFolder
 
     known = dict(_known(patient))
     for folder, workspace in known.items():

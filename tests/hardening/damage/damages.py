@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from tests.hardening.damage.patient import Patient
 
-from notewell.index import open_writer
-from notewell.index.connect import PAGE_BYTES
+from notewell.index.sqlite import open_writer
+from notewell.index.sqlite.connect import PAGE_BYTES
 
 Damage: TypeAlias = Callable[[Patient], None]
 

@@ -13,8 +13,8 @@ from tests.hardening.damage.damages import folder_called, garbage_in, index_is_g
 from tests.hardening.damage.patient import Patient
 
 from notewell.errors import StateNotWritable
-from notewell.index import open_writer
-from notewell.index.connect import PAGE_BYTES, transaction
+from notewell.index.sqlite import open_writer
+from notewell.index.sqlite.connect import PAGE_BYTES, transaction
 
 SEED = 20261115
 DIMS = 64

@@ -17,8 +17,8 @@ from tests.hardening.damage.patient import Outcome, Patient, Verdict, tally
 
 from notewell.cli import main
 from notewell.errors import IndexTooNew, StateNotWritable
-from notewell.index import SCHEMA, connect
-from notewell.index.connect import PAGE_BYTES
+from notewell.index.sqlite import SCHEMA, connect
+from notewell.index.sqlite.connect import PAGE_BYTES
 
 SEED = 20261115
 

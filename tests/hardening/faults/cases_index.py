@@ -14,8 +14,9 @@ from tests.hardening.faults.scene import CHUNK_TOKENS, Scene, Seen, told
 from notewell import Answer
 from notewell.core import VERSION, ChunkLimits, chunk
 from notewell.embedders import Cached
-from notewell.index import Identity, SqliteStore
-from notewell.index.cache import SqliteVectorCache
+from notewell.index import Identity
+from notewell.index.sqlite import SqliteStore
+from notewell.index.sqlite.cache import SqliteVectorCache
 from notewell.memory import Memory, index_dir
 from notewell.types import NoteStat
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from notewell.index import IndexFolder, SqliteWriter
+from notewell.index.sqlite import IndexFolder, SqliteWriter
 from notewell.notes.append import _Append
 
 _SUFFIXES = ("", "-wal", "-shm")

@@ -16,7 +16,7 @@ from notewell.capture import Place, writes
 from notewell.capture.undo import undo
 from notewell.errors import EditRefused, StateNotWritable
 from notewell.files import append_json_line, read_json, read_json_lines, writable_dir, write_json
-from notewell.index import IndexFolder
+from notewell.index.sqlite import IndexFolder
 from notewell.notes import EditableFolder, Entry, Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 from tests.hardening.powerloss.all_stories import STORIES
 
-from notewell.index import connect
-from notewell.index import folder as index_folder
+from notewell.index.sqlite import connect
+from notewell.index.sqlite import folder as index_folder
 
 
 def told(what: str) -> None:

@@ -26,7 +26,7 @@ from tests.hardening.powerloss.workplace import (
 )
 
 from notewell.errors import NotewellError
-from notewell.index.cache import SqliteVectorCache
+from notewell.index.sqlite.cache import SqliteVectorCache
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from tests.hardening.powerloss.workplace import look, memory, write_notes
 
 from notewell.errors import IndexUnreadable
-from notewell.index import open_writer
+from notewell.index.sqlite import open_writer
 
 
 def test_a_chunk_that_waits_for_ever_ends_the_sync_and_the_next_one_mends_it(

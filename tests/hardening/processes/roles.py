@@ -21,7 +21,7 @@ from tests.hardening.processes.events import Events, now
 from notewell import Memory, SyncSettings, open_memory
 from notewell.config import Settings
 from notewell.errors import IndexBusy, NotewellError
-from notewell.index import IndexFolder
+from notewell.index.sqlite import IndexFolder
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 

@@ -22,7 +22,7 @@ from tests.hardening.damage import damages
 from tests.hardening.damage.damages import Damage, copied_page, cut, flipped, zeroed_page
 from tests.hardening.damage.patient import Outcome, Patient, tally
 
-from notewell.index.connect import PAGE_BYTES
+from notewell.index.sqlite.connect import PAGE_BYTES
 
 KNOWN_GAPS = ("page moved",)
 SHOWN = 5

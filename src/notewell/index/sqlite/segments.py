@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
-from notewell.index.connect import select
-from notewell.index.vectors import unit_rows
+from notewell.index.sqlite.connect import select
+from notewell.index.sqlite.vectors import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.index.vectors import VectorReader
+    from notewell.index.sqlite.vectors import VectorReader
     from notewell.ports import Vectors
 
     Ids = NDArray[np.int64]
@@ -143,7 +143,7 @@ class SegmentDriver:
         return sum(count for source, count in rows if source in sources)
 
     def reader(self) -> VectorReader:
-        from notewell.index.segment_reader import SegmentReader
+        from notewell.index.sqlite.segment_reader import SegmentReader
 
         return SegmentReader(self.codes_rows)
 
@@ -215,7 +215,7 @@ def _dissolve(db: apsw.Connection, which: str, values: tuple[str | int, ...] = (
 
 
 def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
-    from notewell.index.sign_codes import seal
+    from notewell.index.sqlite.sign_codes import seal
 
     ((dims,),) = select(db, "SELECT dims FROM vec_state")
     ids, vectors = fetched(db, ids, dims)

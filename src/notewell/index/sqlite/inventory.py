@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.index.connect import our_errors, select
 from notewell.index.records import EMBEDDED, ListedNote, OutlinedChunk, PlacedChunk
+from notewell.index.sqlite.connect import our_errors, select
 from notewell.types import Span
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from notewell.index.vectors import VectorDriver
+    from notewell.index.sqlite.vectors import VectorDriver
     from notewell.ports import Vectors
 
 

@@ -65,7 +65,7 @@ def pages_told(bad: list[int]) -> str:
 @contextmanager
 def opened(file: Path) -> Iterator[apsw.Connection]:
     """For reading alone, in our words where it fails."""
-    from notewell.index.connect import open_reader, our_errors
+    from notewell.index.sqlite.connect import open_reader, our_errors
 
     with our_errors(file):
         db = open_reader(file)
@@ -77,10 +77,10 @@ def opened(file: Path) -> Iterator[apsw.Connection]:
 
 def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
     """Why it is old; raises where it is not ours, not whole, or too new."""
-    from notewell.index.connect import require_checksums
-    from notewell.index.schema import SCHEMA, found_schema
-    from notewell.index.vectors import vector_driver
-    from notewell.index.view import SqliteView
+    from notewell.index.sqlite.connect import require_checksums
+    from notewell.index.sqlite.schema import SCHEMA, found_schema
+    from notewell.index.sqlite.vectors import vector_driver
+    from notewell.index.sqlite.view import SqliteView
 
     if not is_index:
         require_checksums(db, file)

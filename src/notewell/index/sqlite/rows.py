@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.index.connect import select
+from notewell.index.sqlite.connect import select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import apsw
 
-    from notewell.index.vectors import VectorDriver
+    from notewell.index.sqlite.vectors import VectorDriver
 
 
 class ChunkRow(NamedTuple):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from notewell.core import TextMatch, TextStats
 from notewell.errors import IndexUnreadable
-from notewell.index.connect import our_errors, select
 from notewell.index.records import EMBEDDED, Counts, Identity, IndexedNote, StoredChunk
-from notewell.index.schema import META_KEY
+from notewell.index.sqlite.connect import our_errors, select
+from notewell.index.sqlite.schema import META_KEY
 from notewell.types import NoteStat, Span
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.core import TextQuery
-    from notewell.index.inventory import SqliteInventory
-    from notewell.index.vectors import VectorDriver, VectorReader
+    from notewell.index.sqlite.inventory import SqliteInventory
+    from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; 0 is the source.
 _SOURCE_MARK = "_"
@@ -190,7 +190,7 @@ class SqliteView:
 
     def inventory(self) -> SqliteInventory:
         """Everything in it, listed."""
-        from notewell.index.inventory import SqliteInventory
+        from notewell.index.sqlite.inventory import SqliteInventory
 
         return SqliteInventory(self._db, self.path, self._driver)
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import apsw
 
 from notewell.errors import IndexUnreadable
-from notewell.index.connect import doubted, is_damage, is_immutable, open_reader, our_errors
-from notewell.index.schema import SCHEMA, found_schema
-from notewell.index.view import SqliteView, register_counts
+from notewell.index.sqlite.connect import doubted, is_damage, is_immutable, open_reader, our_errors
+from notewell.index.sqlite.schema import SCHEMA, found_schema
+from notewell.index.sqlite.view import SqliteView, register_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from notewell.index.folder import IndexFolder
-    from notewell.index.vectors import VectorDriver, VectorReader
+    from notewell.index.sqlite.folder import IndexFolder
+    from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 MOVED_TRIES = 5  # A writer may publish and sweep between our look at CURRENT and our open.
 

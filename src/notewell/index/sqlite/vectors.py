@@ -76,11 +76,11 @@ class VectorDriver(Protocol):
 def vector_driver(name: str) -> VectorDriver:
     """The driver of this name, imported only when it is asked for."""
     if name == "segments":
-        from notewell.index.segments import SegmentDriver
+        from notewell.index.sqlite.segments import SegmentDriver
 
         return SegmentDriver()
     if name == "sqlite-vec":
-        from notewell.index.sqlite_vec import SqliteVecDriver
+        from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
 
         return SqliteVecDriver()
     known = " or ".join(repr(driver) for driver in DRIVERS)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 import apsw
 
 from notewell.errors import BadSetting
-from notewell.index.connect import reading, select
-from notewell.index.vectors import unit_rows
+from notewell.index.sqlite.connect import reading, select
+from notewell.index.sqlite.vectors import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.index.vectors import VectorReader
+    from notewell.index.sqlite.vectors import VectorReader
     from notewell.ports import Vectors
 
 MOST = 4_096

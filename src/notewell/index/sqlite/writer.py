@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from notewell.core import index_words, without_marks
 from notewell.errors import IndexTooNew, IndexUnreadable
-from notewell.index.connect import (
+from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
+from notewell.index.sqlite.connect import (
     cannot_open,
     is_damage,
     not_damage,
@@ -19,10 +20,9 @@ from notewell.index.connect import (
     select,
     transaction,
 )
-from notewell.index.folder import SUSPECTED
-from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
-from notewell.index.schema import META_KEY, SCHEMA, TABLES, found_schema, stamp
-from notewell.index.view import SqliteView, source_word
+from notewell.index.sqlite.folder import SUSPECTED
+from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES, found_schema, stamp
+from notewell.index.sqlite.view import SqliteView, source_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from notewell.index.folder import IndexFolder
     from notewell.index.records import Identity, StoredChunk
-    from notewell.index.vectors import VectorDriver
+    from notewell.index.sqlite.folder import IndexFolder
+    from notewell.index.sqlite.vectors import VectorDriver
     from notewell.ports import Vectors
     from notewell.types import Chunk, NoteStat
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from notewell.errors import IndexUnreadable
-from notewell.index.connect import (
+from notewell.index.sqlite.connect import (
     cannot_open,
     is_damage,
     open_new,
@@ -19,8 +19,8 @@ from notewell.index.connect import (
     select,
     transaction,
 )
-from notewell.index.lease import writer_lease
-from notewell.index.schema import CACHE_TABLE
+from notewell.index.sqlite.lease import writer_lease
+from notewell.index.sqlite.schema import CACHE_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

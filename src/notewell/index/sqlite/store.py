@@ -8,20 +8,20 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from notewell.errors import IndexTrouble
-from notewell.index.folder import SUSPECTED, IndexFolder
-from notewell.index.lease import writer_lease
-from notewell.index.reader import SqliteReader
 from notewell.index.records import StoreFacts
-from notewell.index.vectors import vector_driver
+from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
+from notewell.index.sqlite.lease import writer_lease
+from notewell.index.sqlite.reader import SqliteReader
+from notewell.index.sqlite.vectors import vector_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from notewell.index.cache import SqliteVectorCache
-    from notewell.index.view import SqliteView
-    from notewell.index.writer import SqliteWriter
+    from notewell.index.sqlite.cache import SqliteVectorCache
+    from notewell.index.sqlite.view import SqliteView
+    from notewell.index.sqlite.writer import SqliteWriter
     from notewell.ports import ModelFacts
 
 
@@ -48,7 +48,7 @@ class SqliteStore:
         return self._reader.view()
 
     def describe(self) -> StoreFacts:
-        from notewell.index.lease import leases_in
+        from notewell.index.sqlite.lease import leases_in
 
         generation, entries = None, 0
         with suppress(IndexTrouble):  # A view raises it; this only describes.
@@ -102,7 +102,7 @@ class SqliteStore:
 
     @contextmanager
     def writing(self, *, wait_s: float) -> Iterator[SqliteWriter]:
-        from notewell.index.writer import SqliteWriter  # A search does not write.
+        from notewell.index.sqlite.writer import SqliteWriter  # A search does not write.
 
         self.folder.create()
         with writer_lease(self.folder.writer_lock, wait_s=wait_s):
@@ -116,14 +116,14 @@ class SqliteStore:
         return writer_lease(self.folder.embedder_lock, wait_s=0)
 
     def vector_cache(self, facts: ModelFacts) -> SqliteVectorCache:
-        from notewell.index.cache import MAX_ENTRIES, SqliteVectorCache
+        from notewell.index.sqlite.cache import MAX_ENTRIES, SqliteVectorCache
 
         self.folder.create()
         most = MAX_ENTRIES if self._cache_entries is None else self._cache_entries
         return SqliteVectorCache(self.folder.cache, facts, most)
 
     def cache_entries(self) -> int:
-        from notewell.index.cache import count_entries
+        from notewell.index.sqlite.cache import count_entries
 
         return count_entries(self.folder.cache)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.errors import IndexTooNew, IndexUnreadable
-from notewell.index.connect import require_checksums
+from notewell.index.sqlite.connect import require_checksums
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 import apsw
 import numpy as np
 
-from notewell.index.connect import reading, select
-from notewell.index.segments import fetched, tail_ids
-from notewell.index.sign_codes import Scratch, Segment, highest
-from notewell.index.vectors import unit_rows
+from notewell.index.sqlite.connect import reading, select
+from notewell.index.sqlite.segments import fetched, tail_ids
+from notewell.index.sqlite.sign_codes import Scratch, Segment, highest
+from notewell.index.sqlite.vectors import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from notewell.index.segments import Ids
-    from notewell.index.sign_codes import Floats
+    from notewell.index.sqlite.segments import Ids
+    from notewell.index.sqlite.sign_codes import Floats
     from notewell.ports import Vectors
 
     Found = tuple[Ids, NDArray[np.float64]]
