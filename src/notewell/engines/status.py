@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from notewell.errors import EmbedderTrouble, IndexTrouble, IndexUnreadable
+from notewell.errors import EmbedderTrouble, IndexTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,6 +91,9 @@ def status_of(
     """Never raises for a bad index: it is what tells you that the index is bad."""
     facts = indexer.facts()
     store = indexer.store.describe()
+    entries = 0
+    with suppress(IndexTrouble):
+        entries = indexer.store.cache_entries()
     found = _indexed(indexer, facts, store)
     scans = indexer.scans(found.known)
     eligible = sum(len(scan.notes) for scan in scans.values())
@@ -110,7 +114,7 @@ def status_of(
         dirty=behind,
         ignored=tuple(one for scan in scans.values() for one in scan.ignored),
         unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
-        cache_entries=store.cache_entries,
+        cache_entries=entries,
         index_bytes=store.size_bytes,
         vector_driver=indexer.vector_driver,
         rebuild_needed=found.rebuild_needed,
@@ -136,7 +140,7 @@ def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed
                 return _Indexed()
             if store.suspect:
                 # Its counts lie on sound pages; the search that met the damage needed others.
-                raise IndexUnreadable(store.place, store.suspect)
+                raise store.suspect
             return _Indexed(
                 "ready",
                 counts=view.counts(),

@@ -64,6 +64,10 @@ class IndexStore(Protocol):
         """Facts about the store. Never raises for an index that cannot be read."""
         ...
 
+    def cache_entries(self) -> int:
+        """How many vectors the cache holds, of all models. Raises `IndexTrouble`."""
+        ...
+
     def change_mark(self) -> tuple[int, ...]:
         """Differs from an earlier mark if anything was committed since; cheap enough to poll."""
         ...

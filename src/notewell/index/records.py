@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from notewell.errors import IndexUnreadable
     from notewell.types import NoteStat, Source, Span
 
 WAITING, EMBEDDED, UNREAD = 0, 1, 2
@@ -128,13 +129,14 @@ class StoreFacts:
     """The generation that answers; None before the first is published, and if it is unreadable."""
     size_bytes: int = 0
     """All generations, caches and logs together."""
-    cache_entries: int = 0
     written_at_s: float | None = None
     """Unix time of the last write to the generation that answers."""
     holder: str | None = None
     """Who holds a lease on the store at this moment."""
-    suspect: str | None = None
-    """Why the generation that answers is suspected to be damaged."""
+    generation_bytes: int = 0
+    """The size of the generation that answers."""
+    suspect: IndexUnreadable | None = None
+    """Set if a reader met damage in the generation that answers; the next writer rebuilds it."""
 
 
 # -- is the published index usable? ---------------------------------------------------------------

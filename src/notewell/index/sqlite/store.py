@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from notewell.errors import IndexTrouble
+from notewell.errors import IndexTrouble, IndexUnreadable
 from notewell.index.records import StoreFacts
 from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
 from notewell.index.sqlite.lease import writer_lease
@@ -50,21 +50,21 @@ class SqliteStore:
     def describe(self) -> StoreFacts:
         from notewell.index.sqlite.lease import leases_in
 
-        generation, entries = None, 0
+        generation = None
         with suppress(IndexTrouble):  # A view raises it; this only describes.
             generation = self.folder.current()
-        with suppress(IndexTrouble):
-            entries = self.cache_entries()
         held = [lease.holder for lease in leases_in(self.folder.path) if lease.is_held]
-        is_suspect = generation is not None and self.folder.is_suspect(generation)
+        suspect = None
+        if generation is not None and self.folder.is_suspect(generation):
+            suspect = IndexUnreadable(str(generation), SUSPECTED)
         return StoreFacts(
             place=str(self.folder.path),
             generation=generation.name if generation else None,
             size_bytes=self.folder.size(),
-            cache_entries=entries,
             written_at_s=max(self._write_times_ns(), default=0) / 1e9 or None,
             holder=held[0] if held else None,
-            suspect=SUSPECTED if is_suspect else None,
+            generation_bytes=_size(generation) if generation else 0,
+            suspect=suspect,
         )
 
     def change_mark(self) -> tuple[int, ...]:
@@ -136,3 +136,10 @@ class SqliteStore:
             if self._reader is not None:
                 self._reader.close()
             self._reader = None
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
