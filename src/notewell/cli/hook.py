@@ -228,8 +228,9 @@ def _save_earlier(hook: _Hook) -> str | None:
 
 def _is_gone(error: NoteUnreadable) -> bool:
     """No file, or no known format. A file that may not be read now may be readable later."""
-    return not isinstance(error.__cause__, OSError) or isinstance(
-        error.__cause__, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    cause = error.__cause__
+    return cause is None or isinstance(
+        cause, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.clients.merge import CannotMerge, file_with, merged
 from notewell.errors import BadRequest, NotewellError
+from notewell.files import PRIVATE_FILE, create_file, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,10 @@ class Installed:
 class _Before:
     data: bytes
     stat: os.stat_result
+
+    @property
+    def mode(self) -> int:
+        return stat.S_IMODE(self.stat.st_mode)
 
 
 def entry_text(mcp: McpFile, name: str, entry: dict[str, Any]) -> str:
@@ -129,24 +134,20 @@ def _back_up(file: Path, before: _Before) -> Path:
     """A copy in the same folder, under a name that is free."""
     for number in range(MAX_BACKUPS):
         backup = file.with_name(f"{file.name}.notewell-backup{f'-{number}' if number else ''}")
-        try:
-            _write_new(backup, before.data, before.stat.st_mode)
-        except FileExistsError:
-            continue
-        return backup
+        if create_file(backup, before.data, durable=True, mode=before.mode):
+            return backup
     raise FileNotWritten(file, f"there are {MAX_BACKUPS} backups beside it; remove some")
 
 
 def _replace(file: Path, before: _Before | None, after: bytes) -> None:
     """An atomic replace, unless the file changed since it was read."""
-    new = file.with_name(f"{file.name}.notewell-{os.getpid()}")
-    _write_new(new, after, before.stat.st_mode if before else 0o600)
-    try:
+
+    def require_unchanged() -> None:
         if not _is_as_before(file, before):
             raise FileNotWritten(file, "another program changed it meanwhile: run this again")
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
+
+    mode = before.mode if before else PRIVATE_FILE
+    replace_file(file, after, durable=True, mode=mode, before_rename=require_unchanged)
 
 
 def _is_as_before(file: Path, before: _Before | None) -> bool:
@@ -159,13 +160,3 @@ def _is_as_before(file: Path, before: _Before | None) -> bool:
         (now.st_ino, now.st_size, now.st_mtime_ns)
         == (before.stat.st_ino, before.stat.st_size, before.stat.st_mtime_ns)
     )
-
-
-def _write_new(file: Path, data: bytes, mode: int) -> None:
-    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(mode))
-    with open(fd, "wb") as opened:  # noqa: PTH123 - a descriptor has no path
-        # The umask took bits from the mode; the copy must have the same as the original.
-        file.chmod(stat.S_IMODE(mode))
-        opened.write(data)
-        opened.flush()
-        os.fsync(fd)

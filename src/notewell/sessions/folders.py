@@ -11,24 +11,22 @@ suffix of a transcript, and the new one has another inode and is read from its s
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from contextlib import contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from notewell.errors import NoteUnreadable
+from notewell.files import NotPlain, descend, describe_os_error, open_resolved, why_not_plain
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
+    from notewell.files import Directory
     from notewell.hosts import TranscriptFormat
-
-FolderRef: TypeAlias = int | Path
-"""An open folder: its descriptor or, where a folder has none (Windows), its path."""
 
 PREFIX = "sessions"
 SUFFIX = ".jsonl"
@@ -43,12 +41,6 @@ MAX_FOLDERS = 8
 BLOCK_BYTES = 1024 * 1024
 
 _TOO_LARGE = f"larger than {MAX_TRANSCRIPT_BYTES // 2**20} MiB, the most a transcript may have"
-_LINK = "a symbolic link; links are not followed"
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_PLAIN = _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
-_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _PLAIN
-# O_NONBLOCK: the open of a named pipe would otherwise wait for a writer.
-_FILE_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | _PLAIN
 
 
 def transcript_suffixes(
@@ -127,88 +119,60 @@ class _Scanner:
 
     def add(self, folder: TranscriptFolder) -> None:
         try:
-            with _opened(folder.path) as ref:
-                self._scan(ref, folder.key, folder.max_depth)
+            # Links on the way to the folder are followed: the user configured that path.
+            with closing(open_resolved(folder.path)) as directory:
+                self._scan(directory, folder.key, folder.max_depth)
         except (FileNotFoundError, NotADirectoryError):
             # The user named the folder of a host; the agent's own appears with its first session.
             if folder.name:
                 self.ignored[folder.key] = "not there"
+        except NotPlain as error:
+            self.unreadable[folder.key] = error.why
         except OSError as error:
-            self.unreadable[folder.key] = os_error_text(error)
+            self.unreadable[folder.key] = describe_os_error(error)
 
-    def _scan(self, folder: FolderRef, path: str, depth: int) -> None:
-        with os.scandir(folder) as iterator:
-            entries = sorted(iterator, key=lambda entry: entry.name)
-        for entry in entries:
+    def _scan(self, directory: Directory, path: str, depth: int) -> None:
+        for entry in directory.entries():
             entry_path = f"{path}/{entry.name}"
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if depth:
-                        with _opened(entry.name, folder) as below:
+                        with closing(directory.folder(entry.name)) as below:
                             self._scan(below, entry_path, depth - 1)
                 elif entry.name.endswith(self._suffixes):
-                    self._add_file(entry_path, entry)
-            except (FileNotFoundError, NotADirectoryError):
+                    self._add_file(entry_path, directory.stat(entry.name))
+            except (FileNotFoundError, NotADirectoryError, NotPlain):
                 continue  # Removed, or replaced by a link, since the folder was listed.
             except OSError as error:
-                self.unreadable[_printable(entry_path)] = os_error_text(error)
+                self.unreadable[_printable(entry_path)] = describe_os_error(error)
 
-    def _add_file(self, path: str, entry: os.DirEntry[str]) -> None:
-        status = entry.stat(follow_symlinks=False)
-        if why := _why_not_printable(path) or _why_not_a_transcript(status):
+    def _add_file(self, path: str, status: os.stat_result) -> None:
+        why = _why_not_printable(path) or why_not_plain(status) or _why_too_large(status)
+        if why:
             self.ignored[_printable(path)] = why
         else:
             self.notes[path] = FoundNote(path, transcript_stat(status))
-
-
-@contextmanager
-def _opened(name: str | Path, above: FolderRef | None = None) -> Iterator[FolderRef]:
-    """A folder by its descriptor (openat, O_NOFOLLOW): a link that replaces it meanwhile has no
-    effect. Links on the way to the first folder are followed: the user configured that path.
-    """
-    if isinstance(above, Path) or os.open not in os.supports_dir_fd:
-        yield Path(name) if above is None else Path(str(above), name)
-        return
-    flags = _FOLDER_FLAGS if above is not None else _FOLDER_FLAGS & ~_NOFOLLOW
-    fd = os.open(name, flags, dir_fd=above)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def transcript_stat(status: os.stat_result) -> NoteStat:
     return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-def open_transcript(folder: TranscriptFolder, names: tuple[str, ...]) -> int:
-    """A descriptor of a regular file. Each step is an openat with O_NOFOLLOW, so a link that is
-    put in place between two steps is refused too."""
-    if os.open not in os.supports_dir_fd:
-        return open_checked(folder.path.joinpath(*names))
-    folder_fd = os.open(folder.path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+def open_transcript(path: str, folder: TranscriptFolder, names: tuple[str, ...]) -> int:
+    """The descriptor of a regular file. Raises `NoteUnreadable` with `path` in its message."""
     try:
-        for name in names[:-1]:
-            below_fd = os.open(name, _FOLDER_FLAGS, dir_fd=folder_fd)
-            os.close(folder_fd)
-            folder_fd = below_fd
-        fd = os.open(names[-1], _FILE_FLAGS, dir_fd=folder_fd)
-    finally:
-        os.close(folder_fd)
-    return _require_regular(fd)
-
-
-def open_checked(path: Path) -> int:
-    """For systems without openat (Windows): check for links, then open."""
-    if any(parent.is_symlink() for parent in (path, *path.parents)):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    return _require_regular(os.open(path, _FILE_FLAGS))
-
-
-def _require_regular(fd: int) -> int:
-    if why := _why_not_a_transcript(os.fstat(fd)):
+        with (
+            closing(open_resolved(folder.path)) as directory,
+            descend(directory, names[:-1]) as parent,
+        ):
+            fd = parent.file(names[-1])
+    except NotPlain as error:
+        raise NoteUnreadable(path, error.why) from error
+    except OSError as error:
+        raise NoteUnreadable(path, describe_os_error(error)) from error
+    if why := _why_too_large(os.fstat(fd)):
         os.close(fd)
-        raise OSError(errno.EFBIG if why == _TOO_LARGE else errno.EINVAL, why)
+        raise NoteUnreadable(path, why)
     return fd
 
 
@@ -221,11 +185,7 @@ def read_blocks(fd: int, start: int = 0, end: int | None = None) -> Iterator[byt
         yield block
 
 
-def _why_not_a_transcript(status: os.stat_result) -> str | None:
-    if stat.S_ISLNK(status.st_mode):
-        return _LINK
-    if not stat.S_ISREG(status.st_mode):
-        return "not a regular file"
+def _why_too_large(status: os.stat_result) -> str | None:
     return _TOO_LARGE if status.st_size > MAX_TRANSCRIPT_BYTES else None
 
 
@@ -239,15 +199,3 @@ def _why_not_printable(name: str) -> str | None:
 
 def _printable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def os_error_text(error: OSError) -> str:
-    """What went wrong, in our words where users meet the error often."""
-    if error.errno in {errno.ENOENT, errno.ENOTDIR}:
-        return "not there"
-    if error.errno == errno.ELOOP:
-        return _LINK
-    if error.errno in {errno.EACCES, errno.EPERM}:
-        return "permission denied"
-    text = error.strerror or type(error).__name__
-    return text[:1].lower() + text[1:]

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import NoteUnreadable
+from notewell.files import describe_os_error
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.sessions.folders import (
     TranscriptFolder,
     open_transcript,
-    os_error_text,
     read_blocks,
 )
 from notewell.sessions.records import split_lines
@@ -54,18 +54,17 @@ def read_tail(
 
     Raises `NoteUnreadable`, also for a file in no known format.
     """
+    fd = open_transcript(str(path), TranscriptFolder(path.parent), (path.name,))
     try:
-        fd = open_transcript(TranscriptFolder(path.parent), (path.name,))
-        try:
-            if document_formats(path.name, formats):
-                transcript = read_transcript(str(path), read_blocks(fd), redact, formats)
-                tail, is_known = _after_record(transcript, position), _has_format(transcript)
-            else:
-                tail, is_known = _after_byte(fd, position, redact, messages, formats)
-        finally:
-            os.close(fd)
+        if document_formats(path.name, formats):
+            transcript = read_transcript(str(path), read_blocks(fd), redact, formats)
+            tail, is_known = _after_record(transcript, position), _has_format(transcript)
+        else:
+            tail, is_known = _after_byte(fd, position, redact, messages, formats)
     except OSError as error:
-        raise NoteUnreadable(str(path), os_error_text(error)) from error
+        raise NoteUnreadable(str(path), describe_os_error(error)) from error
+    finally:
+        os.close(fd)
     if not is_known:
         raise NoteUnreadable(str(path), "it is a transcript of no kind that we know")
     return tail

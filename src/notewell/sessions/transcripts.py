@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from notewell.errors import NotANote, NoteUnreadable
+from notewell.files import describe_os_error
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.sessions.folders import (
     find_transcripts,
     open_transcript,
-    os_error_text,
     read_blocks,
     transcript_stat,
     transcript_suffixes,
@@ -91,7 +90,7 @@ class Transcripts:
     def _added(self, found: FoundNote, size: int) -> Iterator[bytes]:
         try:
             fd = self._descriptor(found.path)
-        except OSError:
+        except NoteUnreadable:
             return  # The sync that reads the transcript reports the error.
         try:
             yield from read_blocks(fd, size, found.stat.size)
@@ -99,28 +98,20 @@ class Transcripts:
             os.close(fd)
 
     def _read(self, path: str) -> tuple[NoteStat, Transcript]:
-        with _errors_named(path):
-            fd = self._descriptor(path)
-            try:
-                # The stat from before the read: if the host writes meanwhile, the next scan sees
-                # another stat and the transcript is read again.
-                stat = transcript_stat(os.fstat(fd))
-                blocks = read_blocks(fd)
-                return stat, read_transcript(path, blocks, self._redact, self._formats)
-            finally:
-                os.close(fd)
+        fd = self._descriptor(path)
+        try:
+            # The stat from before the read: if the host writes meanwhile, the next scan sees
+            # another stat and the transcript is read again.
+            stat = transcript_stat(os.fstat(fd))
+            return stat, read_transcript(path, read_blocks(fd), self._redact, self._formats)
+        except OSError as error:
+            raise NoteUnreadable(path, describe_os_error(error)) from error
+        finally:
+            os.close(fd)
 
     def _descriptor(self, path: str) -> int:
         for folder in self._folders:
             names = folder.locate(path, self.suffixes)
             if names is not None:
-                return open_transcript(folder, names)
+                return open_transcript(path, folder, names)
         raise NotANote(path)
-
-
-@contextmanager
-def _errors_named(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise NoteUnreadable(path, os_error_text(error)) from error
