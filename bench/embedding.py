@@ -20,8 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell import open_memory
-from notewell.embedders import REMOTE, EmbedderSettings, KeySources, RemoteSettings, Runtime
-from notewell.embedders.open_remote import open_remote
+from notewell.embedders import (
+    REMOTE_PROVIDERS,
+    EmbedderSettings,
+    KeySources,
+    RemoteSettings,
+    Runtime,
+)
+from notewell.embedders.remote_plan import open_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +125,7 @@ def embedder_at(url: str, concurrency: int) -> RemoteEmbedder:
     remote = RemoteSettings(base_url=url, concurrency=concurrency)
     settings = EmbedderSettings(provider="openai", dims=DIMS, remote=remote)
     return open_remote(
-        REMOTE["openai"], settings, KeySources(), Runtime(), model="some-model"
+        REMOTE_PROVIDERS["openai"], settings, KeySources(), Runtime(), model="some-model"
     ).embedder
 
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from notewell.config import Settings, default_state_dir, load_settings
-from notewell.engines import Builtin, Choice, Question
+from notewell.embedders import EmbedderSelection
+from notewell.engines import Builtin, Question
 from notewell.errors import (
     BadRequest,
     BadSetting,
@@ -83,12 +84,12 @@ def open_memory(
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
     folder = settings.store.path or index_dir(state, agent, root)
     store = SqliteStore(folder, settings.store.vector_driver, settings.store.cache_entries)
-    choice = Choice(settings.embedder, state / "models", environment, embedder)
+    selection = EmbedderSelection(settings.embedder, state / "models", environment, embedder)
     indexer = Indexer(
         notes=Workspace.open(root, settings.notes.extra_paths),
         store=store,
         **_sessions(settings.sessions, agent, state, redact_notes=settings.notes.redact),
-        embedder=choice.embedder,
+        embedder=selection.embedder,
         chunk_tokens=settings.sync.chunk_tokens,
         chunk_overlap=settings.sync.chunk_overlap,
         vector_driver=settings.store.vector_driver,
@@ -99,7 +100,7 @@ def open_memory(
     )
     builtin = Builtin(
         indexer,
-        choice,
+        selection,
         settings.search,
         agent,
         reranker,

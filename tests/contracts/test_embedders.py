@@ -11,7 +11,7 @@ from tests.embedders.fake_server import FakeProvider
 from tests.embedders.test_cached import Shelf
 
 from notewell.embedders import (
-    REMOTE,
+    REMOTE_PROVIDERS,
     Cached,
     EmbedderSettings,
     KeySources,
@@ -19,7 +19,7 @@ from notewell.embedders import (
     Runtime,
     open_embedded,
 )
-from notewell.embedders.open_remote import open_remote
+from notewell.embedders.remote_plan import open_remote
 from notewell.errors import EmbedderTrouble
 from notewell.ports import Embedder
 from notewell.testing import HashEmbedder
@@ -27,15 +27,15 @@ from notewell.testing import HashEmbedder
 TEXTS = ["a note about routers", "eine Notiz über Router", "a note about routers", "日本の"]
 
 
-@pytest.fixture(params=["embedded", "hash", "cached", *REMOTE])
+@pytest.fixture(params=["embedded", "hash", "cached", *REMOTE_PROVIDERS])
 def embedder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Embedder]:
     name: str = request.param
-    if name in REMOTE:
+    if name in REMOTE_PROVIDERS:
         with FakeProvider() as server:
             remote = RemoteSettings(base_url=server.url(name))
             settings = EmbedderSettings(provider=name, dims=8, remote=remote)
             one = open_remote(
-                REMOTE[name], settings, KeySources(), Runtime(), model="some-model"
+                REMOTE_PROVIDERS[name], settings, KeySources(), Runtime(), model="some-model"
             ).embedder
             yield one
             one.close()

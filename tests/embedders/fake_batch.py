@@ -22,6 +22,9 @@ from typing import Any
 
 from tests.embedders.fake_server import PATHS, FakeProvider, Seen, Sent, refused, vector_of
 
+from notewell.embedders.providers.provider import BatchApi
+from notewell.embedders.registry import REMOTE_PROVIDERS
+
 Line = dict[str, Any]
 Change = Callable[[list[Line]], list[Any]]
 
@@ -209,3 +212,10 @@ def _file_in(seen: Seen) -> bytes:
         if b"application/jsonl" in head:
             return body.removesuffix(b"\r\n")
     raise AssertionError("a form without a file")
+
+
+def batch_api(provider: str) -> BatchApi:
+    """The batch wire format of a provider that has one."""
+    api = REMOTE_PROVIDERS[provider].batch
+    assert api is not None
+    return api

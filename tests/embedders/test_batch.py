@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from tests.embedders.fake_batch import FakeBatches, Line
+from tests.embedders.fake_batch import FakeBatches, Line, batch_api
 from tests.embedders.fake_server import vector_of
 
 from notewell.core import Secret
-from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder, with_batch
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.api_keys import KeySources
+from notewell.embedders.batch import BatchEmbedder, JobFolder, with_batch
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote import RemoteEmbedder
+from notewell.embedders.remote_plan import Runtime, open_remote
 from notewell.embedders.settings import (
     BatchSettings,
     EmbedderSettings,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from notewell.ports import Vectors
 
 KEY = "sk-canary-0123456789"
-PROVIDERS = tuple(BATCH_APIS)
+PROVIDERS = tuple(name for name, provider in REMOTE_PROVIDERS.items() if provider.batch)
 TEXTS = [f"note number {n}" for n in range(6)]
 TIMEOUT_MINUTES = 10.0
 
@@ -84,21 +85,21 @@ def open_one(server: FakeBatches, provider: str, tmp_path: Path, time: Time) -> 
     opened: list[RemoteEmbedder] = []
 
     def open_it(
-        *, least_texts: int = 2, job_texts: int = 100, concurrency: int = 2, when: Time = time
+        *, min_texts: int = 2, job_texts: int = 100, concurrency: int = 2, when: Time = time
     ) -> BatchEmbedder:
         remote = RemoteSettings(base_url=server.url(provider), api_key=Secret(KEY))
         settings = EmbedderSettings(provider=provider, dims=8, remote=remote)
         runtime = Runtime(clock=when.clock, sleep=when.sleep, random=lambda: 0.0)
         plain = open_remote(
-            REMOTE[provider], settings, KeySources(), runtime, model="some-model"
+            REMOTE_PROVIDERS[provider], settings, KeySources(), runtime, model="some-model"
         ).embedder
         opened.append(plain)
         return BatchEmbedder(
             plain,
-            BATCH_APIS[provider],
+            batch_api(provider),
             JobFolder(tmp_path / "jobs"),
             BatchSettings(enabled=True, concurrency=concurrency, timeout_minutes=TIMEOUT_MINUTES),
-            least_texts=least_texts,
+            min_texts=min_texts,
             job_texts=job_texts,
         )
 
@@ -140,7 +141,7 @@ def test_many_texts_are_one_job_and_no_plain_call(
 
 
 def test_questions_and_few_texts_go_straight_through(server: FakeBatches, open_one: Open) -> None:
-    embedder = open_one(least_texts=7)
+    embedder = open_one(min_texts=7)
     embedder.embed(TEXTS, "query")
     assert_right(embedder.embed(TEXTS, "document"))
     assert server.plain_texts == TEXTS * 2
@@ -255,7 +256,7 @@ def test_a_job_without_one_good_line_counts_as_failed(server: FakeBatches, open_
     embedder = open_one()
     assert_right(embedder.embed(TEXTS, "document"))
     assert server.plain_texts == TEXTS
-    assert "not one usable vector" in (embedder.batch.last_failure or "")
+    assert "no usable vector" in (embedder.batch.last_failure or "")
 
 
 # -- jobs that fail ------------------------------------------------------------------------------
@@ -264,7 +265,7 @@ def test_a_job_without_one_good_line_counts_as_failed(server: FakeBatches, open_
 @dataclass(frozen=True)
 class BadDay:
     ready: Callable[[FakeBatches], None]
-    told: str
+    failure: str
     requests: dict[str, int]
 
 
@@ -281,10 +282,10 @@ BAD_DAYS = {
         lambda server: server.stumble("create", "hang up"), "create: ", {"create": 1, "status": 0}
     ),
     "status 400": BadDay(
-        lambda server: server.stumble("status", "400"), "cannot be asked about", {"status": 1}
+        lambda server: server.stumble("status", "400"), "cannot be read", {"status": 1}
     ),
     "job gone": BadDay(
-        lambda server: server.stumble("status", "404"), "is not known there", {"status": 1}
+        lambda server: server.stumble("status", "404"), "is unknown to the provider", {"status": 1}
     ),
     "job failed": BadDay(
         lambda server: setattr(server, "ending", "failed"), "failed", {"download": 0}
@@ -316,7 +317,7 @@ def test_a_job_that_fails_costs_time_and_nothing_else(
     state = embedder.batch
     assert (state.failures, state.off_because) == (1, None)
     assert state.last_failure is not None
-    assert re.search(bad.told, state.last_failure)
+    assert re.search(bad.failure, state.last_failure)
     assert KEY not in state.last_failure
     assert stored(tmp_path) == []
 
@@ -471,7 +472,7 @@ def test_where_no_id_can_be_kept_no_job_is_begun(
     embedder = open_one()
     assert_right(embedder.embed(TEXTS, "document"))
     assert server.requests("upload") == []
-    assert "cannot be kept" in (embedder.batch.off_because or "")
+    assert "cannot be stored" in (embedder.batch.off_because or "")
 
 
 # -- whether it is used --------------------------------------------------------------------------
@@ -491,14 +492,14 @@ def test_while_the_length_of_vectors_is_not_known_there_is_no_job(
     runtime = Runtime(clock=time.clock, sleep=time.sleep)
     settings = EmbedderSettings(provider=provider, remote=remote)
     plain = open_remote(
-        REMOTE[provider], settings, KeySources(), runtime, model="some-model"
+        REMOTE_PROVIDERS[provider], settings, KeySources(), runtime, model="some-model"
     ).embedder
     embedder = BatchEmbedder(
         plain,
-        BATCH_APIS[provider],
+        batch_api(provider),
         JobFolder(tmp_path),
         BatchSettings(enabled=True),
-        least_texts=2,
+        min_texts=2,
     )
     server.always("500")
     with pytest.raises(EmbedderFailed):

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.embedders.fake_batch import FakeBatches
+from tests.embedders.fake_batch import FakeBatches, batch_api
 
 from notewell import Settings, StoreSettings
-from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
-from notewell.embedders.dims_cache import KnownDims
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.api_keys import KeySources
+from notewell.embedders.batch import BatchEmbedder, JobFolder
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote import RemoteEmbedder
+from notewell.embedders.remote_plan import DimsCache, Runtime, open_remote
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderFailed
 from notewell.memory import Memory, open_memory
@@ -41,9 +41,9 @@ def plain_of(server: FakeBatches, dims: int | None = 8, path: str = "") -> Remot
     """`dims` None: it has to ask, and remembers for no other."""
     remote = RemoteSettings(base_url=server.url("openai") + path)
     settings = EmbedderSettings(provider="openai", dims=dims, remote=remote)
-    runtime = Runtime(sleep=lambda _: None, known_dims=KnownDims(None), cooldown_s=0.0)
+    runtime = Runtime(sleep=lambda _: None, dims_cache=DimsCache(None), cooldown_s=0.0)
     return open_remote(
-        REMOTE["openai"], settings, KeySources(), runtime, model="some-model"
+        REMOTE_PROVIDERS["openai"], settings, KeySources(), runtime, model="some-model"
     ).embedder
 
 
@@ -59,10 +59,10 @@ def test_an_index_is_filled_by_a_job_and_says_how_far_it_is(
 ) -> None:
     embedder = BatchEmbedder(
         plain_of(server),
-        BATCH_APIS["openai"],
+        batch_api("openai"),
         JobFolder(tmp_path / "jobs"),
         BatchSettings(enabled=True),
-        least_texts=2,
+        min_texts=2,
     )
     heard: list[Progress] = []
     with memory_of(workspace, embedder) as memory:

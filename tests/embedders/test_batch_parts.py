@@ -11,22 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.embedders.batch.api import BatchFailed
-from notewell.embedders.batch.breaker import BatchSwitch
-from notewell.embedders.batch.gemini import GEMINI_BATCH
-from notewell.embedders.batch.openai import OPENAI_BATCH
-from notewell.embedders.batch.plan import JobLimits, plan_jobs
-from notewell.embedders.batch.runner import poll_pause_s
+from notewell.embedders.batch.embedder import JobLimits, plan_jobs
+from notewell.embedders.batch.runner import BatchFailed, poll_pause_s
 from notewell.embedders.batch.store import MAX_JOBS, JobFolder, StoredJob, covered
-from notewell.embedders.batch.voyage import VOYAGE_BATCH
-from notewell.embedders.provider import Request, Target
+from notewell.embedders.batch.workers import BatchBreaker
+from notewell.embedders.providers.gemini import GEMINI_BATCH
+from notewell.embedders.providers.openai import OPENAI_BATCH
+from notewell.embedders.providers.provider import Endpoint, HttpRequest
+from notewell.embedders.providers.voyage import VOYAGE_BATCH
 from notewell.embedders.settings import BatchSettings
 from notewell.errors import BadSetting
 
-OPENAI = Target("https://api.openai.com/v1", "text-embedding-3-small", 256, own_address=True)
-VOYAGE = Target("https://api.voyageai.com/v1", "voyage-4-large", 512, own_address=True)
+OPENAI = Endpoint("https://api.openai.com/v1", "text-embedding-3-small", 256, own_address=True)
+VOYAGE = Endpoint("https://api.voyageai.com/v1", "voyage-4-large", 512, own_address=True)
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
-GEMINI = Target(GOOGLE, "gemini-embedding-001", 768, own_address=True)
+GEMINI = Endpoint(GOOGLE, "gemini-embedding-001", 768, own_address=True)
 KEYS = [
     "id",
     "name",
@@ -76,14 +75,14 @@ def test_looks_at_a_job_come_less_and_less_often() -> None:
 
 
 def test_the_switch_goes_off_once_and_keeps_its_reason() -> None:
-    switch = BatchSwitch()
+    switch = BatchBreaker()
     for why in ("one", "two", "three"):
         switch.failed(BatchFailed(why))
     assert switch.state.off_because == "2 batch jobs failed, the last one: two"
     assert (switch.state.failures, switch.state.last_failure) == (3, "three")
-    at_once = BatchSwitch()
+    at_once = BatchBreaker()
     at_once.failed(BatchFailed("no such address", lasting=True))
-    assert at_once.is_off
+    assert at_once.is_open
 
 
 @pytest.mark.parametrize(
@@ -151,7 +150,7 @@ def test_the_folder_does_not_grow_for_ever(tmp_path: Path) -> None:
 # -- the wire ------------------------------------------------------------------------------------
 
 
-def parts(request: Request) -> list[tuple[str, str, bytes]]:
+def parts(request: HttpRequest) -> list[tuple[str, str, bytes]]:
     """Of a body of several parts: disposition, type and content, read by somebody else's code."""
     head = f"Content-Type: {request.content_type}\r\n\r\n".encode()
     message = email.message_from_bytes(head + request.body)
@@ -189,15 +188,15 @@ def test_openai_is_sent_what_its_reference_asks_for() -> None:
             b'{"x":1}\n',
         ),
     ]
-    assert OPENAI_BATCH.create(OPENAI, "file-1") == Request(
+    assert OPENAI_BATCH.create(OPENAI, "file-1") == HttpRequest(
         "https://api.openai.com/v1/batches",
         {"input_file_id": "file-1", "endpoint": "/v1/embeddings", "completion_window": "24h"},
     )
-    assert OPENAI_BATCH.status(OPENAI, "batch_1") == Request(
+    assert OPENAI_BATCH.status(OPENAI, "batch_1") == HttpRequest(
         "https://api.openai.com/v1/batches/batch_1", None, method="GET"
     )
     assert OPENAI_BATCH.cancel(OPENAI, "batch_1").url.endswith("/batches/batch_1/cancel")
-    assert OPENAI_BATCH.download(OPENAI, "file-2") == Request(
+    assert OPENAI_BATCH.download(OPENAI, "file-2") == HttpRequest(
         "https://api.openai.com/v1/files/file-2/content", None, method="GET"
     )
     assert OPENAI_BATCH.status(OPENAI, "../keys").url.endswith("/batches/..%2Fkeys")
@@ -237,7 +236,7 @@ def test_gemini_has_its_files_beside_the_api() -> None:
     (_, kind, about), (_, file_kind, file) = parts(upload)
     assert (kind, file_kind, file) == ("application/json", "application/jsonl", b'{"x":1}\n')
     assert json.loads(about)["file"]["mimeType"] == "application/jsonl"
-    assert GEMINI_BATCH.create(GEMINI, "files/1") == Request(
+    assert GEMINI_BATCH.create(GEMINI, "files/1") == HttpRequest(
         f"{host}/v1beta/models/gemini-embedding-001:asyncBatchEmbedContent",
         {"batch": {"displayName": "notewell", "inputConfig": {"fileName": "files/1"}}},
     )
@@ -245,7 +244,7 @@ def test_gemini_has_its_files_beside_the_api() -> None:
     assert GEMINI_BATCH.cancel(GEMINI, "batches/1").url == f"{host}/v1beta/batches/1:cancel"
     download = GEMINI_BATCH.download(GEMINI, "files/out")
     assert download.url == f"{host}/download/v1beta/files/out:download?alt=media"
-    gateway = Target("https://gateway.example/v1beta", "m", None, own_address=False)
+    gateway = Endpoint("https://gateway.example/v1beta", "m", None, own_address=False)
     download = GEMINI_BATCH.download(gateway, "files/out")
     assert download.url == "https://gateway.example/v1beta/files/out:download?alt=media"
 

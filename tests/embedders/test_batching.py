@@ -14,12 +14,12 @@ from notewell.embedders.batching import (
     GOOD_IN_A_ROW,
     Batching,
     LearnedLimits,
-    Limits,
+    RequestLimits,
     estimated_tokens,
     plan,
 )
-from notewell.embedders.deadline import Deadline
-from notewell.embedders.split_oversized import DEEPEST, cut
+from notewell.embedders.retrying import Deadline
+from notewell.embedders.vectors import MAX_SPLIT_DEPTH, split_in_half
 from notewell.errors import EmbedderFailed, TextTooLarge
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
@@ -62,7 +62,7 @@ class Server:
         return self.model.embed(texts, kind)
 
 
-def batching(server: Server, limits: Limits, concurrency: int = 4) -> Batching:
+def batching(server: Server, limits: RequestLimits, concurrency: int = 4) -> Batching:
     return Batching(server, limits, concurrency, lambda: Deadline(10.0, lambda: 0.0))
 
 
@@ -74,7 +74,7 @@ def batching(server: Server, limits: Limits, concurrency: int = 4) -> Batching:
 def test_a_plan_has_every_text_once_in_order_and_within_the_limits(
     tokens: list[int], items: int, most: int
 ) -> None:
-    batches = plan(range(len(tokens)), tokens, Limits(items, most))
+    batches = plan(range(len(tokens)), tokens, RequestLimits(items, most))
     assert [number for batch in batches for number in batch] == list(range(len(tokens)))
     for batch in batches:
         assert len(batch) <= items
@@ -94,14 +94,16 @@ def test_texts_come_back_in_order_whatever_the_server_takes(
     texts: list[str], most_texts: int, items: int, concurrency: int
 ) -> None:
     server = Server(most_texts)
-    vectors = batching(server, Limits(items, 20), concurrency).embed(texts, "document", None)
+    vectors = batching(server, RequestLimits(items, 20), concurrency).embed(
+        texts, "document", None
+    )
     assert np.array_equal(vectors, HashEmbedder().embed(texts, "document"))
     assert server.most_under_way <= concurrency
 
 
 def test_what_the_server_takes_is_learned_and_kept() -> None:
     server = Server(most_texts=10)
-    stack = batching(server, Limits(64, 10**6), concurrency=1)
+    stack = batching(server, RequestLimits(64, 10**6), concurrency=1)
     texts = [f"text {n}" for n in range(64)]
     stack.embed(texts, "document", None)
     assert server.sizes == [64, 32, 16, *[8] * 8]
@@ -117,14 +119,14 @@ def test_requests_go_out_together_but_never_more_than_allowed() -> None:
     server = Server()
     server.meet = threading.Barrier(3)  # Nobody gets through before three are there.
     texts = [f"text {n}" for n in range(9)]
-    batching(server, Limits(1, 100), concurrency=3).embed(texts, "document", None)
+    batching(server, RequestLimits(1, 100), concurrency=3).embed(texts, "document", None)
     assert server.most_under_way == 3
 
 
 def test_two_calls_at_once_share_the_allowance() -> None:
     server = Server()
     server.meet = threading.Barrier(2)
-    stack = batching(server, Limits(1, 100), concurrency=2)
+    stack = batching(server, RequestLimits(1, 100), concurrency=2)
     texts = [f"text {n}" for n in range(4)]
     calls = [
         threading.Thread(target=stack.embed, args=(texts, "document", None)) for _ in range(2)
@@ -140,7 +142,7 @@ def test_two_calls_at_once_share_the_allowance() -> None:
 def test_one_text_that_is_refused_does_not_shrink_what_comes_after() -> None:
     server = Server()
     server.poison = "text 20"
-    stack = batching(server, Limits(32, 10**6), concurrency=1)
+    stack = batching(server, RequestLimits(32, 10**6), concurrency=1)
     texts = [f"text {n}" for n in range(32)]
     with pytest.raises(TextTooLarge) as caught:
         stack.embed(texts, "document", None)
@@ -155,7 +157,7 @@ def test_one_text_that_is_refused_does_not_shrink_what_comes_after() -> None:
 def test_a_text_that_is_too_long_gets_the_mean_of_its_parts() -> None:
     server = Server(most_chars=900)
     text = " ".join(f"word{n:04}" for n in range(200))
-    (vector,) = batching(server, Limits(8, 10**6)).embed([text], "document", None)
+    (vector,) = batching(server, RequestLimits(8, 10**6)).embed([text], "document", None)
     (whole,) = HashEmbedder().embed([text], "document")
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
     assert float(vector @ whole) > 0.8
@@ -165,15 +167,15 @@ def test_a_text_that_is_too_long_gets_the_mean_of_its_parts() -> None:
 def test_a_text_that_no_cutting_helps_is_refused_after_a_few_tries() -> None:
     server = Server(most_chars=1)
     with pytest.raises(TextTooLarge):
-        batching(server, Limits(8, 10**6)).embed(["long " * 10_000], "document", None)
-    assert len(server.sizes) == 1 + DEEPEST
+        batching(server, RequestLimits(8, 10**6)).embed(["long " * 10_000], "document", None)
+    assert len(server.sizes) == 1 + MAX_SPLIT_DEPTH
     with pytest.raises(TextTooLarge):
-        batching(server, Limits(8, 10**6)).embed(["short"], "document", None)
+        batching(server, RequestLimits(8, 10**6)).embed(["short"], "document", None)
 
 
 @given(st.text(min_size=2))
 def test_a_cut_loses_nothing(text: str) -> None:
-    first, second = cut(text)
+    first, second = split_in_half(text)
     assert first + second == text
     assert first
     assert second
@@ -183,7 +185,7 @@ def test_an_error_that_nobody_foresaw_is_raised_and_not_lost_with_its_thread() -
     def ask(texts: Sequence[str], kind: Kind, deadline: Deadline) -> Vectors:
         raise ZeroDivisionError
 
-    stack = Batching(ask, Limits(1, 10), 4, lambda: Deadline(1.0, lambda: 0.0))
+    stack = Batching(ask, RequestLimits(1, 10), 4, lambda: Deadline(1.0, lambda: 0.0))
     with pytest.raises(ZeroDivisionError):
         stack.embed(["a", "b", "c"], "document", None)
 
@@ -195,19 +197,19 @@ def test_after_a_failure_no_further_batch_is_begun() -> None:
         asked.extend(texts)
         raise EmbedderFailed("fake", "no")
 
-    stack = Batching(ask, Limits(1, 10), 1, lambda: Deadline(1.0, lambda: 0.0))
+    stack = Batching(ask, RequestLimits(1, 10), 1, lambda: Deadline(1.0, lambda: 0.0))
     with pytest.raises(EmbedderFailed):
         stack.embed(["a", "b", "c"], "document", None)
     assert asked == ["a"]
 
 
 def test_learned_limits_recover_to_where_they_began_and_not_further() -> None:
-    limits = LearnedLimits(Limits(10, 100))
+    limits = LearnedLimits(RequestLimits(10, 100))
     limits.too_large(10, 100)
-    assert limits.now == Limits(5, 50)
+    assert limits.now == RequestLimits(5, 50)
     for _ in range(GOOD_IN_A_ROW * 3):
         limits.went_through()
-    assert limits.now == Limits(10, 100)
+    assert limits.now == RequestLimits(10, 100)
 
 
 def test_chinese_counts_a_token_a_character() -> None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.embedders.provider import NotRows
-from notewell.embedders.validate import unit_vectors
+from notewell.embedders.vectors import NotRows, unit_vectors
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 

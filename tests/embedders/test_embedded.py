@@ -12,6 +12,7 @@ import pytest
 
 from notewell.embedders import embedded, open_embedded
 from notewell.embedders.embedded import EmbeddedEmbedder
+from notewell.embedders.vectors import unit_vector
 from notewell.errors import BadSetting, EmbedderFailed, EmbedderMissing
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def test_a_long_question_keeps_its_prefix_in_every_window(embedder: EmbeddedEmbe
 
 
 def test_a_text_without_end_costs_no_more_than_eight_windows(embedder: EmbeddedEmbedder) -> None:
-    windows = list(embedder._loaded()._windows("note " * 100_000, ""))
+    windows = list(embedder._model.get()._windows("note " * 100_000, ""))
     assert [len(window) for window in windows] == [512] * embedded.MAX_WINDOWS
 
 
@@ -127,13 +128,13 @@ def test_what_the_runtime_raises_becomes_our_own_error(
     with pytest.raises(EmbedderFailed, match="does not load"):
         embedded._Model(tmp_path, threads=1)
     with pytest.raises(EmbedderFailed, match="did not run"):
-        embedder._loaded()._window_vector([10**9])
+        embedder._model.get()._window_vector([10**9])
 
 
 @pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
 def test_a_vector_without_direction_is_refused(bad: float) -> None:
     with pytest.raises(EmbedderFailed, match="length"):
-        embedded._unit(np.full(384, bad, dtype=np.float32))
+        unit_vector(np.full(384, bad, dtype=np.float32), "embedded")
 
 
 def test_the_door_looks_into_the_package_first_and_then_where_models_are_pulled_to(
@@ -141,7 +142,7 @@ def test_the_door_looks_into_the_package_first_and_then_where_models_are_pulled_
 ) -> None:
     opened = open_embedded(tmp_path)
     assert isinstance(opened, EmbeddedEmbedder)
-    assert opened._folders == (weights_folder, tmp_path / "arctic-embed-s")
+    assert opened._model._folders == (weights_folder, tmp_path / "arctic-embed-s")
     assert opened.embed([QUESTION], "query").shape == (1, opened.facts.dims)
 
 

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.embedders.fake_batch import FakeBatches
+from tests.embedders.fake_batch import FakeBatches, batch_api
 from tests.embedders.fake_server import vector_of
 from tests.embedders.test_cached import Shelf
 
 from notewell.embedders import Cached
-from notewell.embedders.batch import BATCH_APIS, BatchEmbedder, JobFolder
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.api_keys import KeySources
+from notewell.embedders.batch import BatchEmbedder, JobFolder
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote import RemoteEmbedder
+from notewell.embedders.remote_plan import Runtime, open_remote
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderRefused
 from notewell.index.sqlite import count_entries
@@ -50,7 +51,7 @@ def plain_of(url: str, concurrency: int = 1) -> RemoteEmbedder:
     )
     runtime = Runtime(sleep=lambda _: None)
     return open_remote(
-        REMOTE["openai"], settings, KeySources(), runtime, model="some-model"
+        REMOTE_PROVIDERS["openai"], settings, KeySources(), runtime, model="some-model"
     ).embedder
 
 
@@ -92,10 +93,10 @@ def test_a_job_is_forgotten_as_soon_as_its_vectors_are_kept(
     jobs = tmp_path / "jobs"
     embedder = BatchEmbedder(
         plain_of(server.url("openai")),
-        BATCH_APIS["openai"],
+        batch_api("openai"),
         JobFolder(jobs),
         BatchSettings(enabled=True, concurrency=1),
-        least_texts=2,
+        min_texts=2,
         job_texts=3,
     )
     ended: list[int] = []

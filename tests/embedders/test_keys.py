@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from notewell.core import Secret
-from notewell.embedders.keys import KeySources, read_keyring
+from notewell.embedders.api_keys import KeySources, read_keyring
 from notewell.errors import EmbedderMissing
 
 KEY = "sk-canary-0123456789"

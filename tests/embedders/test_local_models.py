@@ -17,7 +17,7 @@ import pytest
 from notewell.cli import model as command
 from notewell.embedders import weights
 from notewell.embedders.local import DEFAULT_MODEL
-from notewell.embedders.models import listed, pull
+from notewell.embedders.models import list_models, pull_model
 from notewell.errors import BadRequest, EmbedderMissing
 
 CONTENT = b"GGUF" + bytes(1000)
@@ -59,8 +59,8 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_model_is_listed_whether_it_is_here_or_not(hub: str, tmp_path: Path) -> None:
-    pull(tmp_path, URI + "#v2", hub=hub)
-    states = {state.name: state for state in listed(tmp_path)}
+    pull_model(tmp_path, URI + "#v2", hub=hub)
+    states = {state.name: state for state in list_models(tmp_path)}
     assert set(states) == {
         *(model.name for model in weights.MODELS),
         DEFAULT_MODEL,
@@ -76,29 +76,29 @@ def test_every_model_is_listed_whether_it_is_here_or_not(hub: str, tmp_path: Pat
 
 def test_a_model_of_the_hub_is_pulled_once_and_progress_is_told(hub: str, tmp_path: Path) -> None:
     seen: list[int] = []
-    done = pull(tmp_path, URI, hub=hub, progress=lambda have, _: seen.append(have))
+    done = pull_model(tmp_path, URI, hub=hub, progress=lambda have, _: seen.append(have))
     assert done == f"put {URI} into {tmp_path / 'someone' / 'tiny' / 'tiny.gguf'}"
     assert seen[-1] == len(CONTENT)
-    assert "already there" in pull(tmp_path, URI, hub=hub)
+    assert "already there" in pull_model(tmp_path, URI, hub=hub)
 
 
 def test_without_a_name_the_model_of_the_wheel_is_meant(
     tmp_path: Path, weights_folder: Path
 ) -> None:
-    assert pull(tmp_path) == f"arctic-embed-s is already there and sound: {weights_folder}"
+    assert pull_model(tmp_path) == f"arctic-embed-s is already there and sound: {weights_folder}"
 
 
 @pytest.mark.usefixtures("nowhere")
 def test_a_model_that_cannot_be_had_is_told_with_the_next_step(tmp_path: Path) -> None:
     with pytest.raises(EmbedderMissing, match=r"use-multilingual-v3.*try again with a connection"):
-        pull(tmp_path, "use-multilingual-v3")
+        pull_model(tmp_path, "use-multilingual-v3")
     with pytest.raises(EmbedderMissing, match="embeddinggemma"):
-        pull(tmp_path, "local", hub="http://127.0.0.1:1")
+        pull_model(tmp_path, "local", hub="http://127.0.0.1:1")
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="known: arctic-embed-s, use-multilingual-v3, local, hf:"):
-        pull(tmp_path, "gpt")
+        pull_model(tmp_path, "gpt")
 
 
 def test_a_model_is_looked_for_in_the_package_first(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
+from notewell.embedders.api_keys import KeySources
 from notewell.embedders.connection import _Attempt, _proxy_for
-from notewell.embedders.dims_cache import KnownDims
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote import RemoteEmbedder
+from notewell.embedders.remote_plan import DimsCache, Runtime, open_remote
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderFailed, EmbedderRefused
 
@@ -37,14 +37,14 @@ def opened(
         provider=provider, dims=dims, remote=RemoteSettings(base_url=server.url(provider))
     )
     return open_remote(
-        REMOTE[provider], settings, KeySources(), runtime or Runtime(), model=model
+        REMOTE_PROVIDERS[provider], settings, KeySources(), runtime or Runtime(), model=model
     ).embedder
 
 
 def test_the_dims_of_an_unknown_model_are_asked_for_once_and_remembered(
     server: FakeProvider, tmp_path: Path
 ) -> None:
-    runtime = Runtime(known_dims=KnownDims(tmp_path / "models"))
+    runtime = Runtime(dims_cache=DimsCache(tmp_path / "models"))
     first = opened(server, runtime=runtime)
     assert first.missing() is None
     assert server.seen == []
@@ -56,10 +56,10 @@ def test_the_dims_of_an_unknown_model_are_asked_for_once_and_remembered(
 
 
 def test_when_the_dims_change_they_are_forgotten(server: FakeProvider, tmp_path: Path) -> None:
-    runtime = Runtime(known_dims=KnownDims(tmp_path))
+    runtime = Runtime(dims_cache=DimsCache(tmp_path))
     assert opened(server, runtime=runtime).facts.dims == 8
     server.dims = 5
-    with pytest.raises(EmbedderFailed, match="another model"):
+    with pytest.raises(EmbedderFailed, match="has the model changed"):
         opened(server, runtime=runtime).embed(["x"], "document")
     assert opened(server, runtime=runtime).facts.dims == 5
 
@@ -81,19 +81,19 @@ def test_a_model_that_cannot_be_asked_has_no_dims_yet_and_two_seconds_are_not_sp
 )
 def test_a_damaged_memory_of_dims_is_no_memory(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "dims.json").write_bytes(content)
-    known = KnownDims(tmp_path)
+    known = DimsCache(tmp_path)
     assert known.get("k") is None
     known.put("k", 9)
-    assert KnownDims(tmp_path).get("k") == 9
+    assert DimsCache(tmp_path).get("k") == 9
     known.put("k", None)
-    assert KnownDims(tmp_path).get("k") is None
+    assert DimsCache(tmp_path).get("k") is None
 
 
 def test_a_place_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
-    KnownDims(blocked).put("k", 9)
-    assert KnownDims(blocked).get("k") is None
+    DimsCache(blocked).put("k", 9)
+    assert DimsCache(blocked).get("k") is None
 
 
 def test_usage_counts_what_was_sent_and_served(server: FakeProvider) -> None:
@@ -263,7 +263,7 @@ def test_requests_go_through_the_proxy(
         provider="ollama", remote=RemoteSettings(base_url="http://far.example/openai/v1")
     )
     embedder = open_remote(
-        REMOTE["openai-compatible"], settings, KeySources(), Runtime(), model="m"
+        REMOTE_PROVIDERS["openai-compatible"], settings, KeySources(), Runtime(), model="m"
     ).embedder
     assert embedder.embed(["x"], "query").shape == (1, 8)
     (seen,) = server.seen

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.api_keys import KeySources
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote import RemoteEmbedder
+from notewell.embedders.remote_plan import Runtime, open_remote
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.errors import QuotaExhausted
 from notewell.memory import Memory, open_memory
@@ -39,7 +40,11 @@ def embedder_of(server: FakeProvider) -> RemoteEmbedder:
         remote=RemoteSettings(base_url=server.url("openai-compatible")),
     )
     return open_remote(
-        REMOTE["openai-compatible"], settings, KeySources(), Runtime(), model="some-model"
+        REMOTE_PROVIDERS["openai-compatible"],
+        settings,
+        KeySources(),
+        Runtime(),
+        model="some-model",
     ).embedder
 
 
@@ -62,7 +67,7 @@ def test_a_search_has_its_keyword_answer_within_two_seconds_when_the_provider_ha
         assert len(server.seen) == requests  # The cool-down asks nobody, so it waits for nobody.
     assert first.mode == second.mode == "keyword"
     assert first.hits[0].path == second.hits[0].path == "memory/2026-11-04.md"
-    assert "not in time" in (first.notice or "")
+    assert "timeout" in (first.notice or "")
     assert second.notice == first.notice
     assert RemoteSettings().query_timeout_s < 2.0
     assert waited < 60.0  # The provider hangs for longer; a loaded machine adds to the timeout.

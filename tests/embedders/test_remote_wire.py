@@ -13,19 +13,21 @@ import pytest
 from tests.embedders.fake_server import FakeProvider
 
 from notewell.core import Secret
-from notewell.embedders.gemini import GEMINI
-from notewell.embedders.gemini import told as gemini_told
-from notewell.embedders.keys import KeySources
-from notewell.embedders.ollama import OLLAMA
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.openai import OPENAI, OPENAI_COMPATIBLE
-from notewell.embedders.openai import told as openai_told
-from notewell.embedders.prompts import prompts_of
-from notewell.embedders.provider import NotRows, Provider, Target
-from notewell.embedders.remote import RemoteEmbedder, Runtime
+from notewell.embedders.api_keys import KeySources
+from notewell.embedders.providers.gemini import GEMINI
+from notewell.embedders.providers.gemini import error_facts as gemini_error_facts
+from notewell.embedders.providers.ollama import OLLAMA
+from notewell.embedders.providers.openai import OPENAI, OPENAI_COMPATIBLE
+from notewell.embedders.providers.openai import error_facts as openai_error_facts
+from notewell.embedders.providers.prompts import prompts_of
+from notewell.embedders.providers.provider import Endpoint, Provider
+from notewell.embedders.providers.voyage import VOYAGE
+from notewell.embedders.providers.voyage import error_facts as voyage_error_facts
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote import RemoteEmbedder
+from notewell.embedders.remote_plan import Runtime, open_remote
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
-from notewell.embedders.voyage import VOYAGE
-from notewell.embedders.voyage import told as voyage_told
+from notewell.embedders.vectors import NotRows
 from notewell.ports import Kind
 
 TEXTS = ["first", "日本 “quoted”\n\ttab"]
@@ -46,10 +48,12 @@ def opened(
         headers={"X-Project": Secret("p1")},
     )
     settings = EmbedderSettings(provider=provider, dims=dims, remote=remote)
-    return open_remote(REMOTE[provider], settings, KeySources(), Runtime(), model=model).embedder
+    return open_remote(
+        REMOTE_PROVIDERS[provider], settings, KeySources(), Runtime(), model=model
+    ).embedder
 
 
-def body_of(provider: Provider, target: Target, kind: Kind) -> Any:
+def body_of(provider: Provider, target: Endpoint, kind: Kind) -> Any:
     return provider.request(target, TEXTS, kind).body
 
 
@@ -149,7 +153,9 @@ def test_a_request_is_what_the_provider_documents(
 
 
 def test_openai_itself_is_asked_for_base64_and_at_its_own_length_for_nothing() -> None:
-    target = Target("https://api.openai.com/v1", "text-embedding-3-small", None, own_address=True)
+    target = Endpoint(
+        "https://api.openai.com/v1", "text-embedding-3-small", None, own_address=True
+    )
     assert body_of(OPENAI, target, "query") == {
         "model": "text-embedding-3-small",
         "input": TEXTS,
@@ -170,8 +176,8 @@ def test_a_vector_that_is_no_base64_is_refused(row: str) -> None:
 
 
 def test_the_questions_and_notes_of_gemini_have_task_types_or_words_before_them() -> None:
-    plain = Target("http://g", "gemini-embedding-001", None, own_address=True)
-    newer = Target("http://g", "models/gemini-embedding-2", None, own_address=True)
+    plain = Endpoint("http://g", "gemini-embedding-001", None, own_address=True)
+    newer = Endpoint("http://g", "models/gemini-embedding-2", None, own_address=True)
     tasks = [
         body_of(GEMINI, plain, kind)["requests"][0]["taskType"] for kind in ("query", "document")
     ]
@@ -187,14 +193,14 @@ def test_the_questions_and_notes_of_gemini_have_task_types_or_words_before_them(
 
 
 def test_a_model_name_cannot_change_the_address() -> None:
-    target = Target("http://g/v1", "x/../../secret?a=b", None, own_address=False)
+    target = Endpoint("http://g/v1", "x/../../secret?a=b", None, own_address=False)
     assert GEMINI.request(target, ["x"], "query").url == (
         "http://g/v1/models/x%2F..%2F..%2Fsecret%3Fa%3Db:batchEmbedContents"
     )
 
 
 def test_the_openai_door_of_ollama_is_understood_as_its_own() -> None:
-    target = Target("http://127.0.0.1:11434/v1", "m", None, own_address=False)
+    target = Endpoint("http://127.0.0.1:11434/v1", "m", None, own_address=False)
     assert OLLAMA.request(target, ["x"], "query").url == "http://127.0.0.1:11434/api/embed"
 
 
@@ -270,7 +276,7 @@ def test_a_model_gets_the_words_it_was_trained_with(model: str, query: str, docu
 def test_openai_is_understood_by_its_codes(
     status: int, error: Any, too_large: bool, quota: bool, bad_key: bool
 ) -> None:
-    told = openai_told(status, {"error": error})
+    told = openai_error_facts(status, {"error": error})
     assert (told.too_large, told.out_of_quota, told.bad_key) == (too_large, quota, bad_key)
 
 
@@ -281,7 +287,7 @@ def google(kind: str, **fields: Any) -> dict[str, Any]:
 def test_gemini_is_understood_by_its_details() -> None:
     def told(*details: Any) -> Any:
         error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": list(details)}
-        return gemini_told(429, {"error": error})
+        return gemini_error_facts(429, {"error": error})
 
     a_day = google(
         "QuotaFailure", violations=[{"quotaId": "EmbedContentRequestsPerDayPerProjectPerModel"}]
@@ -301,7 +307,7 @@ def test_gemini_is_understood_by_its_details() -> None:
 )
 def test_no_shape_of_an_error_breaks_the_reading_of_it(provider: Provider, body: Any) -> None:
     for status in (400, 404, 413, 429, 500):
-        assert provider.told(status, body).too_large in (True, False)
+        assert provider.error_facts(status, body).too_large in (True, False)
 
 
 @pytest.mark.parametrize("provider", [OPENAI, GEMINI, VOYAGE, OLLAMA])
@@ -325,12 +331,12 @@ def test_an_answer_of_another_shape_is_refused(provider: Provider, body: Any) ->
 
 
 def test_voyage_is_understood_by_its_status_alone() -> None:
-    assert voyage_told(400, {"detail": "any words"}).too_large
-    assert not voyage_told(429, {"detail": "too many tokens in this batch"}).too_large
+    assert voyage_error_facts(400, {"detail": "any words"}).too_large
+    assert not voyage_error_facts(429, {"detail": "too many tokens in this batch"}).too_large
 
 
 def test_the_tables_of_models_agree_with_themselves() -> None:
-    for provider in REMOTE.values():
+    for provider in REMOTE_PROVIDERS.values():
         assert (
             provider.default_model is None
             or not provider.models

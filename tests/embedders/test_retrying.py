@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.core import Secret
-from notewell.embedders.deadline import Deadline
-from notewell.embedders.error_mapping import MAY_PASS, fault, retry_after_s
-from notewell.embedders.http_client import Reply
-from notewell.embedders.provider import Told
-from notewell.embedders.retrying import Retrying, RetryPolicy, pause_s
+from notewell.embedders.error_mapping import RETRYABLE_STATUSES, error_for, retry_after_s
+from notewell.embedders.http_client import HttpReply
+from notewell.embedders.providers.provider import ErrorFacts
+from notewell.embedders.retrying import Deadline, Retrying, RetryPolicy, pause_s
 from notewell.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
@@ -70,7 +69,7 @@ def test_what_the_provider_asks_for_is_waited() -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 418, 422, 429, 500, 503, 529])
 def test_only_statuses_that_may_pass_are_asked_again(status: int) -> None:
     pause = pause_s(EmbedderFailed("p", "x", http_status=status), 1, RetryPolicy(), 0.5)
-    assert (pause is not None) == (status in MAY_PASS)
+    assert (pause is not None) == (status in RETRYABLE_STATUSES)
 
 
 def test_an_unusable_answer_is_paid_for_once() -> None:
@@ -102,13 +101,15 @@ def test_no_pause_is_longer_than_the_longest(tried: int, random: float) -> None:
 def test_the_wait_asked_for_is_read_from_header_or_body(
     header: str | None, date: str | None, seconds: float
 ) -> None:
-    reply = Reply(429, None, retry_after=header, date=date)
-    assert retry_after_s(reply, Told(retry_after_s=2.0)) == seconds
+    reply = HttpReply(429, None, retry_after=header, date=date)
+    assert retry_after_s(reply, ErrorFacts(retry_after_s=2.0)) == seconds
 
 
 def test_a_message_is_one_short_line_without_what_we_sent() -> None:
-    told = Told(message="no\nsuch \x1b[31mthing for sk-12345678 " + "x" * 500)
-    error = fault("p", Reply(500, None), told, [Secret("Bearer sk-12345678"), Secret("ab")])
+    facts = ErrorFacts(message="no\nsuch \x1b[31mthing for sk-12345678 " + "x" * 500)
+    error = error_for(
+        "p", HttpReply(500, None), facts, [Secret("Bearer sk-12345678"), Secret("ab")]
+    )
     assert str(error).startswith(
         "the 'p' embedder failed: HTTP 500: no such [31mthing for [key] xxx"
     )
@@ -116,5 +117,5 @@ def test_a_message_is_one_short_line_without_what_we_sent() -> None:
 
 
 def test_about_a_key_the_provider_is_not_quoted() -> None:
-    told = Told(message="Incorrect API key provided: sk-pr****5678", code="invalid_api_key")
-    assert "5678" not in str(fault("p", Reply(401, None), told, []))
+    facts = ErrorFacts(message="Incorrect API key provided: sk-pr****5678", code="invalid_api_key")
+    assert "5678" not in str(error_for("p", HttpReply(401, None), facts, []))

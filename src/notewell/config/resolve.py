@@ -212,16 +212,16 @@ def _unknown_providers(
     values: dict[str, Value], known: set[str], *, openclaw: bool
 ) -> list[Finding]:
     """A provider is one of ours or one the user named; OpenClaw has more, which we leave."""
-    from notewell.config.keys_search import PROVIDERS
     from notewell.config.validate import did_you_mean
+    from notewell.embedders import PROVIDER_NAMES
 
     findings = []
     for key in ("memorySearch.provider", "memorySearch.fallback"):
         told = values[key]
-        if told.value.lower() in PROVIDERS:
+        if told.value.lower() in PROVIDER_NAMES:
             values[key] = told._replace(value=told.value.lower())
         elif told.value not in known:
-            message = f"{told.value!r} is no provider{did_you_mean(told.value, PROVIDERS)}"
+            message = f"{told.value!r} is no provider{did_you_mean(told.value, PROVIDER_NAMES)}"
             if openclaw:
                 message = f"Notewell has no provider {told.value!r}; the default holds"
                 values[key] = told._replace(value="none" if "fallback" in key else "auto")

@@ -108,7 +108,7 @@ def settings_of(agent: AgentConfig, provider_keys: Mapping[str, Secret]) -> Sett
         capture=CaptureSettings(**_group(fields, "capture")),
         embedder=_embedder(fields, provider_keys),
         qmd=_qmd(agent.values, fields),
-        entries=_entries(agent.values, fields),
+        entries=_entries(fields),
         fallback_engine=fields["fallback_engine"],
         citations=fields["citations"],
         off_because=agent.off_because,
@@ -171,12 +171,12 @@ def _qmd(values: Mapping[str, Any], fields: Mapping[str, Any]) -> QmdSettings | 
     return QmdSettings(**{**_group(fields, "qmd"), "scope": scope})
 
 
-def _entries(values: Mapping[str, Any], fields: Mapping[str, Any]) -> LanceSettings | None:
-    if not values["plugins.entries.memory-lancedb.enabled"]:
+def _entries(fields: Mapping[str, Any]) -> LanceSettings | None:
+    if not fields["entries.enabled"]:
         return None
     from notewell.entries import LanceSettings
 
-    return LanceSettings(enabled=True, **_group(fields, "entries"))
+    return LanceSettings(**_group(fields, "entries"))
 
 
 def _extra_paths(paths: Iterable[tuple[str, str | None]]) -> tuple[ExtraPath, ...]:

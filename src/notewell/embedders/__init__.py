@@ -1,22 +1,29 @@
-"""Text to vectors. The door of the room: choose an embedder by its provider's name.
+"""Text to vectors.
 
-choose_embedder(settings, …)   the one the settings ask for, with the decision; loads nothing yet
-Cached(embedder, cache)        the same, never paying twice
-
-`notewell.embedders.models` fetches and lists models.
+EmbedderSelection(settings, …)   the embedder in use, with its fallback        selection.py
+Cached(embedder, cache)          the same embedder, never paying twice         cached.py
+PROVIDERS                        the one list of providers                     registry.py
+providers/                       one file for each remote provider's wire format
+remote.py, batch/                the layers around any remote provider
+embedded.py, local.py            models that run on this machine
+pull_model(…), list_models(…)    fetch and list those models                   models.py
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.embedders.cached import Cached, is_sound
-    from notewell.embedders.choose import SwitchTo, after_failure
-    from notewell.embedders.decision import Chosen, Decision
-    from notewell.embedders.keys import KeySources
-    from notewell.embedders.models import ModelState, listed, pull
-    from notewell.embedders.open_remote import REMOTE
-    from notewell.embedders.remote import RemoteEmbedder, Runtime
-    from notewell.embedders.selection import choose_embedder, open_embedded
+    from notewell.embedders.api_keys import KeySources
+    from notewell.embedders.cached import Cached
+    from notewell.embedders.models import ModelState, list_models, pull_model
+    from notewell.embedders.registry import PROVIDER_NAMES, PROVIDERS, REMOTE_PROVIDERS
+    from notewell.embedders.remote import RemoteEmbedder
+    from notewell.embedders.remote_plan import Runtime, open_remote
+    from notewell.embedders.selection import (
+        Decision,
+        EmbedderSelection,
+        choose_embedder,
+        open_embedded,
+    )
     from notewell.embedders.settings import (
         BatchSettings,
         EmbedderSettings,
@@ -24,21 +31,22 @@ if TYPE_CHECKING:
         RemoteSettings,
     )
     from notewell.embedders.usage import CacheTally, Usage, usage_of
+    from notewell.embedders.vectors import is_sound
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "cached": "Cached is_sound",
-            "choose": "SwitchTo after_failure",
-            "decision": "Chosen Decision",
-            "keys": "KeySources",
-            "models": "ModelState listed pull",
-            "open_remote": "REMOTE",
-            "remote": "RemoteEmbedder Runtime",
-            "selection": "choose_embedder open_embedded",
+            "api_keys": "KeySources",
+            "cached": "Cached",
+            "models": "ModelState list_models pull_model",
+            "registry": "PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS",
+            "remote": "RemoteEmbedder",
+            "remote_plan": "Runtime open_remote",
+            "selection": "Decision EmbedderSelection choose_embedder open_embedded",
             "settings": "BatchSettings EmbedderSettings LocalSettings RemoteSettings",
             "usage": "CacheTally Usage usage_of",
+            "vectors": "is_sound",
         },
     )

@@ -1,15 +1,15 @@
-"""Many texts in few requests: by tokens and by items, several under way at once.
+"""Many texts in few requests, limited by tokens and by items, several requests at once.
 
     texts ──plan──▶ [batch][batch][batch]…  ◀──take── worker ── ask ──▶ rows by text number
                        ▲                                  │
                        └──── put back, cut smaller ◀── too large
 
-What a provider takes is known from its documentation, or learned: a batch that is too large goes
-back and halves the limit. Sixteen good requests in a row double it again, up to where it began,
-because "too large" is also what some providers call other trouble.
+The size of a request is known from the provider's documentation, or it is learned: a batch that
+is too large goes back into the queue and halves the limit. Sixteen good requests in a row double
+it again, up to the first value, because some providers report other errors as "too large".
 A single text that is too large is embedded in two halves, and its vector is their mean.
 
-When a batch fails for good no further one is begun; what is ready goes along with the error.
+When a batch fails for good, no further batch is started; the error carries the finished rows.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import weight
-from notewell.embedders.split_oversized import embed_in_halves
+from notewell.embedders.vectors import embed_in_halves
 from notewell.errors import EmbedderTrouble, TextTooLarge
 from notewell.limits import CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from notewell.embedders.deadline import Deadline
-    from notewell.embedders.retrying import Ask
+    from notewell.embedders.retrying import Ask, Deadline
     from notewell.ports import Keep, Kind, Vectors
 
 GOOD_IN_A_ROW = 16
-"""Requests that go through before a larger one is tried: one in seventeen may be in vain."""
+"""Successful requests before a larger one is tried: at most one request in seventeen fails."""
 
 
-class Limits(NamedTuple):
-    """What one request may hold."""
+class RequestLimits(NamedTuple):
+    """What one request may contain."""
 
     items: int
     tokens: int
@@ -47,7 +46,9 @@ def estimated_tokens(text: str) -> int:
     return -(-weight(text) // CHARS_PER_TOKEN)
 
 
-def plan(numbers: Sequence[int], tokens: Sequence[int], limits: Limits) -> list[tuple[int, ...]]:
+def plan(
+    numbers: Sequence[int], tokens: Sequence[int], limits: RequestLimits
+) -> list[tuple[int, ...]]:
     """Consecutive texts in batches within the limits; a text that is too large goes alone."""
     batches: list[tuple[int, ...]] = []
     batch: list[int] = []
@@ -63,10 +64,10 @@ def plan(numbers: Sequence[int], tokens: Sequence[int], limits: Limits) -> list[
 
 
 class LearnedLimits:
-    """Limits that shrink when told and recover when all goes well; shared by threads."""
+    """Limits that shrink after "too large" and grow after successes. Thread-safe."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._most = limits
+    def __init__(self, limits: RequestLimits) -> None:
+        self._initial = limits
         self._lock = threading.Lock()
         self._good = 0
         self.now = limits
@@ -74,29 +75,31 @@ class LearnedLimits:
     def too_large(self, items: int, tokens: int) -> None:
         with self._lock:
             self._good = 0
-            self.now = Limits(
+            # Half of the batch that failed, not of the limit: several workers may report batches
+            # of the same old size, and the limit must not be halved once for each of them.
+            self.now = RequestLimits(
                 min(self.now.items, max(1, items // 2)), min(self.now.tokens, max(1, tokens // 2))
             )
 
     def restore(self) -> None:
-        """It was the text, not the size: what was learned on the way to it was wrong."""
+        """One text alone was refused: the size was never the problem, so unlearn it."""
         with self._lock:
-            self.now = self._most
+            self.now = self._initial
 
     def went_through(self) -> None:
         with self._lock:
             self._good += 1
             if self._good >= GOOD_IN_A_ROW:
                 self._good = 0
-                self.now = Limits(
-                    min(self._most.items, self.now.items * 2),
-                    min(self._most.tokens, self.now.tokens * 2),
+                self.now = RequestLimits(
+                    min(self._initial.items, self.now.items * 2),
+                    min(self._initial.tokens, self.now.tokens * 2),
                 )
 
 
 @dataclass(slots=True)
 class _Run:
-    """The work of one call, taken by its workers piece by piece."""
+    """The batches of one call, shared by its workers."""
 
     texts: Sequence[str]
     kind: Kind
@@ -106,10 +109,10 @@ class _Run:
     error: BaseException | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     ready: queue.SimpleQueue[dict[int, Vectors] | None] = field(default_factory=queue.SimpleQueue)
-    """Rows on their way to whoever keeps them; None when a worker has ended."""
+    """Finished rows for the caller's thread; None when a worker has ended."""
 
-    def take(self, limits: Limits) -> tuple[int, ...]:
-        """The next batch, cut again where the limits have shrunk; empty when there is none."""
+    def take(self, limits: RequestLimits) -> tuple[int, ...]:
+        """The next batch, cut again if the limits have shrunk; empty if there is none."""
         with self.lock:
             if self.error or not self.waiting:
                 return ()
@@ -133,21 +136,21 @@ class _Run:
 
 
 class Batching:
-    """`deadline_of_request` begins when a request does; a call that brings its own keeps it."""
-
     def __init__(
         self,
         ask: Ask,
-        limits: Limits,
+        limits: RequestLimits,
         concurrency: int,
-        deadline_of_request: Callable[[], Deadline],
+        request_deadline: Callable[[], Deadline],
     ) -> None:
+        """`request_deadline` makes the deadline of one request when it is sent. A call that
+        passes its own deadline uses that one for all its requests."""
         self._ask = ask
         self._limits = LearnedLimits(limits)
         self._concurrency = concurrency
-        # Over all calls together: two syncs at once must not ask twice as much.
-        self._under_way = threading.BoundedSemaphore(concurrency)
-        self._deadline_of_request = deadline_of_request
+        # Shared by all calls: two syncs at once must not double the load on the provider.
+        self._in_flight = threading.BoundedSemaphore(concurrency)
+        self._request_deadline = request_deadline
 
     def embed(
         self,
@@ -164,15 +167,15 @@ class Batching:
         if deadline is not None or len(batches) == 1:
             self._work(run, deadline)
         else:
-            self._work_together(run, min(self._concurrency, len(batches)), keep)
+            self._work_in_threads(run, min(self._concurrency, len(batches)), keep)
         if run.error is not None:
             if isinstance(run.error, EmbedderTrouble):
                 run.error.finished = run.rows
             raise run.error
         return np.stack([run.rows[number] for number in range(len(texts))])
 
-    def _work_together(self, run: _Run, workers: int, keep: Keep | None) -> None:
-        # Daemons, so that Ctrl-C does not wait for answers nobody will read.
+    def _work_in_threads(self, run: _Run, workers: int, keep: Keep | None) -> None:
+        # Daemon threads, so that Ctrl-C does not wait for replies that nobody will read.
         threads = [
             threading.Thread(
                 target=self._work, args=(run, None), name=f"notewell-embed-{n}", daemon=True
@@ -183,7 +186,8 @@ class Batching:
             thread.start()
         try:
             while workers:
-                # Here, and not in the workers, which have the next request to send.
+                # `keep` runs here and not in a worker: it writes to the cache, and a worker must
+                # not wait for a disk before it sends the next request.
                 rows = run.ready.get()
                 if rows is None:
                     workers -= 1
@@ -205,7 +209,7 @@ class Batching:
     def _embed_batch(self, run: _Run, batch: tuple[int, ...], deadline: Deadline | None) -> None:
         texts = [run.texts[number] for number in batch]
         try:
-            rows = self._asked(texts, run.kind, deadline)
+            rows = self._send(texts, run.kind, deadline)
         except TextTooLarge as error:
             if len(batch) > 1:
                 self._limits.too_large(len(batch), sum(run.tokens[number] for number in batch))
@@ -220,13 +224,14 @@ class Batching:
         self, text: str, kind: Kind, deadline: Deadline | None, refused: TextTooLarge
     ) -> Vectors:
         try:
-            return embed_in_halves(text, refused, lambda parts: self._asked(parts, kind, deadline))
+            return embed_in_halves(text, refused, lambda parts: self._send(parts, kind, deadline))
         except TextTooLarge:
             self._limits.restore()
             raise
 
-    def _asked(self, texts: Sequence[str], kind: Kind, deadline: Deadline | None) -> Vectors:
+    def _send(self, texts: Sequence[str], kind: Kind, deadline: Deadline | None) -> Vectors:
         if deadline is not None:
-            return self._ask(texts, kind, deadline)  # A question does not queue behind documents.
-        with self._under_way:
-            return self._ask(texts, kind, self._deadline_of_request())
+            return self._ask(texts, kind, deadline)  # A query does not queue behind documents.
+        with self._in_flight:
+            # The deadline starts after the semaphore: waiting for other requests costs no time.
+            return self._ask(texts, kind, self._request_deadline())

@@ -1,8 +1,8 @@
 """An embedder that never pays twice for the same text.
 
-    texts -> digests -> what the cache knows -> embed the rest -> into the cache -> vectors
+    texts ──▶ digests ──▶ vectors in the cache ──▶ embed the rest ──▶ into the cache ──▶ vectors
 
-Only documents are kept: the same chunk comes back with every rebuild, the same question seldom.
+Only documents are cached: the same chunk returns with every rebuild, the same query seldom.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 from collections import deque
 from typing import TYPE_CHECKING
 
+from notewell.embedders.vectors import is_sound
 from notewell.errors import EmbedderTrouble
 from notewell.ports import Gradual
 
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
     from notewell.embedders.usage import CacheTally
     from notewell.ports import Embedder, Keep, Kind, ModelFacts, VectorCache, Vectors
 
-LENGTH_TOLERANCE = 1e-2
-"""How far from 1 a kept vector may be: rounding stays far below, damage seldom does."""
-
 
 class Cached:
-    """Same shape as the embedder inside; `cache` belongs to that model alone."""
+    """Has the interface of the embedder inside; `cache` belongs to that model alone."""
 
     def __init__(
         self, embedder: Embedder, cache: VectorCache, tally: CacheTally | None = None
@@ -52,28 +50,29 @@ class Cached:
 
         digests = [_digest(text) for text in texts]
         by_digest = dict(zip(digests, texts, strict=True))
-        vectors = self._known(list(by_digest))
+        vectors = self._cached(list(by_digest))
         if self._tally:
             self._tally.add(hits=len(vectors), misses=len(by_digest) - len(vectors))
         vectors |= self._new({d: text for d, text in by_digest.items() if d not in vectors})
         return np.stack([vectors[digest] for digest in digests])
 
-    def _known(self, digests: list[str]) -> dict[str, Vectors]:
+    def _cached(self, digests: list[str]) -> dict[str, Vectors]:
+        # A damaged row counts as a miss: it is embedded again and replaced.
         dims = self.facts.dims
-        found = self._cache.get(digests)
-        return {digest: vector for digest, vector in found.items() if is_sound(vector, dims)}
+        rows = self._cache.get(digests)
+        return {digest: vector for digest, vector in rows.items() if is_sound(vector, dims)}
 
     def _new(self, texts: dict[str, str]) -> dict[str, Vectors]:
         vectors: dict[str, Vectors] = {}
         digests = deque(texts)
         while digests:
-            # Asked for anew each time: it may change while it goes on.
+            # Read each time: it becomes smaller when batch jobs are switched off on the way.
             count = min(self.texts_at_once, len(digests))
             some = [digests.popleft() for _ in range(count)]
-            vectors |= self._kept(some, [texts[digest] for digest in some])
+            vectors |= self._embed_and_store(some, [texts[digest] for digest in some])
         return vectors
 
-    def _kept(self, digests: list[str], texts: list[str]) -> dict[str, Vectors]:
+    def _embed_and_store(self, digests: list[str], texts: list[str]) -> dict[str, Vectors]:
         fresh: dict[str, Vectors] = {}
 
         def keep(rows: Mapping[int, Vectors]) -> None:
@@ -85,7 +84,7 @@ class Cached:
         try:
             keep(dict(enumerate(self._rows(texts, keep))))
         except EmbedderTrouble as trouble:
-            keep(trouble.finished)  # Paid for all the same: the next try begins after them.
+            keep(trouble.finished)  # They are paid for: the next attempt starts after them.
             raise
         return fresh
 
@@ -96,18 +95,5 @@ class Cached:
 
 
 def _digest(text: str) -> str:
-    # A lone surrogate is no valid text, but no reason to fall over here either.
+    # A lone surrogate is not valid text, but a digest must not fail because of it.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def is_sound(vector: Vectors, dims: int) -> bool:
-    """Whether a vector that was kept can be used; a cache may have been damaged, or edited.
-
-    `dims` 0 is not known: the cache was told what to look for by somebody who knows.
-    """
-    import numpy as np
-
-    if vector.ndim != 1 or (dims and vector.size != dims) or not np.isfinite(vector).all():
-        return False
-    # In float64, because the squares of a damaged vector may be too large for float32.
-    return abs(float(np.linalg.norm(vector.astype(np.float64))) - 1.0) <= LENGTH_TOLERANCE

@@ -1,26 +1,25 @@
-"""Which embedder is used, and why. The decision is a value that `status` can show.
+"""Chooses among all providers. It decides, and calls nobody.
 
-    auto        local, if its model file is there → openai → gemini → voyage, each if it has a
+    auto        local, if its model file exists → openai → gemini → voyage, each if it has a
                 key → embedded, which needs nothing
-    a name      that provider. Where something is missing and there is a fallback, the fallback;
-                else the provider all the same: it tells what is missing, and search goes on by
-                keyword. `fallback: none` never leads to another provider.
+    a name      that provider. If it lacks something and there is a fallback: the fallback.
+                Otherwise the provider all the same: it reports what it lacks, and keyword search
+                answers. `fallback: none` never leads to another provider.
 
-Choosing calls nobody. What to do about a provider that fails later is `after_failure`: another
-provider has another model, and vectors of two models are never mixed, so it comes with a rebuild.
+The order of `auto` is `auto_rank` in `registry.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import with_batch
-from notewell.embedders.decision import Chosen, Decision, Step
-from notewell.embedders.keys import KeySources
-from notewell.embedders.open_remote import REMOTE, open_remote
-from notewell.embedders.remote import Runtime
+from notewell.embedders.registry import NONE, REMOTE_PROVIDERS, auto_order
+from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.selection import Chosen, Decision, Step
 from notewell.embedders.settings import BatchSettings
 from notewell.errors import BadSetting
 
@@ -28,33 +27,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from notewell.embedders.settings import EmbedderSettings
-    from notewell.errors import EmbedderTrouble
     from notewell.ports import Embedder
 
-Maker: TypeAlias = "Callable[[EmbedderSettings], Embedder]"
-
-AUTO = ("local", "openai", "gemini", "voyage", "embedded")
-NONE = "none"
-
-FAILURES_BEFORE_SWITCH = 2
-"""A rebuild embeds everything anew: one bad answer is no reason for that."""
+Opener: TypeAlias = "Callable[[EmbedderSettings], Embedder]"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SelectionContext:
     """What the choice depends on besides the settings."""
 
-    makers: Mapping[str, Maker]
-    """The providers on this machine, by name: `embedded`, and `local` where it is installed."""
+    on_this_machine: Mapping[str, Opener]
+    """The providers without a server, by name: `embedded`, and `local` if it is installed."""
     keys: KeySources = field(default_factory=KeySources)
     runtime: Runtime = field(default_factory=Runtime)
     batch_dir: Path | None = None
-    """Where batch jobs are remembered; without it there are none."""
+    """Where batch jobs are stored; None: no batch jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A provider that could be used, and what speaks against it."""
+    """A provider that could be used, and what it lacks."""
 
     provider: str
     embedder: Embedder
@@ -64,24 +56,25 @@ class _Candidate:
     endpoint: str | None = None
 
 
-def choose(settings: EmbedderSettings, around: Surroundings) -> Chosen:
-    """Raises `BadSetting` for a name nobody has; everything else becomes a decision."""
-    _check_names(settings, around)
+def choose(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
+    """Raises `BadSetting` for an unknown name; everything else becomes a decision."""
+    _check_names(settings, context)
     if settings.provider == "auto":
-        return _auto(settings, around)
-    return _named(settings, around)
+        return _auto(settings, context)
+    return _named(settings, context)
 
 
-def _auto(settings: EmbedderSettings, around: Surroundings) -> Chosen:
+def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     steps: list[Step] = []
-    for provider in AUTO:
-        if provider not in REMOTE and provider not in around.makers:
+    for provider in auto_order():
+        if provider not in REMOTE_PROVIDERS and provider not in context.on_this_machine:
             steps.append(Step(provider, "passed over", "not installed"))
             continue
         if provider == "local" and not _has_model_file(settings):
+            # `local` would download its default model; nobody asked for that with `auto`.
             steps.append(Step(provider, "passed over", "no model file at local.modelPath"))
             continue
-        candidate = _candidate(provider, settings, around)
+        candidate = _candidate(provider, settings, context)
         if candidate.lacks is None or provider == "embedded":
             why = _why(candidate) if candidate.lacks is None else candidate.lacks
             return _chosen(settings, candidate, f"auto: {why}", steps)
@@ -89,35 +82,39 @@ def _auto(settings: EmbedderSettings, around: Surroundings) -> Chosen:
     raise BadSetting("provider", "auto found no provider; 'embedded' should always be there")
 
 
-def _named(settings: EmbedderSettings, around: Surroundings) -> Chosen:
-    first = _candidate(settings.provider, settings, around)
+def _named(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
+    first = _candidate(settings.provider, settings, context)
     fallback = settings.fallback
     if first.lacks is None:
         return _chosen(settings, first, f"requested: {_why(first)}", [])
     steps = [Step(first.provider, "passed over", first.lacks)]
     if fallback in (NONE, settings.provider):
         return _chosen(settings, first, f"requested, but {first.lacks}", [])
-    second = _candidate(fallback, settings, around)
+    second = _candidate(fallback, settings, context)
     if second.lacks is None:
         why = f"fallback, because {first.provider}: {first.lacks}"
         return _chosen(settings, second, why, steps)
     steps.append(Step(fallback, "passed over", second.lacks))
-    why = f"requested, but {first.lacks}; the fallback {fallback!r} neither: {second.lacks}"
+    why = f"requested, but {first.lacks}; the fallback {fallback!r} lacks: {second.lacks}"
     return _chosen(settings, first, why, steps[1:])
 
 
-def _candidate(provider: str, settings: EmbedderSettings, around: Surroundings) -> _Candidate:
-    if provider not in REMOTE:
-        here = around.makers[provider](settings)
-        return _Candidate(provider, here, here.missing(), here.facts.model)
-    # `remote.*` and `dims` are meant for the provider that was asked for, not for its stand-in.
-    meant = provider == settings.provider or settings.provider == "auto"
-    model = _model_for(provider, settings)
+def _candidate(provider: str, settings: EmbedderSettings, context: SelectionContext) -> _Candidate:
+    if provider not in REMOTE_PROVIDERS:
+        local = context.on_this_machine[provider](settings)
+        return _Candidate(provider, local, local.missing(), local.facts.model)
+    # `remote.*` and `dims` describe the requested provider, not its fallback.
+    requested = provider == settings.provider or settings.provider == "auto"
     opened = open_remote(
-        REMOTE[provider], settings, around.keys, around.runtime, model=model, meant=meant
+        REMOTE_PROVIDERS[provider],
+        settings,
+        context.keys,
+        context.runtime,
+        model=_model_for(provider, settings),
+        use_remote_settings=requested,
     )
-    batch = settings.remote.batch if meant else BatchSettings()
-    embedder = with_batch(opened.embedder, batch, around.batch_dir)
+    batch = settings.remote.batch if requested else BatchSettings()
+    embedder = with_batch(opened.embedder, batch, context.batch_dir)
     return _Candidate(
         provider,
         embedder,
@@ -129,8 +126,8 @@ def _candidate(provider: str, settings: EmbedderSettings, around: Surroundings) 
 
 
 def _model_for(provider: str, settings: EmbedderSettings) -> str | None:
-    """A model is named for the provider that was asked for; another takes it only if it has it."""
-    if provider == settings.provider or settings.model in REMOTE[provider].models:
+    """The model is set for the requested provider; another one uses it only if it has it."""
+    if provider == settings.provider or settings.model in REMOTE_PROVIDERS[provider].models:
         return settings.model
     return None
 
@@ -162,8 +159,8 @@ def _has_model_file(settings: EmbedderSettings) -> bool:
     return bool(path) and Path(path or "").expanduser().is_file()
 
 
-def _check_names(settings: EmbedderSettings, around: Surroundings) -> None:
-    known = sorted({*REMOTE, *around.makers})
+def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
+    known = sorted({*REMOTE_PROVIDERS, *context.on_this_machine})
     for setting, name, also in (
         ("provider", settings.provider, "auto"),
         ("fallback", settings.fallback, NONE),
@@ -171,36 +168,3 @@ def _check_names(settings: EmbedderSettings, around: Surroundings) -> None:
         if name != also and name not in known:
             choices = ", ".join([also, *known])
             raise BadSetting(setting, f"no provider is called {name!r}; known: {choices}")
-
-
-# -- a provider that fails later -----------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class GoOn:
-    """Keep the provider: text is indexed, search goes on by keyword, vectors come later."""
-
-    why: str
-    ask_again: bool
-    """False: not before the user has acted."""
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchTo:
-    """Use the fallback from now on. Its vectors do not go with those in the index."""
-
-    provider: str
-    why: str
-    rebuild: Literal[True] = True
-
-
-def after_failure(
-    decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int
-) -> GoOn | SwitchTo:
-    """What to do about a provider that failed while indexing."""
-    why = str(trouble)
-    has_other = decision.fallback not in (NONE, decision.used, decision.requested)
-    lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
-    if has_other and lasting:
-        return SwitchTo(decision.fallback, why)
-    return GoOn(why, ask_again=not trouble.until_user_acts)

@@ -1,15 +1,15 @@
-"""A connection to a provider on which no wait outlives the deadline of the call.
+"""An HTTP connection on which no wait outlives the deadline of the call.
 
-HTTP libraries bound each single wait: a server that sends a byte of a header every second keeps
-them reading for hours. So the socket itself is wrapped, and every read and write gets what is left
-of the whole budget. Looking up a host name cannot be bounded at all; that is done in a thread that
-is left behind when it is too late.
+HTTP libraries limit each single wait: a server that sends one byte of a header every second keeps
+them reading for hours. So the socket is wrapped, and every read and write gets what is left of the
+complete time budget. The lookup of a host name has no timeout at all; it runs in a thread, which
+is abandoned when the deadline has passed.
 
-    Line ── httpx2.Client ── transport ── httpcore2 pool ── network ── TimedStream ── socket
-      └── Timer: the deadline of the call under way, looked at before every wait
+    HttpConnection ── httpx2.Client ── transport ── httpcore2 pool ── network ── socket
+      └── Timer: the deadline of the current call, checked before every wait
 
-A line is used by one thread at a time, and kept open between calls.
-This file imports the HTTP library, so it is itself imported only when a call is made.
+One thread at a time uses a connection; it stays open between calls.
+Importing this module imports the HTTP library, so it is imported only when a call is made.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
-    from notewell.embedders.deadline import Deadline
+    from notewell.embedders.retrying import Deadline
 
 KEPT_OPEN_S = 30.0
-"""How long an idle connection is kept; most servers close theirs after a minute or more."""
+"""How long an idle connection is kept. Most servers close theirs after a minute or more, so
+ours never meets a connection that the server has just closed."""
 
 WRITE_BYTES = 64 * 1024
-"""Written at once: a peer that reads slowly is noticed after each such piece."""
+"""Written at once; the deadline is checked after each piece, so a slow reader is noticed."""
 
 FOREIGN: tuple[type[Exception], ...] = (
     httpx2.HTTPError,
@@ -48,18 +49,18 @@ FOREIGN: tuple[type[Exception], ...] = (
     httpcore2.UnsupportedProtocol,
     httpcore2.ConnectionNotAvailable,
 )
-"""Everything the library raises: `calls.py` turns it into ours."""
+"""Everything that the library raises; `http_client.py` maps it to our exceptions."""
 
-TOO_LATE: tuple[type[Exception], ...] = (httpcore2.TimeoutException, httpx2.TimeoutException)
+TIMEOUTS: tuple[type[Exception], ...] = (httpcore2.TimeoutException, httpx2.TimeoutException)
 
 
-class Line:
+class HttpConnection:
     """One connection to one address."""
 
-    def __init__(self, base_url: str, trust: ssl.SSLContext | None) -> None:
+    def __init__(self, base_url: str, ssl_context: ssl.SSLContext | None) -> None:
         self._timer = _Timer()
-        pool = _pool(base_url, trust, _Network(self._timer))
-        # `trust_env` would send passwords from ~/.netrc; proxies are looked up in `_pool`.
+        pool = _pool(base_url, ssl_context, _Network(self._timer))
+        # `trust_env` would send passwords from ~/.netrc. `_pool` reads the proxies instead.
         self._client = httpx2.Client(transport=_Transport(pool), trust_env=False)
 
     def send(
@@ -69,18 +70,18 @@ class Line:
         headers: Mapping[str, str],
         content: bytes | None,
         deadline: Deadline,
-    ) -> Posted:
-        """Send and wait for the answer's headers; the body is read through what is returned."""
+    ) -> OpenReply:
+        """Send, and wait for the headers of the reply; its body is read through the result."""
         self._timer.deadline = deadline
         request = self._client.build_request(method, url, headers=dict(headers), content=content)
-        return Posted(self._client.send(request, stream=True, follow_redirects=False))
+        return OpenReply(self._client.send(request, stream=True, follow_redirects=False))
 
     def close(self) -> None:
         self._client.close()
 
 
-class Posted:
-    """An answer whose body has not been read yet."""
+class OpenReply:
+    """A reply whose body has not been read yet."""
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
@@ -90,21 +91,24 @@ class Posted:
         value = self._response.headers.get(name)
         return value if isinstance(value, str) else None
 
-    def read(self, cap: int) -> tuple[bytes, bool]:
-        """At most `cap` bytes, unpacked, and whether that was all. Unpacking goes in pieces of a
-        megabyte, so a small answer that unpacks to a huge one costs no more than the cap."""
+    def read(self, max_bytes: int) -> tuple[bytes, bool]:
+        """At most `max_bytes` bytes, decompressed, and whether that was all.
+
+        The library decompresses in pieces of a megabyte, so a small reply that decompresses to a
+        huge one (a zip bomb) costs no more memory than the limit.
+        """
         content = bytearray()
         for piece in self._response.iter_bytes():
             content += piece
-            if len(content) > cap:
-                return bytes(content[:cap]), False
+            if len(content) > max_bytes:
+                return bytes(content[:max_bytes]), False
         return bytes(content), True
 
     def pieces(self) -> Iterator[bytes]:
-        """The body as it comes, unpacked, for what is too large to be held whole."""
+        """The body as it arrives, decompressed, for a file that is too large for memory."""
         yield from self._response.iter_bytes()
 
-    def __enter__(self) -> Posted:
+    def __enter__(self) -> OpenReply:
         return self
 
     def __exit__(
@@ -117,14 +121,14 @@ class Posted:
 
 
 class _Timer:
-    """The deadline of the call under way, shared by a line and its streams."""
+    """The deadline of the current call, shared by a connection and its streams."""
 
     deadline: Deadline
 
-    def left_s(self, late: type[Exception]) -> float:
+    def left_s(self, timeout: type[Exception]) -> float:
         left = self.deadline.left_s()
         if left <= 0:
-            raise late("the deadline of the call has passed")
+            raise timeout("the deadline of the call has passed")
         return left
 
 
@@ -143,7 +147,7 @@ class _Network(httpcore2.NetworkBackend):
     ) -> httpcore2.NetworkStream:
         left = self._timer.left_s(httpcore2.ConnectTimeout)
         attempt = _Attempt()
-        # A daemon, so that a name server that never answers does not keep the program alive.
+        # A daemon thread, so that a name server that never answers does not block the exit.
         threading.Thread(
             target=attempt.run,
             args=(self._sockets, host, port, left, socket_options),
@@ -154,7 +158,7 @@ class _Network(httpcore2.NetworkBackend):
 
 
 class _Attempt:
-    """A connection being made in another thread; one that comes too late is closed again."""
+    """A connection that another thread opens; one that is ready too late is closed again."""
 
     def __init__(self) -> None:
         self._made: queue.SimpleQueue[httpcore2.NetworkStream | Exception] = queue.SimpleQueue()
@@ -198,7 +202,7 @@ class _Attempt:
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A socket of which every wait ends with the deadline, whatever timeout it is handed."""
+    """A socket on which every wait ends at the deadline, whatever `timeout` is passed."""
 
     def __init__(self, stream: httpcore2.NetworkStream, timer: _Timer) -> None:
         self._stream = stream
@@ -231,14 +235,14 @@ class _TimedStream(httpcore2.NetworkStream):
 
 
 class _Transport(httpx2.BaseTransport):
-    """The library's own, over a pool that has our network below it."""
+    """Like the library's own transport, with a pool that uses our network backend."""
 
     def __init__(self, pool: httpcore2.ConnectionPool) -> None:
         self._pool = pool
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         url = request.url
-        answer = self._pool.handle_request(
+        reply = self._pool.handle_request(
             httpcore2.Request(
                 method=request.method,
                 url=httpcore2.URL(
@@ -250,10 +254,10 @@ class _Transport(httpx2.BaseTransport):
             )
         )
         return httpx2.Response(
-            status_code=answer.status,
-            headers=answer.headers,
-            stream=_Body(answer),
-            extensions=answer.extensions,
+            status_code=reply.status,
+            headers=reply.headers,
+            stream=_Body(reply),
+            extensions=reply.extensions,
         )
 
     def close(self) -> None:
@@ -261,8 +265,8 @@ class _Transport(httpx2.BaseTransport):
 
 
 class _Body(httpx2.SyncByteStream):
-    def __init__(self, answer: httpcore2.Response) -> None:
-        self._answer = answer
+    def __init__(self, reply: httpcore2.Response) -> None:
+        self._answer = reply
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._answer.iter_stream()
@@ -272,10 +276,10 @@ class _Body(httpx2.SyncByteStream):
 
 
 def _pool(
-    base_url: str, trust: ssl.SSLContext | None, network: _Network
+    base_url: str, ssl_context: ssl.SSLContext | None, network: _Network
 ) -> httpcore2.ConnectionPool:
     common: dict[str, Any] = {
-        "ssl_context": trust,
+        "ssl_context": ssl_context,
         "max_connections": 1,
         "keepalive_expiry": KEPT_OPEN_S,
         "network_backend": network,
@@ -288,7 +292,7 @@ def _pool(
 
 
 def _proxy_for(base_url: str) -> str | None:
-    """The proxy that the environment names for this address, as other programs find it."""
+    """The proxy for this address, from the environment variables that other programs use too."""
     parts = urlsplit(base_url)
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")

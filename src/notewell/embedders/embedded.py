@@ -1,12 +1,12 @@
-"""The embedder that works right after install: offline, without a key and without a download.
+"""The embedder that works right after installation: offline, without a key or a download.
 
-    text -> word pieces -> windows of at most 512 -> model -> first row of each -> mean -> length 1
+    text ──▶ word pieces ──▶ windows of at most 512 ──▶ model ──▶ first row of each ──▶ mean
 
-The model is snowflake-arctic-embed-s in int8, run by onnxruntime on the CPU, one text a run:
-batches of padded texts were slower and took three times the memory.
+The model is snowflake-arctic-embed-s in int8, run by onnxruntime on the CPU, one text in each
+run: batches of padded texts were slower and took three times the memory.
 
-Making the object costs nothing. The first `embed` loads the runtime and the weights, once,
-after the digests of the files were checked: 34 MB take some 25 ms, little beside the loading.
+Making the object costs nothing. The first `embed` loads the runtime and the weights, once, after
+it has checked the digests of the files: 25 ms for 34 MB, little compared with the loading.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from __future__ import annotations
 import math
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from notewell.embedders import weights
+from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed, EmbedderMissing
 from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from notewell.ports import Kind, Vectors
@@ -36,40 +37,89 @@ FACTS = ModelFacts(
     scripts="latin",
     vector_weight=0.35,
     vector_weight_sure=0.65,
-    # On six English sets of questions (documentation, conversations, code, articles) a passage
-    # that does not answer had a cosine of .46 to .61 in the middle; nineteen in twenty answers
-    # stayed below .81. A floor a little under most strangers keeps an order among them.
+    # Measured on six English question sets (documentation, conversations, code, articles): the
+    # median cosine of a passage that does not answer was .46 to .61, and 95 % of the answers
+    # stayed below .81. A floor slightly below most wrong passages keeps an order among them.
     cosine_floor=0.5,
     cosine_ceiling=0.81,
 )
 
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
-"""The words the model was trained to see before a question; documents have none."""
+"""The model was trained with this text before a query; documents have none."""
 
 WINDOW_PIECES = 512
-"""What the model can look at in one run, with [CLS] and [SEP]."""
+"""What the model reads in one run, including [CLS] and [SEP]."""
 
 MAX_WINDOWS = 8
-"""A chunk of 1600 characters needs four at the very worst; what is no chunk is cut after eight."""
+"""A chunk of 1600 characters needs at most four; a longer text is cut off after eight."""
 
 THREADS = 2
-"""On two free cores 1.75 times the chunks a second of one thread for 7 % more work, still ahead
-with one core busy, and the same vectors to the last bit."""
+"""Measured on two free cores: 1.75 times the throughput of one thread for 7 % more CPU time. It
+is still faster with one core busy, and the vectors are identical to the last bit."""
 
 TEXTS_AT_ONCE = 8
-"""About a second of one core: all that a kill may cost."""
+"""About a second of one core: the most work that a kill can lose."""
 
 PULL = "run `notewell model pull`"
 
 
+M = TypeVar("M")
+
+
+class LazyModel(Generic[M]):
+    """Loads a model once, at its first use, from the first folder with intact files. Thread-safe.
+
+    Both embedded models use it.
+    """
+
+    def __init__(
+        self,
+        files: weights.ModelFiles,
+        folders: Sequence[Path],
+        load: Callable[[Path], M],
+        pull: str,
+    ) -> None:
+        """`pull` is the action that an error message proposes."""
+        self._files = files
+        self._folders = tuple(folders)
+        self._load = load
+        self._pull = pull
+        self._lock = threading.Lock()
+        self._model: M | None = None
+
+    def missing(self) -> str | None:
+        """Checks names and sizes only, because `status` calls it; `get` checks the digests."""
+        if any(weights.is_complete(folder, self._files) for folder in self._folders):
+            return None
+        return f"the weights of {self._files.name} are not there; {self._pull}"
+
+    def get(self) -> M:
+        with self._lock:
+            if self._model is None:
+                self._model = self._load(self._intact_folder())
+            return self._model
+
+    def _intact_folder(self) -> Path:
+        folder = weights.find(self._folders, self._files)
+        if folder is not None:
+            return folder
+        problems = [
+            # None: another process has repaired it since `find` looked.
+            weights.problem(folder, self._files) or "intact by now"
+            for folder in self._folders
+        ]
+        raise EmbedderMissing(
+            PROVIDER, "; ".join(problems) or "no folder to look for weights in", self._pull
+        )
+
+
 class EmbeddedEmbedder:
-    """Looks for the weights in `folders`, in that order, and takes the first sound copy."""
+    """Uses the first folder of `folders` that contains intact weights."""
 
     def __init__(self, folders: Sequence[Path], *, threads: int = THREADS) -> None:
-        self._folders = tuple(folders)
-        self._threads = threads
-        self._loading = threading.Lock()
-        self._model: _Model | None = None
+        self._model = LazyModel(
+            weights.ARCTIC_EMBED_S, folders, lambda folder: _Model(folder, threads), PULL
+        )
 
     @property
     def facts(self) -> ModelFacts:
@@ -80,32 +130,23 @@ class EmbeddedEmbedder:
         return TEXTS_AT_ONCE
 
     def missing(self) -> str | None:
-        """Told from the names of the files alone; a damaged one shows when it is loaded."""
-        if any(weights.is_complete(folder) for folder in self._folders):
-            return None
-        return f"the weights are not there; {PULL}"
+        return self._model.missing()
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         import numpy as np
 
         if not texts:
             return np.empty((0, FACTS.dims), dtype=np.float32)
-        model = self._loaded()
+        model = self._model.get()
         prefix = QUERY_PREFIX if kind == "query" else ""
         return np.stack([model.vector(text, prefix) for text in texts])
 
-    def _loaded(self) -> _Model:
-        with self._loading:
-            if self._model is None:
-                self._model = _Model(_sound_folder(self._folders), self._threads)
-            return self._model
-
 
 class _Model:
-    """The runtime with the weights in it; runs may come from several threads."""
+    """The runtime with the loaded weights. Thread-safe."""
 
     def __init__(self, folder: Path, threads: int) -> None:
-        # Recent releases report to their makers unless told not to; nobody hears from us.
+        # Recent releases of onnxruntime send telemetry by default. Notewell sends none.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import onnxruntime
@@ -114,8 +155,8 @@ class _Model:
             raise EmbedderMissing(
                 PROVIDER, f"onnxruntime cannot be imported ({error})", "reinstall notewell"
             ) from error
-        # Its errors have no common root, so we take every one there is; the bindings add
-        # RuntimeError for what C++ throws and ValueError for arguments they do not like.
+        # Its exceptions have no common base class, so we catch every one that it defines. The
+        # bindings add RuntimeError for C++ exceptions and ValueError for bad arguments.
         foreign = (*_exceptions_in(native), OSError, RuntimeError, ValueError)
         self._foreign: tuple[type[Exception], ...] = foreign
         from notewell.embedders.wordpiece import WordPiece
@@ -131,12 +172,13 @@ class _Model:
             raise EmbedderFailed(PROVIDER, f"the model does not load: {error}") from error
 
     def vector(self, text: str, prefix: str) -> Vectors:
-        """One vector for the whole text: the mean of its windows, each of length 1."""
+        """One vector for the complete text: the mean of its windows, each of length 1."""
         rows = [self._window_vector(window) for window in self._windows(text, prefix)]
-        return rows[0] if len(rows) == 1 else _unit(sum(rows[1:], start=rows[0]))
+        return rows[0] if len(rows) == 1 else unit_vector(sum(rows[1:], start=rows[0]), PROVIDER)
 
     def _windows(self, text: str, prefix: str) -> Iterator[list[int]]:
-        """As few windows as will do, of equal length: a short rest would weigh like a long one."""
+        """As few windows as possible, of equal length: a short last window would count as much as
+        a long one in the mean."""
         before = self._pieces.pieces(prefix)
         pieces = self._pieces.pieces(text)
         room = WINDOW_PIECES - 2 - len(before)
@@ -159,26 +201,16 @@ class _Model:
             (states,) = self._session.run(None, feed)
         except self._foreign as error:
             raise EmbedderFailed(PROVIDER, f"the model did not run: {error}") from error
-        return _unit(states[0, 0])
-
-
-def _sound_folder(folders: Sequence[Path]) -> Path:
-    folder = weights.find(folders)
-    if folder is not None:
-        return folder
-    problems = [weights.problem(folder) or "sound by now" for folder in folders]
-    raise EmbedderMissing(
-        PROVIDER, "; ".join(problems) or "no folder to look for weights in", PULL
-    )
+        return unit_vector(states[0, 0], PROVIDER)
 
 
 def _session_options(onnxruntime: Any, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # texts differ in length; the arena would only grow
-    options.log_severity_level = 3  # errors; its warnings are about graphs, not about us
-    # A waiting thread that spins takes the processor from the work it waits for.
+    options.enable_cpu_mem_arena = False  # Texts differ in length, so the arena would only grow.
+    options.log_severity_level = 3  # Errors only; its warnings are about the graph of the model.
+    # A thread that spins while it waits takes the CPU from the thread that it waits for.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
 
@@ -189,13 +221,3 @@ def _exceptions_in(module: Any) -> tuple[type[Exception], ...]:
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Exception)
     )
-
-
-def _unit(row: Vectors) -> Vectors:
-    """Length 1, so that a dot product is the cosine; what has no direction is refused."""
-    import numpy as np
-
-    length = float(np.linalg.norm(row.astype(np.float64)))
-    if not math.isfinite(length) or length < 1e-6:
-        raise EmbedderFailed(PROVIDER, f"the model gave a vector of length {length}")
-    return (row / length).astype(np.float32)

@@ -1,14 +1,14 @@
-"""Which of our errors an answer is that brings no vectors: by its status and its codes alone.
+"""Maps an error reply to one of our exceptions, by its status and its codes alone.
 
     401, 403, a bad key            EmbedderRefused     the user must act
-    402, a quota's own code        QuotaExhausted      the user must act
+    402, a quota code              QuotaExhausted      the user must act
     404, 405, 410, 3xx             EmbedderRefused     the model or the address is wrong
-    413, or told to be too large   TextTooLarge        send less
-    408, 409, 425, 429, 5xx        EmbedderFailed      may pass: asked again
-    any other                      EmbedderFailed      will not pass: not asked again
+    413, or a "too large" code     TextTooLarge        send less
+    408, 409, 425, 429, 5xx        EmbedderFailed      temporary: retried
+    any other                      EmbedderFailed      permanent: not retried
 
-The provider's own words are shown, without line ends, cut short, and with every header we sent
-taken out of them. About keys they are not shown at all: some quote half of one.
+Our message quotes the provider's own message on one line, shortened, and without the values of
+the headers that we sent. It quotes nothing about keys: some providers repeat half of a key.
 """
 
 from __future__ import annotations
@@ -30,72 +30,80 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from notewell.core import Secret
-    from notewell.embedders.http_client import Reply
-    from notewell.embedders.provider import Told
+    from notewell.embedders.http_client import HttpReply
+    from notewell.embedders.providers.provider import ErrorFacts
 
-MAY_PASS = frozenset({408, 409, 425, 429, *range(500, 600)})
+RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)})
 """Statuses after which the same request may succeed."""
 
-WORDS_CHARS = 200
-SECRET_CHARS = 6
-"""A header of fewer characters is no key, and taking it out would garble the message."""
+MAX_MESSAGE_CHARS = 200
+MIN_SECRET_CHARS = 6
+"""A header value with fewer characters is no key, and removing it would garble the message."""
 
 
-def fault(provider: str, reply: Reply, told: Told, secrets: Iterable[Secret]) -> EmbedderTrouble:
-    """The error to raise for an answer with any status but 200."""
+def error_for(
+    provider: str, reply: HttpReply, facts: ErrorFacts, secrets: Iterable[Secret]
+) -> EmbedderTrouble:
+    """The exception to raise for a reply with any status but 2xx."""
     status = reply.status
-    # Careless servers quote what they were sent, in the code as well as in the words.
+    # Some servers repeat what we sent, in the code as well as in the message.
     secrets = tuple(secrets)
-    code, message = _without(told.code, secrets), _without(told.message, secrets)
-    told = replace(told, code=code, message=message)
-    if told.bad_key or status in (401, 403):
-        return _key_refused(provider, status, told.code)
-    if told.out_of_quota or status == 402:
+    code, message = _without(facts.code, secrets), _without(facts.message, secrets)
+    facts = replace(facts, code=code, message=message)
+    if facts.bad_key or status in (401, 403):
+        return _key_refused(provider, status, facts.code)
+    if facts.out_of_quota or status == 402:
         return QuotaExhausted(
             provider,
-            f"the quota is used up (HTTP {status}{_named(told.code)})",
-            "add credit or wait for the quota to be renewed; search goes on by keyword",
+            f"the quota is used up (HTTP {status}{_code_suffix(facts.code)})",
+            "add credit or wait until the quota is renewed; keyword search still works",
             http_status=status,
-            code=told.code,
+            code=facts.code,
         )
-    words = _words(told)
-    if told.too_large or status == 413:
+    quoted = _quoted(facts)
+    if facts.too_large or status == 413:
         return TextTooLarge(
-            provider, f"more than it takes at once{words}", http_status=status, code=told.code
+            provider,
+            f"the request is larger than it accepts{quoted}",
+            http_status=status,
+            code=facts.code,
         )
     if status in (404, 405, 410) or status < 400:
-        return _not_there(provider, reply, told, words)
+        return _not_found(provider, reply, facts, quoted)
     return EmbedderFailed(
         provider,
-        f"HTTP {status}{_named(told.code)}{words}",
+        f"HTTP {status}{_code_suffix(facts.code)}{quoted}",
         http_status=status,
-        code=told.code,
-        retry_after_s=retry_after_s(reply, told),
+        code=facts.code,
+        retry_after_s=retry_after_s(reply, facts),
     )
 
 
 def _key_refused(provider: str, status: int, code: str | None) -> EmbedderRefused:
     return EmbedderRefused(
         provider,
-        f"the key is not accepted (HTTP {status}{_named(code)})",
+        f"the key is not accepted (HTTP {status}{_code_suffix(code)})",
         "set another key, or one with access to this model",
         http_status=status,
         code=code,
     )
 
 
-def _not_there(provider: str, reply: Reply, told: Told, words: str) -> EmbedderRefused:
+def _not_found(provider: str, reply: HttpReply, facts: ErrorFacts, quoted: str) -> EmbedderRefused:
     if reply.status < 400:
         host = urlsplit(reply.location or "").hostname or "another address"
-        problem, action = f"it sends us on to {host!r}", "set remote.baseUrl to where it is now"
+        problem, action = f"it redirects to {host!r}", "set remote.baseUrl to the new address"
     else:
-        problem = f"no such model or address (HTTP {reply.status}){words}"
+        problem = f"no such model or address (HTTP {reply.status}){quoted}"
         action = "check model and remote.baseUrl"
-    return EmbedderRefused(provider, problem, action, http_status=reply.status, code=told.code)
+    return EmbedderRefused(provider, problem, action, http_status=reply.status, code=facts.code)
 
 
-def retry_after_s(reply: Reply, told: Told) -> float | None:
-    """How long to wait, as the header or the body says it; a date counts from the answer's own."""
+def retry_after_s(reply: HttpReply, facts: ErrorFacts) -> float | None:
+    """How long to wait, from the header `Retry-After` or from the body.
+
+    A date in the header is compared with the reply's own `Date`: our clock may be wrong.
+    """
     header = (reply.retry_after or "").strip()
     try:
         seconds = float(header)
@@ -103,7 +111,7 @@ def retry_after_s(reply: Reply, told: Told) -> float | None:
         seconds = _seconds_between(reply.date, header) if header else math.nan
     if math.isfinite(seconds):
         return max(0.0, seconds)
-    return told.retry_after_s
+    return facts.retry_after_s
 
 
 def _seconds_between(earlier: str | None, later: str) -> float:
@@ -112,31 +120,34 @@ def _seconds_between(earlier: str | None, later: str) -> float:
     try:
         start, end = parsedate_to_datetime(earlier or ""), parsedate_to_datetime(later)
         return (end - start).total_seconds()
-    except (TypeError, ValueError):  # no dates, or only one of them with a time zone
+    except (TypeError, ValueError):  # not dates, or only one of them has a time zone
         return math.nan
 
 
-def _named(code: str | None) -> str:
+def _code_suffix(code: str | None) -> str:
     return f", {_shortened(code)}" if code else ""
 
 
-def _words(told: Told) -> str:
-    short = _shortened(told.message or "")
-    return f": {short}" if short else ""
+def _quoted(facts: ErrorFacts) -> str:
+    message = _shortened(facts.message or "")
+    return f": {message}" if message else ""
 
 
 def _without(text: str | None, secrets: Iterable[Secret]) -> str | None:
-    """The text without any of these; None where there is none."""
+    """The text without any of the secrets."""
     if not text:
         return text
     for secret in secrets:
-        # What follows `Bearer ` is the key; the whole header seldom comes back, the key may.
+        # A server seldom repeats the complete header `Bearer KEY`, but it may repeat the key.
         for part in {secret.reveal(), secret.reveal().split(" ")[-1]}:
-            if len(part) >= SECRET_CHARS:
+            if len(part) >= MIN_SECRET_CHARS:
                 text = text.replace(part, "[key]")
     return text
 
 
 def _shortened(text: str) -> str:
+    # Escape sequences and line ends of a foreign message must not reach a terminal or a log.
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= WORDS_CHARS else line[: WORDS_CHARS - 1] + "…"
+    if len(line) <= MAX_MESSAGE_CHARS:
+        return line
+    return line[: MAX_MESSAGE_CHARS - 1] + "…"

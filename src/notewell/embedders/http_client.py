@@ -1,8 +1,8 @@
-"""One HTTP exchange: JSON out, JSON in, within a deadline and a number of bytes.
+"""One HTTP exchange: JSON out, JSON in, within a deadline and a limit of bytes.
 
-Only what happened on the way is an error here; what an answer that is no success means is
-for `faults.py`. Redirects are not followed: a key goes to the address it was given for.
-The body of an error is read as far as it is short and comes in time, and never needed.
+Only transport errors are raised here; `error_mapping.py` decides what an error status means.
+Redirects are not followed: a key is sent only to the address that it was configured for.
+The body of an error reply is optional: it is read if it is short and arrives in time.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from notewell.core import Secret
-    from notewell.embedders.connection import Line, Posted
-    from notewell.embedders.deadline import Deadline
-    from notewell.embedders.provider import Json, Request
+    from notewell.embedders.connection import HttpConnection, OpenReply
+    from notewell.embedders.providers.provider import HttpRequest, Json
+    from notewell.embedders.retrying import Deadline
 
 ERROR_BYTES = 64 * 1024
-"""An error message is a few hundred bytes; a page of HTML in its place is cut here."""
+"""An error message has a few hundred bytes; an HTML page in its place is cut off here."""
 
-LINES_KEPT = 8
-"""Connections kept open between calls; the default concurrency and some for queries."""
+MAX_IDLE_CONNECTIONS = 8
+"""Kept open between calls: the default concurrency for documents and some for queries."""
 
 USER_AGENT = "notewell"
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer, whatever its status."""
+class HttpReply:
+    """A reply, whatever its status."""
 
     status: int
     data: Json
-    """The body as JSON; of an error without JSON its text, or None."""
+    """The parsed body. For an error that is not JSON: its text, or None."""
     retry_after: str | None = None
     date: str | None = None
     location: str | None = None
@@ -50,127 +50,133 @@ class Reply:
         return 200 <= self.status < 300
 
 
-class Calls:
-    """Makes exchanges with one address; from as many threads as you like."""
+class HttpClient:
+    """Exchanges with one address, over a pool of connections. Thread-safe."""
 
     def __init__(self, provider: str, base_url: str, headers: Mapping[str, Secret]) -> None:
         self._provider = provider
         self._base_url = base_url
         self._headers = dict(headers)
-        self._idle: list[Line] = []
+        self._idle: list[HttpConnection] = []
         self._lock = threading.Lock()
-        self._trust: ssl.SSLContext | None = None
-        # Who forgets to close leaves no open connection behind.
+        self._ssl_context: ssl.SSLContext | None = None
+        # An object that nobody closes must not leave connections open (and warn about them).
         weakref.finalize(self, _close_all, self._idle)
 
-    def exchange(self, request: Request, deadline: Deadline, cap: int) -> Reply:
-        """Raises `EmbedderUnreachable` or `AnswerUnusable`; both leave the line unused."""
-        with self._sent(request, deadline) as posted:
-            return self._read(posted, cap)
+    def exchange(self, request: HttpRequest, deadline: Deadline, max_bytes: int) -> HttpReply:
+        """Raises `EmbedderUnreachable` or `AnswerUnusable`; both close the connection."""
+        with self._sent(request, deadline) as reply:
+            return self._read(reply, max_bytes)
 
     def read_lines(
-        self, request: Request, deadline: Deadline, cap: int, take: Callable[[bytes], None]
-    ) -> Reply:
-        """Hand every line of a large answer to `take` while it comes; the reply has no data."""
-        with self._sent(request, deadline) as posted:
-            if not 200 <= posted.status < 300:
-                return self._read(posted, cap)
-            if not _take_lines(posted.pieces(), cap, take):
-                raise self._unusable(f"an answer of more than {cap} bytes")
-            return Reply(posted.status, None)
+        self,
+        request: HttpRequest,
+        deadline: Deadline,
+        max_bytes: int,
+        take: Callable[[bytes], None],
+    ) -> HttpReply:
+        """Pass every line of a large reply to `take` as it arrives; the result has no data."""
+        with self._sent(request, deadline) as reply:
+            if not 200 <= reply.status < 300:
+                return self._read(reply, max_bytes)
+            if not _take_lines(reply.pieces(), max_bytes, take):
+                raise self._unusable(f"a reply of more than {max_bytes} bytes")
+            return HttpReply(reply.status, None)
 
     @contextmanager
-    def _sent(self, request: Request, deadline: Deadline) -> Iterator[Posted]:
-        from notewell.embedders.connection import FOREIGN, TOO_LATE
+    def _sent(self, request: HttpRequest, deadline: Deadline) -> Iterator[OpenReply]:
+        from notewell.embedders.connection import FOREIGN, TIMEOUTS
 
-        line = self._take()
-        headers, content = self._plain_headers(request), _content(request)
+        connection = self._take()
+        headers, content = self._header_values(request), _content(request)
         try:
-            with line.send(request.method, request.url, headers, content, deadline) as posted:
-                yield posted
+            with connection.send(request.method, request.url, headers, content, deadline) as reply:
+                yield reply
         except FOREIGN as error:
-            line.close()
-            raise self._unreachable(error, late=isinstance(error, TOO_LATE)) from None
+            connection.close()
+            raise self._unreachable(error, timed_out=isinstance(error, TIMEOUTS)) from None
         except BaseException:
-            line.close()
+            connection.close()
             raise
-        self._put_back(line)
+        self._put_back(connection)
 
     def close(self) -> None:
         with self._lock:
             _close_all(self._idle)
 
-    def _read(self, posted: Posted, cap: int) -> Reply:
-        if 200 <= posted.status < 300:
-            content, whole = posted.read(cap)
+    def _read(self, reply: OpenReply, max_bytes: int) -> HttpReply:
+        if 200 <= reply.status < 300:
+            content, whole = reply.read(max_bytes)
             if not whole:
-                raise self._unusable(f"an answer of more than {cap} bytes")
-            return Reply(posted.status, self._parsed(content))
-        return Reply(
-            posted.status,
-            _error_data(posted),
-            posted.header("retry-after"),
-            posted.header("date"),
-            posted.header("location"),
+                raise self._unusable(f"a reply of more than {max_bytes} bytes")
+            return HttpReply(reply.status, self._parsed(content))
+        return HttpReply(
+            reply.status,
+            _error_data(reply),
+            reply.header("retry-after"),
+            reply.header("date"),
+            reply.header("location"),
         )
 
     def _parsed(self, content: bytes) -> Json:
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
-            # Neither the error nor its cause is shown: both may quote what was sent.
-            raise self._unusable("an answer that is not JSON") from None
+            # Neither the error nor its cause is shown: both may quote the text that we sent.
+            raise self._unusable("a reply that is not JSON") from None
 
     def _unusable(self, why: str) -> AnswerUnusable:
         return AnswerUnusable(self._provider, f"{self._base_url} gave {why}", http_status=200)
 
-    def _unreachable(self, error: Exception, *, late: bool) -> EmbedderUnreachable:
-        # The foreign exception holds the request, and so the key: only the reason goes on.
-        why = "not in time" if late else _reason(error)
+    def _unreachable(self, error: Exception, *, timed_out: bool) -> EmbedderUnreachable:
+        # The foreign exception holds the request and so the key: only its reason is kept.
+        why = "timeout" if timed_out else _reason(error)
         return EmbedderUnreachable(
             self._provider,
-            f"no whole answer from {self._base_url} ({why}); is it up, and the network?",
+            f"no complete reply from {self._base_url} ({why}); "
+            f"check that the server and the network are up",
         )
 
-    def _plain_headers(self, request: Request) -> dict[str, str]:
+    def _header_values(self, request: HttpRequest) -> dict[str, str]:
         ours = {"content-type": request.content_type, "user-agent": USER_AGENT}
         ours |= {name.lower(): value.reveal() for name, value in self._headers.items()}
         if isinstance(request.body, bytes):
-            ours["content-type"] = request.content_type  # It says how the bytes are to be read.
+            ours["content-type"] = request.content_type  # The multipart boundary is in it.
         return ours
 
-    def _take(self) -> Line:
-        from notewell.embedders.connection import Line
+    def _take(self) -> HttpConnection:
+        from notewell.embedders.connection import HttpConnection
 
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-            if self._trust is None and self._base_url.startswith("https:"):
+            if self._ssl_context is None and self._base_url.startswith("https:"):
                 import httpx2
 
-                self._trust = httpx2.create_ssl_context()
-        return Line(self._base_url, self._trust)
+                # Once for all connections: it loads every CA certificate of the system.
+                self._ssl_context = httpx2.create_ssl_context()
+        return HttpConnection(self._base_url, self._ssl_context)
 
-    def _put_back(self, line: Line) -> None:
+    def _put_back(self, connection: HttpConnection) -> None:
         with self._lock:
-            if len(self._idle) < LINES_KEPT:
-                self._idle.append(line)
+            if len(self._idle) < MAX_IDLE_CONNECTIONS:
+                self._idle.append(connection)
                 return
-        line.close()
+        connection.close()
 
 
-def _content(request: Request) -> bytes | None:
+def _content(request: HttpRequest) -> bytes | None:
     if request.body is None or isinstance(request.body, bytes):
         return request.body
     return json.dumps(request.body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _take_lines(pieces: Iterator[bytes], cap: int, take: Callable[[bytes], None]) -> bool:
-    """False if there were more than `cap` bytes; the lines up to there have been taken."""
+def _take_lines(pieces: Iterator[bytes], max_bytes: int, take: Callable[[bytes], None]) -> bool:
+    """False if there were more than `max_bytes`; the lines before that have been taken."""
     rest, total = b"", 0
     for piece in pieces:
         total += len(piece)
-        if total > cap:
+        if total > max_bytes:
             return False
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
@@ -181,23 +187,23 @@ def _take_lines(pieces: Iterator[bytes], cap: int, take: Callable[[bytes], None]
 
 
 def _reason(error: Exception) -> str:
-    """What the system said: no such host, connection refused, a certificate nobody trusts."""
-    cause = error.args[0] if error.args else None  # The library puts it there.
-    told = getattr(cause, "verify_message", None) or getattr(cause, "strerror", None)
-    return str(told or type(error).__name__)
+    """What the system reported: no such host, connection refused, untrusted certificate."""
+    cause = error.args[0] if error.args else None  # The library puts the original error there.
+    reason = getattr(cause, "verify_message", None) or getattr(cause, "strerror", None)
+    return str(reason or type(error).__name__)
 
 
-def _close_all(lines: list[Line]) -> None:
-    while lines:
-        lines.pop().close()
+def _close_all(connections: list[HttpConnection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
-def _error_data(posted: Posted) -> Json:
+def _error_data(reply: OpenReply) -> Json:
     from notewell.embedders.connection import FOREIGN
 
     content = b""
     with suppress(*FOREIGN):
-        content, _ = posted.read(ERROR_BYTES)
+        content, _ = reply.read(ERROR_BYTES)
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.embedders.gguf import GgufHead, NotGguf, read_head
-from notewell.embedders.prompts import prompts_of
-from notewell.embedders.split_oversized import LEAST_CHARS, embed_in_halves
+from notewell.embedders.providers.prompts import prompts_of
+from notewell.embedders.vectors import MIN_PART_CHARS, NotRows, embed_in_halves, unit_vectors
 from notewell.errors import (
     AnswerUnusable,
     BadSetting,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from notewell.embedders.downloads import Progress
     from notewell.embedders.llama import Llama
-    from notewell.embedders.prompts import Prompts
+    from notewell.embedders.providers.prompts import Prompts
     from notewell.ports import Kind, Vectors
 
 PROVIDER = "local"
@@ -232,9 +232,6 @@ class LocalEmbedder:
             raise EmbedderMissing(PROVIDER, why, "name another file in local.modelPath") from error
 
     def _ask(self, texts: Sequence[str], kind: Kind, prompts: Prompts) -> Vectors:
-        from notewell.embedders.provider import NotRows
-        from notewell.embedders.validate import unit_vectors
-
         # A lone surrogate is no text, and the way to llama.cpp is paved with UTF-8.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         with self._using:
@@ -291,7 +288,7 @@ def _name(path: Path) -> str:
 def _vector(encoded: str | None, why: str, text: str) -> Sequence[float]:
     if encoded is None:
         # llama.cpp says in words only that a text is too long; a short one cannot be.
-        trouble = TextTooLarge if len(text) >= 2 * LEAST_CHARS else EmbedderFailed
+        trouble = TextTooLarge if len(text) >= 2 * MIN_PART_CHARS else EmbedderFailed
         raise trouble(PROVIDER, f"no vector for a text of {len(text)} characters: {why}")
     import numpy as np
 

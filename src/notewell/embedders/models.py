@@ -31,7 +31,7 @@ class ModelState:
     """On disk; of the default GGUF model what it will be, roughly, before it is here."""
 
 
-def listed(models_dir: Path) -> list[ModelState]:
+def list_models(models_dir: Path) -> list[ModelState]:
     """Told by names and sizes; nothing is read."""
     states = [_embedded_state(model, models_dir) for model in weights.MODELS]
     default = LocalModel.at(DEFAULT_MODEL, models_dir)
@@ -39,7 +39,7 @@ def listed(models_dir: Path) -> list[ModelState]:
     return states + [_local_state(path, models_dir) for path in files]
 
 
-def pull(
+def pull_model(
     models_dir: Path,
     name: str | None = None,
     *,
@@ -62,7 +62,7 @@ def pull(
     return _pull_embedded(model, models_dir)
 
 
-def _pull_embedded(model: weights.Model, models_dir: Path) -> str:
+def _pull_embedded(model: weights.ModelFiles, models_dir: Path) -> str:
     if there := weights.find(weights.folders(model, models_dir), model):
         return f"{model.name} is already there and sound: {there}"
     target = models_dir / model.name
@@ -75,7 +75,7 @@ def _pull_embedded(model: weights.Model, models_dir: Path) -> str:
     return f"put {model.name} into {target} (from {source})"
 
 
-def _embedded_state(model: weights.Model, models_dir: Path) -> ModelState:
+def _embedded_state(model: weights.ModelFiles, models_dir: Path) -> ModelState:
     candidates = weights.folders(model, models_dir)
     here = next((folder for folder in candidates if weights.is_complete(folder, model)), None)
     return ModelState(model.name, model.about, here, sum(file.size for file in model.files))

@@ -1,24 +1,25 @@
-"""The embedded model for what is not in Latin letters, and for questions across languages.
+"""The embedded model for text that is not in Latin script, and for queries across languages.
 
-    text -> pieces -> a row each -> what its neighbours add -> sum -> dense layers -> length 1
+    text ──▶ pieces ──▶ a row for each ──▶ convolutions ──▶ sum ──▶ dense layers ──▶ length 1
 
 The model is Google's universal-sentence-encoder-multilingual v3 (16 languages, 512 dimensions)
-with its rows in six bits. It has no attention: each piece looks at windows of 2, 3 and 5 pieces,
-and the rest is a sum, so a few matrix products of numpy run it three times as fast as the
-attention model beside it.
+with its embedding table quantized to six bits. It has no attention: convolutions look at windows
+of 2, 3 and 5 pieces and the rest is a sum, so a few matrix products of numpy run it three times as
+fast as the attention model in `embedded.py`.
 
-Making the object costs nothing. The first `embed` maps the weights into memory after the digests
-of the files were checked; of the 66 MB of rows only those are read whose pieces occur.
+Making the object costs nothing. The first `embed` maps the weights into memory after it has
+checked the digests of the files; of the 66 MB of rows only those of occurring pieces are read.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from typing import TYPE_CHECKING
 
 from notewell.embedders import weights
-from notewell.errors import EmbedderFailed, EmbedderMissing
+from notewell.embedders.embedded import PROVIDER, LazyModel
+from notewell.embedders.vectors import unit_vector
+from notewell.errors import EmbedderFailed
 from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from notewell.ports import Kind, Vectors
 
-PROVIDER = "embedded"
-
 MODEL = weights.USE_MULTILINGUAL_V3
 
 FACTS = ModelFacts(
@@ -42,37 +41,35 @@ FACTS = ModelFacts(
     scripts="any",
     vector_weight=0.4,
     vector_weight_sure=0.4,
-    # On ten sets of questions (Chinese, English and across both) a passage that does not answer
-    # had a cosine of .03 to .25 in the middle, and half of the answers lay between .25 and .5.
-    # With these ends and this weight a cosine of .13 passes the threshold by itself, and a Chinese
-    # question finds its English answer in the first ten hits 94 times in 100; with .08, .6 and
-    # .35 it was 69 times.
+    # Measured on ten question sets (Chinese, English and across both): the median cosine of a
+    # passage that does not answer was .03 to .25, and half of the answers were between .25 and
+    # .5. With this floor, ceiling and weight a cosine of .13 alone passes the threshold, and a
+    # Chinese query finds its English answer among the first ten hits in 94 % of the cases; with
+    # .08, .6 and .35 it was 69 %.
     cosine_floor=0.0,
     cosine_ceiling=0.45,
 )
 
 MAX_PIECES = 4096
-"""A chunk of 1600 characters has 1600 at the very worst; what is no chunk is cut here."""
+"""A chunk of 1600 characters has at most 1600; a longer text is cut off here."""
 
 MAX_CHARS = MAX_PIECES * 16
-"""No piece is longer than 16 characters, so what comes after these is never looked at."""
+"""No piece is longer than 16 characters, so characters after these are never needed."""
 
 EPSILON = 1e-12
-"""Keeps a division by the spread of a row from being one by zero; the makers' own value."""
+"""Prevents a division by zero in the layer normalisation; the value of the original model."""
 
 TEXTS_AT_ONCE = 8
-"""Well under a second of one core: all that a kill may cost."""
+"""Well under a second of one core: the most work that a kill can lose."""
 
 PULL = f"run `notewell model pull {MODEL.name}`"
 
 
 class MultilingualEmbedder:
-    """Looks for the weights in `folders`, in that order, and takes the first sound copy."""
+    """Uses the first folder of `folders` that contains intact weights."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = tuple(folders)
-        self._loading = threading.Lock()
-        self._model: _Encoder | None = None
+        self._model = LazyModel(MODEL, folders, _Encoder, PULL)
 
     @property
     def facts(self) -> ModelFacts:
@@ -83,29 +80,20 @@ class MultilingualEmbedder:
         return TEXTS_AT_ONCE
 
     def missing(self) -> str | None:
-        """Told from the names of the files alone; a damaged one shows when it is loaded."""
-        if any(weights.is_complete(folder, MODEL) for folder in self._folders):
-            return None
-        return f"the weights of {MODEL.name} are not there; {PULL}"
+        return self._model.missing()
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """The model was trained on questions and answers alike: `kind` makes no difference."""
+        """The model was trained with the same input for both kinds, so `kind` is ignored."""
         import numpy as np
 
         if not texts:
             return np.empty((0, FACTS.dims), dtype=np.float32)
-        model = self._loaded()
+        model = self._model.get()
         return np.stack([model.vector(text) for text in texts])
-
-    def _loaded(self) -> _Encoder:
-        with self._loading:
-            if self._model is None:
-                self._model = _Encoder(_sound_folder(self._folders))
-            return self._model
 
 
 class _Encoder:
-    """The weights, and what is done with them; runs may come from several threads."""
+    """The network on numpy arrays. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         from notewell.embedders.sentencepiece import SentencePiece
@@ -118,9 +106,11 @@ class _Encoder:
         self._finish()
 
     def _finish(self) -> None:
-        from threadpoolctl import ThreadpoolController  # after numpy, whose threads it counts
+        from threadpoolctl import (
+            ThreadpoolController,  # After numpy is loaded: it finds the BLAS in use.
+        )
 
-        # The three branches begin alike; side by side they are one product instead of three.
+        # The three branches have the same first layer; concatenated, it is one matrix product.
         self._proj = self._side_by_side("proj")
         self._proj_b = self._side_by_side("proj_b")
         self._proj_gain = self._side_by_side("ln_g")
@@ -133,18 +123,18 @@ class _Encoder:
         return np.concatenate([self._arrays[f"{name}{order}"] for order in ORDERS], axis=-1)
 
     def vector(self, text: str) -> Vectors:
-        """One text a run: the same text has the same vector whatever stands beside it."""
+        """One text in each run: its vector does not depend on the other texts of a call."""
         numbers = self._pieces.pieces(text[:MAX_CHARS])[: MAX_PIECES - 2]
         return self._vector_of([self._pieces.first, *numbers, self._pieces.last])
 
     def _vector_of(self, numbers: list[int]) -> Vectors:
-        # Several threads spin while they wait for each other: on two cores of which others had
-        # one, two threads gave 12 chunks a second where a single one gave 75.
+        # BLAS threads spin while they wait for each other: on two cores, one of them busy, two
+        # threads embedded 12 chunks a second and a single thread 75.
         with self._blas.limit(limits=1, user_api="blas"):
-            return _unit(self._dense(self._pooled(self._rows(numbers))))
+            return unit_vector(self._dense(self._pooled(self._rows(numbers))), PROVIDER)
 
     def _rows(self, numbers: list[int]) -> Vectors:
-        """The table lies in 17 parts, dealt out piece by piece, each with its own scale."""
+        """Dequantized: the table has 17 parts, piece n in part n modulo 17, each with a scale."""
         import numpy as np
 
         part, row = np.array(numbers) % PARTS, np.array(numbers) // PARTS
@@ -153,25 +143,27 @@ class _Encoder:
         return rows
 
     def _pooled(self, rows: Vectors) -> Vectors:
-        """Each piece beside what its neighbours make of it, summed; long texts are damped."""
+        """The rows and the three branches, summed over the text and divided by the root of its
+        length."""
         import numpy as np
 
         arrays, count = self._arrays, len(rows)
         narrow = rows @ self._proj + self._proj_b
-        parts = np.split(_even(narrow, self._proj_gain, self._proj_shift), len(ORDERS), axis=1)
-        seen = [rows]
-        for order, own in zip(ORDERS, parts, strict=True):
+        start = _layer_norm(narrow, self._proj_gain, self._proj_shift)
+        branches = np.split(start, len(ORDERS), axis=1)
+        features = [rows]
+        for order, own in zip(ORDERS, branches, strict=True):
             for layer in ("1", "2"):
                 weight, bias = arrays[f"w{layer}_{order}"], arrays[f"b{layer}_{order}"]
-                own = own + np.maximum(_neighbours(own, weight, order) + bias, 0)  # noqa: PLW2901
-            seen.append(own)
-        even = _even(np.concatenate(seen, axis=1), arrays["ln_g"], arrays["ln_b"])
-        # The layer is linear, so the sum may come before it: one row instead of hundreds.
-        summed: Vectors = even.sum(axis=0) @ arrays["cnn_W"] + count * arrays["cnn_b"]
+                own = own + np.maximum(_convolve(own, weight, order) + bias, 0)  # noqa: PLW2901
+            features.append(own)
+        normed = _layer_norm(np.concatenate(features, axis=1), arrays["ln_g"], arrays["ln_b"])
+        # The layer is linear, so the sum can come first: one row instead of hundreds.
+        summed: Vectors = normed.sum(axis=0) @ arrays["cnn_W"] + count * arrays["cnn_b"]
         return summed / np.float32(math.sqrt(count))
 
     def _dense(self, pooled: Vectors) -> Vectors:
-        """Two blocks of two layers, each with a way around it."""
+        """Two blocks of two layers, each with a residual connection."""
         import numpy as np
 
         arrays = self._arrays
@@ -183,15 +175,15 @@ class _Encoder:
 
 
 ORDERS = (2, 3, 5)
-"""How many neighbouring pieces each of the three branches looks at."""
+"""The window, in pieces, of each of the three convolution branches."""
 
 PARTS = 17
 PART_ROWS = 7530
-"""17 times 7530 rows are a few more than the 128 000 pieces."""
+"""17 times 7530 rows: a few more than the 128 000 pieces."""
 
 
 def _shapes() -> dict[str, tuple[int, ...]]:
-    """What stands in `weights.bin` behind the table, in order; 32-bit floats all of them."""
+    """The arrays in `weights.bin` after the table, in order, all of 32-bit floats."""
     dims, narrow, hidden = FACTS.dims, 256, 320
     shapes: dict[str, tuple[int, ...]] = {"scale": (PARTS,), "lo": (PARTS,)}
     for order in ORDERS:
@@ -207,7 +199,7 @@ def _shapes() -> dict[str, tuple[int, ...]]:
 
 
 def _mapped(path: Path) -> tuple[NDArray[np.uint8], dict[str, Vectors]]:
-    """The table and the rest as views into the file: the kernel reads what is touched."""
+    """The table and the arrays as views of a memory map: only pages that are used are read."""
     import numpy as np
 
     whole = np.memmap(path, dtype=np.uint8, mode="r")
@@ -225,8 +217,8 @@ def _mapped(path: Path) -> tuple[NDArray[np.uint8], dict[str, Vectors]]:
     return table, arrays
 
 
-def _neighbours(rows: Vectors, weight: Vectors, order: int) -> Vectors:
-    """A convolution over `order` rows; what lies before the first and behind the last is zero."""
+def _convolve(rows: Vectors, weight: Vectors, order: int) -> Vectors:
+    """A convolution over `order` rows with zero padding at both ends."""
     import numpy as np
 
     count, width = rows.shape
@@ -239,31 +231,11 @@ def _neighbours(rows: Vectors, weight: Vectors, order: int) -> Vectors:
     return product
 
 
-def _even(rows: Vectors, gain: Vectors, shift: Vectors) -> Vectors:
-    """Each row with mean 0 and spread 1, then as the model wants it."""
+def _layer_norm(rows: Vectors, gain: Vectors, shift: Vectors) -> Vectors:
+    """Layer normalisation: each row with mean 0 and deviation 1, then gain and shift."""
     import numpy as np
 
     centred = rows - rows.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + np.float32(EPSILON))
-    even: Vectors = centred / spread * gain + shift
-    return even
-
-
-def _sound_folder(folders: Sequence[Path]) -> Path:
-    folder = weights.find(folders, MODEL)
-    if folder is not None:
-        return folder
-    problems = [weights.problem(folder, MODEL) or "sound by now" for folder in folders]
-    raise EmbedderMissing(
-        PROVIDER, "; ".join(problems) or "no folder to look for weights in", PULL
-    )
-
-
-def _unit(row: Vectors) -> Vectors:
-    """Length 1, so that a dot product is the cosine; what has no direction is refused."""
-    import numpy as np
-
-    length = float(np.linalg.norm(row.astype(np.float64)))
-    if not math.isfinite(length) or length < 1e-6:
-        raise EmbedderFailed(PROVIDER, f"the model gave a vector of length {length}")
-    return (row / length).astype(np.float32)
+    deviation = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + np.float32(EPSILON))
+    normed: Vectors = centred / deviation * gain + shift
+    return normed

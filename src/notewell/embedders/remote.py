@@ -1,122 +1,76 @@
-"""An embedder at the other end of a wire: a provider's data and functions, and the layers around.
+"""An embedder that calls a provider over HTTP, built from layers:
 
     RemoteEmbedder   facts, missing, embed; cool-down; a deadline for each kind of call
-      Batching       few requests, several at once, smaller when too large
-        Retrying     again, when it may pass
+      Batching       few requests, several at once, smaller ones when a request is too large
+        Retrying     sends a request again when the failure may be temporary
           _ask       one exchange: request, reply, rows checked, usage counted
 
-Making one costs nothing and calls nobody. `facts` of a model without a table asks once how long
-its vectors are, within the time of a question; until that is known `dims` is 0.
+Making one costs nothing and sends nothing. `facts` of a model outside our tables sends one
+request to learn the length of its vectors, within the time limit of a query; until the length is
+known, `dims` is 0.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from notewell.embedders.batching import Batching, Limits, estimated_tokens
-from notewell.embedders.cooldown import COOLDOWN_S, CoolDown
-from notewell.embedders.deadline import Clock, Deadline
-from notewell.embedders.dims_cache import KnownDims
-from notewell.embedders.error_mapping import fault
-from notewell.embedders.http_client import Calls
-from notewell.embedders.provider import NotRows
-from notewell.embedders.retrying import Retrying, RetryPolicy
+from notewell.embedders.batching import Batching, RequestLimits, estimated_tokens
+from notewell.embedders.error_mapping import error_for
+from notewell.embedders.http_client import HttpClient
+from notewell.embedders.remote_plan import Runtime
+from notewell.embedders.retrying import CoolDown, Deadline, Retrying
 from notewell.embedders.usage import Usage, UsageCounter
-from notewell.embedders.validate import unit_vectors
+from notewell.embedders.vectors import NotRows, unit_vectors
 from notewell.errors import AnswerUnusable, EmbedderMissing, EmbedderTrouble
 from notewell.ports import ModelFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from notewell.core import Secret
-    from notewell.embedders.http_client import Reply
-    from notewell.embedders.provider import Model, Provider, Request, Target
+    from notewell.embedders.http_client import HttpReply
+    from notewell.embedders.providers.provider import HttpRequest, Model
+    from notewell.embedders.remote_plan import RemotePlan
     from notewell.ports import Keep, Kind, Vectors
 
 REQUEST_TOKENS = 8000
-"""Estimated tokens in a request, as in the original: enough to be quick, little enough to lose."""
+"""Estimated tokens in a request, as in OpenClaw: enough to be fast, and little to lose when a
+request fails."""
 
 UNKNOWN_CHUNK_TOKENS = 400
-"""The longest chunk for a model we know nothing about; most small ones read 512 tokens."""
+"""The longest chunk for a model outside our tables; most small models read 512 tokens."""
 
-BYTES_A_NUMBER = 32
-"""A number in JSON has some 22 characters; an answer with more than this for each is not ours."""
+BYTES_PER_NUMBER = 32
+"""A number in JSON has about 22 characters; a reply with more bytes than this is not read."""
 
 UNKNOWN_DIMS = 16_384
-"""Room for the first answer of a model whose dims are not known; the longest known has 8192."""
+"""Space for the first reply of a model of unknown length; the longest known one has 8192."""
 
 TEXTS_AT_ONCE = 2048
-"""Some fifty requests: at the end of each call not all that may be under way are. What a kill may
-cost does not grow with it, because rows are kept as they come."""
+"""About fifty requests. At the end of each call some workers have nothing to do, so longer calls
+are faster. A kill does not cost more, because rows are stored as they arrive."""
 
 BLANK = "(blank)"
-"""In place of a text of white space only, which some providers refuse."""
-
-
-def _random() -> float:
-    import random
-
-    return random.random()  # noqa: S311 - spreads retries; nothing depends on its quality
-
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """The world, as arguments."""
-
-    clock: Clock = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-    random: Callable[[], float] = _random
-    known_dims: KnownDims = field(default_factory=lambda: KnownDims(None))
-    cooldown_s: float = COOLDOWN_S
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-
-
-@dataclass(frozen=True, slots=True)
-class RemotePlan:
-    """Everything that was decided about an embedder before it is made."""
-
-    provider: Provider
-    target: Target
-    headers: Mapping[str, Secret]
-    lacks: str | None
-    """What is missing, and the next step; the embedder then answers with that alone."""
-    concurrency: int
-    query_timeout_s: float
-    document_timeout_s: float
-
-    @property
-    def model(self) -> Model | None:
-        return self.provider.models.get(self.target.model.removeprefix("models/"))
-
-    @property
-    def endpoint_key(self) -> str:
-        """Tells vectors of different servers apart; made of nothing that is secret."""
-        names = sorted(name.lower() for name in self.headers)
-        place = "\n".join([self.provider.name, self.target.base_url, self.target.model, *names])
-        return hashlib.sha256(place.encode()).hexdigest()[:16]
+"""Sent in place of a text that is only white space, which some providers refuse."""
 
 
 class RemoteEmbedder:
-    """From as many threads as you like."""
+    """Thread-safe."""
 
     def __init__(self, plan: RemotePlan, runtime: Runtime | None = None) -> None:
         self._plan = plan
         self._runtime = runtime = runtime or Runtime()
         model = plan.model
         self._counter = UsageCounter(model.usd_per_million if model else None)
-        self._calls = Calls(plan.provider.name, plan.target.base_url, plan.headers)
+        self._client = HttpClient(plan.provider.name, plan.endpoint.base_url, plan.headers)
         self._cooldown = CoolDown(runtime.clock, runtime.cooldown_s)
-        self._probing = threading.Lock()
-        self._dims = plan.target.dims or (model.dims if model else None)
+        self._dims_lock = threading.Lock()
+        self._dims = plan.endpoint.dims or (model.dims if model else None)
         self._batching = Batching(
             Retrying(self._ask, runtime.sleep, runtime.random, runtime.retry),
-            Limits(plan.provider.items, _request_tokens(model)),
+            RequestLimits(plan.provider.items, _request_tokens(model)),
             plan.concurrency,
             lambda: Deadline.after(plan.document_timeout_s, runtime.clock),
         )
@@ -126,9 +80,9 @@ class RemoteEmbedder:
         model = self._plan.model
         return ModelFacts(
             provider=self._plan.provider.name,
-            model=self._plan.target.model,
+            model=self._plan.endpoint.model,
             dims=self._known_dims(),
-            # Estimates of tokens are rough; a quarter is kept in hand.
+            # Our token counts are estimates, so a quarter of the limit stays free.
             chunk_tokens=model.text_tokens * 3 // 4 if model else UNKNOWN_CHUNK_TOKENS,
             endpoint_key=self.endpoint_key,
         )
@@ -139,12 +93,12 @@ class RemoteEmbedder:
 
     @property
     def model(self) -> str:
-        """Its name; unlike `facts` never by a call."""
-        return self._plan.target.model
+        """The name of the model; unlike `facts`, this never sends a request."""
+        return self._plan.endpoint.model
 
     @property
     def endpoint(self) -> str:
-        return self._plan.target.base_url
+        return self._plan.endpoint.base_url
 
     @property
     def endpoint_key(self) -> str:
@@ -163,54 +117,60 @@ class RemoteEmbedder:
         return self._runtime
 
     def missing(self) -> str | None:
-        return self._plan.lacks
+        return str(self._plan.lacking) if self._plan.lacking else None
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        return self._embed_complete(texts, kind, None)
+        return self._embed_checked(texts, kind, None)
 
     def embed_gradually(self, texts: Sequence[str], keep: Keep) -> Vectors:
-        return self._embed_complete(texts, "document", keep)
+        return self._embed_checked(texts, "document", keep)
 
     def close(self) -> None:
-        self._calls.close()
+        self._client.close()
 
-    # -- for batch jobs, which go to the same address with the same key --------------------------
+    # -- for batch jobs, which use the same address and key --------------------------------------
 
-    def exchange(self, request: Request, deadline: Deadline, cap: int) -> Reply:
-        """An answer that is a success, or the trouble it stands for."""
-        return self._success(self._calls.exchange(request, deadline, cap))
+    def exchange(self, request: HttpRequest, deadline: Deadline, max_bytes: int) -> HttpReply:
+        """A successful reply; raises the matching `EmbedderTrouble` for any other."""
+        return self._success(self._client.exchange(request, deadline, max_bytes))
 
     def read_lines(
-        self, request: Request, deadline: Deadline, cap: int, take: Callable[[bytes], None]
+        self,
+        request: HttpRequest,
+        deadline: Deadline,
+        max_bytes: int,
+        take: Callable[[bytes], None],
     ) -> None:
-        """The lines of a file, also where the provider sends us on to another place for it."""
-        reply = self._calls.read_lines(request, deadline, cap, take)
+        """Read a file line by line. One redirect is followed: files may be on another host."""
+        reply = self._client.read_lines(request, deadline, max_bytes, take)
         if reply.location and 300 <= reply.status < 400 and self._may_follow(reply.location):
-            # A store of files has addresses that are secret by themselves: no key goes there.
-            elsewhere = Calls(self._plan.provider.name, origin_of(reply.location), {})
+            # A signed address of a file store needs no key, so none is sent there.
+            file_store = HttpClient(self._plan.provider.name, origin_of(reply.location), {})
             request = replace(request, url=reply.location)
-            reply = elsewhere.read_lines(request, deadline, cap, take)
-            elsewhere.close()
+            reply = file_store.read_lines(request, deadline, max_bytes, take)
+            file_store.close()
         self._success(reply)
 
     def count_served(self, texts: int, tokens: int, price_share: float) -> None:
         self._counter.served(texts, tokens, price_share)
 
     def _may_follow(self, location: str) -> bool:
-        """As safe as the address the user has set, or safer."""
-        return location.startswith(("https://", origin_of(self.endpoint)))
+        """Only to HTTPS, or to the host that the user has configured."""
+        # Compared as origins: `http://host.example` is a prefix of `http://host.example.evil`.
+        return location.startswith("https://") or origin_of(location) == origin_of(self.endpoint)
 
-    def _success(self, reply: Reply) -> Reply:
+    def _success(self, reply: HttpReply) -> HttpReply:
         if not reply.is_success:
             provider = self._plan.provider
-            told = provider.told(reply.status, reply.data)
-            raise fault(provider.name, reply, told, self._plan.headers.values())
+            facts = provider.error_facts(reply.status, reply.data)
+            raise error_for(provider.name, reply, facts, self._plan.headers.values())
         return reply
 
-    def _embed_complete(self, texts: Sequence[str], kind: Kind, keep: Keep | None) -> Vectors:
+    def _embed_checked(self, texts: Sequence[str], kind: Kind, keep: Keep | None) -> Vectors:
         import numpy as np
 
-        self._check_complete()
+        if lacking := self._plan.lacking:
+            raise EmbedderMissing(self._plan.provider.name, lacking.problem, lacking.action)
         if not texts:
             return np.empty((0, self.facts.dims), dtype=np.float32)
         return self._embed([sendable(text) for text in texts], kind, keep)
@@ -228,11 +188,6 @@ class RemoteEmbedder:
         self._cooldown.clear()
         return vectors
 
-    def _check_complete(self) -> None:
-        if self._plan.lacks:
-            problem, _, action = self._plan.lacks.partition("; ")
-            raise EmbedderMissing(self._plan.provider.name, problem, action)
-
     # -- one exchange ----------------------------------------------------------------------------
 
     def _ask(self, texts: Sequence[str], kind: Kind, deadline: Deadline) -> Vectors:
@@ -245,8 +200,8 @@ class RemoteEmbedder:
 
     def _exchange(self, texts: Sequence[str], kind: Kind, deadline: Deadline) -> Vectors:
         provider = self._plan.provider
-        request = provider.request(self._plan.target, texts, kind)
-        reply = self.exchange(request, deadline, self._cap(len(texts)))
+        request = provider.request(self._plan.endpoint, texts, kind)
+        reply = self.exchange(request, deadline, self._max_reply_bytes(len(texts)))
         try:
             rows = provider.rows(reply.data, len(texts))
             vectors = self._checked(rows, len(texts))
@@ -260,43 +215,43 @@ class RemoteEmbedder:
 
     def _checked(self, rows: Sequence[object], count: int) -> Vectors:
         vectors = unit_vectors(rows, count, None)
-        got = vectors.shape[1]
-        with self._probing:
-            self._recall_dims()
+        dims = vectors.shape[1]
+        with self._dims_lock:
+            self._load_dims()
             if self._dims is None:
-                self._dims = got
-                self._runtime.known_dims.put(self.endpoint_key, got)
-            if got == self._dims:
+                self._dims = dims
+                self._runtime.dims_cache.put(self.endpoint_key, dims)
+            if dims == self._dims:
                 return vectors
-            # The next process asks anew, and the index is rebuilt for what it hears.
-            self._runtime.known_dims.put(self.endpoint_key, None)
+            # Forgotten, so that the next process measures again and rebuilds the index for it.
+            self._runtime.dims_cache.put(self.endpoint_key, None)
         raise NotRows(
-            f"vectors of {got} dimensions where there were {self._dims}: is it another model now?"
+            f"vectors of {dims} dimensions, and {self._dims} before: has the model changed?"
         )
 
     def _unusable(self, why: str) -> AnswerUnusable:
         return AnswerUnusable(self._plan.provider.name, f"it gave {why}", http_status=200)
 
-    def _cap(self, count: int) -> int:
-        return 65_536 + count * (self._dims or UNKNOWN_DIMS) * BYTES_A_NUMBER
+    def _max_reply_bytes(self, count: int) -> int:
+        return 65_536 + count * (self._dims or UNKNOWN_DIMS) * BYTES_PER_NUMBER
 
     # -- dims ------------------------------------------------------------------------------------
 
     def _known_dims(self) -> int:
-        """Without a call where somebody knows; 0 where the model cannot be asked now."""
+        """Without a request if a table or the cache has it; 0 if the model cannot be asked."""
         if self._dims is None:
-            with self._probing:
-                self._recall_dims()
-        if self._dims is None and self._plan.lacks is None:
+            with self._dims_lock:
+                self._load_dims()
+        if self._dims is None and self._plan.lacking is None:
             try:
                 self._embed([BLANK], "query")
             except EmbedderTrouble:
-                return 0  # Told by the next `embed`: the cool-down remembers it.
+                return 0  # The next `embed` raises it again: the cool-down has kept it.
         return self._dims or 0
 
-    def _recall_dims(self) -> None:
+    def _load_dims(self) -> None:
         if self._dims is None:
-            self._dims = self._runtime.known_dims.get(self.endpoint_key)
+            self._dims = self._runtime.dims_cache.get(self.endpoint_key)
 
 
 def _request_tokens(model: Model | None) -> int:
@@ -309,7 +264,7 @@ def origin_of(url: str) -> str:
 
 
 def sendable(text: str) -> str:
-    """Valid Unicode that is not blank: half a surrogate pair cannot be sent at all."""
+    """Valid Unicode that is not blank: UTF-8 cannot encode half a surrogate pair."""
     if not text.strip():
         return BLANK
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

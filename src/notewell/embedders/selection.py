@@ -1,72 +1,224 @@
-"""Text to vectors. The door of the room: choose an embedder by its provider's name.
+"""Which embedder is in use, why, and when another one takes its place.
 
-choose_embedder(settings, …)   the one the settings ask for, with the decision; loads nothing yet
-Cached(embedder, cache)        the same, never paying twice
+EmbedderSelection(settings, …)   the embedder in use; switches to the fallback and back
+choose_embedder(settings, …)     one choice with its `Decision`; loads nothing and calls nobody
+open_embedded(…)                 an embedder that needs no key
 
-`notewell.embedders.models` fetches and lists models.
+The settings name a provider and perhaps a fallback. The provider is used as long as it works. If
+it refuses until the user acts, or fails twice in a row during an index run, the fallback takes
+its place. Vectors of two models are never mixed, so a switch rebuilds the index, and an index
+that the fallback built is searched with the fallback until the first provider works again.
+
+Every search imports this module. The remote providers are imported (`choose.py`) only if the
+settings or a key in the environment can lead to one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from notewell.errors import BadSetting
+from notewell.embedders.registry import NONE, auto_key_variables
+from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
+from notewell.ports import Closes, ModelFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
-    from notewell.core import Secret
-    from notewell.embedders.decision import Chosen
     from notewell.embedders.settings import EmbedderSettings
-    from notewell.ports import Embedder
+    from notewell.ports import Embedder, Kind, Vectors
 
-KEY_VARIABLES = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY")
-"""With none of these and no settings, `auto` comes to `embedded` without a look at the others."""
+FAILURES_BEFORE_SWITCH = 2
+"""A switch rebuilds the index and embeds everything again: one failure is no reason for that."""
+
+# -- the decision, as a value --------------------------------------------------------------------
+
+Outcome: TypeAlias = Literal["used", "passed over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One provider that was considered."""
+
+    provider: str
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was requested, what is used, and why; `status` shows it."""
+
+    requested: str
+    used: str
+    model: str
+    why: str
+    fallback: str
+    """The setting, whether or not it was needed."""
+    steps: tuple[Step, ...]
+    key_from: str | None = None
+    """The place of the key, never the key."""
+    endpoint: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "requested": self.requested,
+            "used": self.used,
+            "why": self.why,
+            "fallback": self.fallback,
+            "keyFrom": self.key_from,
+            "endpoint": self.endpoint,
+            "steps": [
+                {"provider": step.provider, "outcome": step.outcome, "why": step.why}
+                for step in self.steps
+            ],
+        }
+
+    @property
+    def fell_back(self) -> bool:
+        return self.requested not in ("auto", self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    embedder: Embedder
+    decision: Decision
+
+
+def should_switch(decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int) -> bool:
+    """Whether the fallback takes over from a provider that failed during an index run."""
+    has_other = decision.fallback not in (NONE, decision.used, decision.requested)
+    lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
+    return has_other and lasting
+
+
+# -- the embedder in use -------------------------------------------------------------------------
+
+
+class EmbedderSelection:
+    """The embedder in use. It changes when one fails for good and a fallback is configured."""
+
+    def __init__(
+        self,
+        settings: EmbedderSettings | None,
+        models_dir: Path,
+        environment: Mapping[str, str],
+        given: Embedder | None = None,
+    ) -> None:
+        """`settings` None: nothing is configured. `given` is used in place of any choice."""
+        self._settings = settings
+        self._models_dir = models_dir
+        self._environment = environment
+        self._failures = 0
+        self.decision: Decision | None = None
+        """None for an embedder that was given."""
+        self.embedder = given or self._use(self._choose(settings))
+
+    def _choose(self, settings: EmbedderSettings | None) -> Chosen:
+        return choose_embedder(settings, self._models_dir, self._environment)
+
+    def _use(self, chosen: Chosen) -> Embedder:
+        self.decision = chosen.decision
+        return chosen.embedder
+
+    def close(self) -> None:
+        """An embedder that was given is closed by its maker."""
+        if self.decision is not None and isinstance(self.embedder, Closes):
+            self.embedder.close()
+
+    def after(self, trouble: EmbedderTrouble) -> Embedder | None:
+        """The fallback, if one is configured and the embedder in use will not recover."""
+        if self.decision is None or self._settings is None:
+            return None
+        self._failures += 1
+        if not should_switch(self.decision, trouble, self._failures):
+            return None
+        return self._switch(self._settings, f"fallback, because {trouble}")
+
+    @property
+    def names_fallback(self) -> bool:
+        """Whether the settings name a fallback, whichever embedder is in use."""
+        return self._settings is not None and self._settings.fallback != NONE
+
+    @property
+    def has_second(self) -> bool:
+        """Whether the settings name a fallback that is not already in use."""
+        return (
+            self._settings is not None
+            and self.decision is not None
+            and self._settings.fallback not in (NONE, self.decision.used)
+        )
+
+    def is_back(self, first: Embedder) -> bool:
+        """Whether the requested embedder works; if so, it is the one in use again."""
+        try:
+            first.embed(["Is anybody there?"], "query")
+        except EmbedderTrouble:
+            return False
+        self._failures = 0
+        self.embedder = self._use(self._choose(self._settings))
+        return True
+
+    def keep_fallback(self, indexed_by: str) -> Embedder | None:
+        """The fallback, if it built the index: vectors of two models are never mixed."""
+        settings = self._settings
+        if settings is None or not self.has_second or indexed_by != settings.fallback:
+            return None
+        return self._switch(
+            settings,
+            f"fallback, because it built the index; "
+            f"`notewell index` tries {settings.provider} again",
+        )
+
+    def _switch(self, settings: EmbedderSettings, why: str) -> Embedder:
+        # The model belongs to the first provider, so it is not passed on.
+        second = replace(settings, provider=settings.fallback, fallback=NONE, model=None)
+        chosen = self._choose(second)
+        self.decision = replace(chosen.decision, requested=settings.provider, why=why)
+        self.embedder = chosen.embedder
+        return self.embedder
+
+
+# -- one choice ----------------------------------------------------------------------------------
 
 
 def choose_embedder(
     settings: EmbedderSettings | None,
     models_dir: Path,
     environment: Mapping[str, str],
-    provider_keys: Mapping[str, Secret],
 ) -> Chosen:
-    """Decides and calls nobody; `models_dir` also keeps what was learned about remote models."""
-    if settings is not None and settings.provider == "none":
-        return _none()
-    if settings is None and not any(environment.get(name) for name in KEY_VARIABLES):
-        return _nothing_said(models_dir)
-    from notewell.embedders.choose import Surroundings, choose
-    from notewell.embedders.dims_cache import KnownDims
-    from notewell.embedders.keys import KeySources
-    from notewell.embedders.remote import Runtime
+    """Decide without a call; `models_dir` also stores what was learned about remote models."""
+    if settings is not None and settings.provider == NONE:
+        return _no_embedder()
+    if settings is None and not any(environment.get(name) for name in auto_key_variables()):
+        # `auto` would come to the same result after it has imported every provider.
+        return _embedded_by_default(models_dir)
+    from notewell.embedders.api_keys import KeySources
+    from notewell.embedders.choose import SelectionContext, choose
+    from notewell.embedders.remote_plan import DimsCache, Runtime
     from notewell.embedders.settings import EmbedderSettings
 
-    makers = {
-        "embedded": lambda told: open_embedded(models_dir, told.model),
-        "local": lambda told: _local(models_dir, told),
-    }
-    around = Surroundings(
-        makers,
-        KeySources(environment, provider_keys),
-        Runtime(known_dims=KnownDims(models_dir)),
+    settings = settings or EmbedderSettings()
+    context = SelectionContext(
+        on_this_machine={
+            "embedded": lambda settings: open_embedded(models_dir, settings.model),
+            "local": lambda settings: _open_local(models_dir, settings),
+        },
+        keys=KeySources(environment, settings.provider_keys),
+        runtime=Runtime(dims_cache=DimsCache(models_dir)),
         batch_dir=models_dir / "batch-jobs",
     )
-    return choose(settings or EmbedderSettings(), around)
+    return choose(settings, context)
 
 
-def _none() -> Chosen:
-    from notewell.embedders.decision import Chosen, Decision, Step
-    from notewell.embedders.none import FACTS, NoEmbedder
-
-    why = "requested: words alone answer"
-    steps = (Step("none", "used", why),)
-    return Chosen(NoEmbedder(), Decision("none", "none", FACTS.model, why, "none", steps))
+def _no_embedder() -> Chosen:
+    why = "requested: keyword search alone answers"
+    steps = (Step(NONE, "used", why),)
+    return Chosen(NoEmbedder(), Decision(NONE, NONE, NoEmbedder.FACTS.model, why, NONE, steps))
 
 
-def _nothing_said(models_dir: Path) -> Chosen:
-    from notewell.embedders.decision import Chosen, Decision, Step
-
+def _embedded_by_default(models_dir: Path) -> Chosen:
     embedder = open_embedded(models_dir)
     why = embedder.missing() or "it needs no key"
     decision = Decision(
@@ -74,37 +226,56 @@ def _nothing_said(models_dir: Path) -> Chosen:
         used="embedded",
         model=embedder.facts.model,
         why=f"auto: {why}",
-        fallback="none",
+        fallback=NONE,
         steps=(Step("embedded", "used", why),),
     )
     return Chosen(embedder, decision)
 
 
 def open_embedded(models_dir: Path | None = None, model: str | None = None) -> Embedder:
-    """An embedder without a key; `model` names one that was pulled, without it the built-in."""
+    """An embedder that needs no key; `model` names a pulled one, None is the built-in one."""
     from notewell.embedders import weights
     from notewell.embedders.embedded import FACTS, EmbeddedEmbedder
 
-    wanted = weights.ARCTIC_EMBED_S
+    files = weights.ARCTIC_EMBED_S
+    # An index records the full name, users write the short one: both mean the built-in model.
     if model not in (None, FACTS.model, "snowflake-arctic-embed-s"):
-        found = weights.model_called(model or "")
-        if found is None:
-            known = ", ".join(one.name for one in weights.MODELS)
+        named = weights.model_called(model or "")
+        if named is None:
+            known = ", ".join(files.name for files in weights.MODELS)
             raise BadSetting("model", f"no embedded model is called {model!r}; known: {known}")
-        wanted = found
-    folders = weights.folders(wanted, models_dir)
-    if wanted is weights.ARCTIC_EMBED_S:
+        files = named
+    folders = weights.folders(files, models_dir)
+    if files is weights.ARCTIC_EMBED_S:
         return EmbeddedEmbedder(folders)
     from notewell.embedders.multilingual import MultilingualEmbedder
 
     return MultilingualEmbedder(folders)
 
 
-def _local(models_dir: Path, settings: EmbedderSettings) -> Embedder:
-    from pathlib import Path
-
+def _open_local(models_dir: Path, settings: EmbedderSettings) -> Embedder:
     from notewell.embedders.local import LocalEmbedder
 
-    chosen = settings.local.model_cache_dir
-    cache_dir = Path(chosen).expanduser() if chosen else models_dir
+    configured = settings.local.model_cache_dir
+    cache_dir = Path(configured).expanduser() if configured else models_dir
     return LocalEmbedder(settings.local.model_path, cache_dir)
+
+
+class NoEmbedder:
+    """`provider: none`. Keyword search alone answers, and the status says so."""
+
+    FACTS = ModelFacts(provider=NONE, model="words alone", dims=0, chunk_tokens=400)
+
+    @property
+    def facts(self) -> ModelFacts:
+        return self.FACTS
+
+    @property
+    def texts_at_once(self) -> int:
+        return 1
+
+    def missing(self) -> None:
+        return None
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        raise EmbedderMissing(NONE, "the setting is provider: none", "choose another provider")

@@ -87,7 +87,7 @@ class EmbedderSettings:
     """Shorter vectors, where the model has them; None is the model's own length."""
     remote: RemoteSettings = RemoteSettings()
     local: LocalSettings = LocalSettings()
-    provider_keys: Mapping[str, Secret] = field(default_factory=lambda: MappingProxyType({}))
+    provider_keys: Mapping[str, Secret] = field(default_factory=dict)
     """`models.providers.<name>.apiKey`, by name."""
 
     def __post_init__(self) -> None:

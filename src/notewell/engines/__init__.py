@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.engines.builtin import Builtin
-    from notewell.engines.embedder_choice import Choice
     from notewell.engines.fallback import WithFallback
     from notewell.engines.inspect import Looking, Placed
     from notewell.engines.protocol import Backend, Question, Weighing
@@ -24,7 +23,6 @@ else:
         __name__,
         {
             "builtin": "Builtin",
-            "embedder_choice": "Choice",
             "fallback": "WithFallback",
             "inspect": "Looking Placed",
             "protocol": "Backend Question Weighing",

@@ -13,7 +13,7 @@ from notewell.search import SearchOptions, meaning_of, search
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.engines.embedder_choice import Choice
+    from notewell.embedders import EmbedderSelection
     from notewell.engines.inspect import Looking
     from notewell.engines.protocol import Question
     from notewell.engines.status import Probe, Status
@@ -30,7 +30,7 @@ class Builtin:
     def __init__(
         self,
         indexer: Indexer,
-        choice: Choice,
+        selection: EmbedderSelection,
         settings: SearchSettings,
         agent: str,
         reranker: Reranker | None,
@@ -39,17 +39,17 @@ class Builtin:
         extra_paths: Sequence[ExtraPath] = (),
     ) -> None:
         self.indexer = indexer
-        self._choice = choice
+        self._selection = selection
         self._settings = settings
         self._agent = agent
         self._reranker = reranker
         self._sync_on_search = sync_on_search
         self._extra_paths = extra_paths
-        self._is_settled = not choice.names_fallback
+        self._is_settled = not selection.names_fallback
 
     def close(self) -> None:
         self.indexer.store.close()
-        self._choice.close()
+        self._selection.close()
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class Builtin:
             with suppress(IndexTrouble), self.indexer.store.view() as view:
                 made_by = view.identity().provider if view else ""
                 self.indexer.embedder = (
-                    self._choice.keep_fallback(made_by) or self._choice.embedder
+                    self._selection.keep_fallback(made_by) or self._selection.embedder
                 )
         return self.indexer.embedder
 
@@ -146,19 +146,21 @@ class Builtin:
         """An embedder that fails gives way to the fallback, if the settings name one."""
         self._try_first_again()
         report = self.indexer.run(force=force, vectors=vectors, progress=progress)
-        while isinstance(report.trouble, EmbedderTrouble) and self._choice.has_second:
-            self.indexer.embedder = self._choice.after(report.trouble) or self._choice.embedder
+        while isinstance(report.trouble, EmbedderTrouble) and self._selection.has_second:
+            self.indexer.embedder = (
+                self._selection.after(report.trouble) or self._selection.embedder
+            )
             report = self.indexer.run(vectors=vectors, progress=progress)
         return report
 
     def _try_first_again(self) -> None:
         """Where the fallback made the index, one question shows whether the first is back: to
         find that out by building a new index would be dear."""
-        first = self._choice.embedder
+        first = self._selection.embedder
         if self._embedder() is first:
             return
-        if self._choice.is_back(first):
-            self.indexer.embedder = self._choice.embedder
+        if self._selection.is_back(first):
+            self.indexer.embedder = self._selection.embedder
 
     def check(self) -> None:
         """Whatever happens to the index, this engine answers, if only with the reason."""
@@ -167,7 +169,7 @@ class Builtin:
         from notewell.engines.status import status_of
 
         self._embedder()
-        return status_of(self.indexer, self._extra_paths, self._agent, self._choice.decision)
+        return status_of(self.indexer, self._extra_paths, self._agent, self._selection.decision)
 
     def probe(self) -> Probe:
         """Ask the embedder for one vector and tell what came of it."""

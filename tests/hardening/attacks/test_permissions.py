@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from notewell.embedders.batch.store import JobFolder, StoredJob
-from notewell.embedders.dims_cache import KnownDims
 from notewell.embedders.downloads import _sole_writer, _write
+from notewell.embedders.remote_plan import DimsCache
 from notewell.redaction import load_mask_key
 
 SAID = '{"type":"user","sessionId":"s","message":{"content":"we ship on Friday"}}\n'
@@ -104,7 +104,7 @@ def test_notes_are_as_open_as_the_users_umask_says(tmp_path: Path) -> None:
 def test_keys_jobs_and_what_is_known_of_models_are_their_owners(tmp_path: Path) -> None:
     state = tmp_path / "a" / "state"
     load_mask_key(state)
-    KnownDims(state / "b" / "dims.json").put("model", 8)
+    DimsCache(state / "b" / "dims.json").put("model", 8)
     JobFolder(state / "c" / "jobs").put(StoredJob("key", 8, ("digest",), "job"))
     assert len(modes(tmp_path / "a")) > 6
     assert open_to_others(tmp_path / "a") == []

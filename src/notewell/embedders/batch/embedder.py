@@ -1,36 +1,34 @@
 """The embedder with batch jobs in front.
 
-    texts ──plan──▶ [job taken up][new job][new job]…  ──two at a time──▶ vectors by digest
-                                                       └── what is missing ──▶ plain calls
+    texts ──plan──▶ [resumed job][new job][new job]…  ──two at a time──▶ vectors by digest
+                                                       └── what is missing ──▶ plain requests
 
-Questions, and texts too few for a job, go straight through. So does everything once batch jobs
-are off. Whatever a job leaves out, for whatever reason, is asked for by plain calls; only what
-those raise is trouble.
+Queries, and texts too few for a job, use plain requests. So does everything once the circuit
+breaker is open. Texts without a vector from a job, for whatever reason, are sent as plain
+requests; only errors of those are raised.
 
-Vectors are handed on as soon as their job has ended. A job is forgotten once they are kept; where
-the caller does not say so, when the next call comes.
+The caller gets vectors as soon as their job has ended. A job is forgotten once its vectors are
+stored: at once if the caller passes `keep`, otherwise when the next call comes.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.embedders.batch.breaker import BatchState, BatchSwitch
-from notewell.embedders.batch.plan import JobLimits, plan_jobs
 from notewell.embedders.batch.runner import JobRunner, line_of
-from notewell.embedders.batch.store import StoredJob
-from notewell.embedders.batch.workers import JobCrew, Work
+from notewell.embedders.batch.store import StoredJob, covered
+from notewell.embedders.batch.workers import BatchBreaker, BatchState, JobQueue, JobWorkers
 from notewell.embedders.remote import sendable
 from notewell.errors import EmbedderTrouble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from notewell.embedders.batch.api import BatchApi
     from notewell.embedders.batch.store import JobStore
+    from notewell.embedders.providers.provider import BatchApi
     from notewell.embedders.remote import RemoteEmbedder
     from notewell.embedders.settings import BatchSettings
     from notewell.embedders.usage import Usage
@@ -38,22 +36,73 @@ if TYPE_CHECKING:
 
     Take = Callable[[Mapping[str, Vectors]], None]
 
-LEAST_TEXTS = 500
-"""Fewer are some dozen plain requests, done in seconds; a job seldom answers within a minute."""
+MIN_TEXTS = 500
+"""Fewer texts are some dozens of plain requests, done in seconds; a job takes minutes."""
 
 JOB_TEXTS = 10_000
-"""In one job, far below what providers take: less is lost with a job that fails, and its results
-(330 MB of numbers written out, at 1536 dimensions) come in minutes."""
+"""In one job, far below what providers accept: a failed job loses less, and the results (330 MB
+of numbers as text, at 1536 dimensions) arrive within minutes."""
 
 JOB_BYTES = 100_000_000
-"""Of its file, which is in memory while it is sent."""
+"""The input file of a job, which is in memory while it is uploaded."""
 
 DIGEST_CHARS = 32
-"""128 bits: two texts never share one, and every provider takes a custom id of this length."""
+"""128 bits: no two texts share one, and every provider accepts a custom id of this length."""
+
+
+# -- which texts go into which job: pure decisions -----------------------------------------------
+
+
+class JobLimits(NamedTuple):
+    min_texts: int
+    """Fewer texts are not worth a job."""
+    requests: int
+    bytes: int
+
+
+class JobPlan(NamedTuple):
+    resume: tuple[StoredJob, ...]
+    """Jobs of an earlier run that contain texts we need."""
+    begin: tuple[tuple[str, ...], ...]
+    """The digests of the texts of each new job."""
+
+
+def plan_jobs(sizes: Mapping[str, int], stored: Iterable[StoredJob], limits: JobLimits) -> JobPlan:
+    """`sizes` is the length in bytes of the input line of every needed text, by digest."""
+    resume: list[StoredJob] = []
+    for job in stored:
+        if covered([job]) & sizes.keys() - covered(resume):
+            resume.append(job)
+    rest = {digest: size for digest, size in sizes.items() if digest not in covered(resume)}
+    begin = split_into_jobs(rest, limits) if len(rest) >= limits.min_texts else []
+    return JobPlan(tuple(resume), tuple(begin))
+
+
+def split_into_jobs(sizes: Mapping[str, int], limits: JobLimits) -> Sequence[tuple[str, ...]]:
+    """In order, each job within the limits; a line too large for every job is in none."""
+    jobs: list[tuple[str, ...]] = []
+    job: list[str] = []
+    total = 0
+    for digest, size in sizes.items():
+        if size > limits.bytes:
+            continue
+        if job and (len(job) >= limits.requests or total + size > limits.bytes):
+            jobs.append(tuple(job))
+            job, total = [], 0
+        job.append(digest)
+        total += size
+    return [*jobs, tuple(job)] if job else jobs
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARS]
+
+
+# -- the embedder --------------------------------------------------------------------------------
 
 
 class BatchEmbedder:
-    """Same shape as the embedder inside. From as many threads as you like."""
+    """Has the interface of the embedder inside. Thread-safe."""
 
     def __init__(
         self,
@@ -62,7 +111,7 @@ class BatchEmbedder:
         store: JobStore,
         settings: BatchSettings,
         *,
-        least_texts: int = LEAST_TEXTS,
+        min_texts: int = MIN_TEXTS,
         job_texts: int = JOB_TEXTS,
     ) -> None:
         self._plain = plain
@@ -70,14 +119,14 @@ class BatchEmbedder:
         self._store = store
         self._settings = settings
         self._limits = JobLimits(
-            least_texts, min(job_texts, api.most_requests), min(JOB_BYTES, api.most_bytes)
+            min_texts, min(job_texts, api.max_requests), min(JOB_BYTES, api.max_bytes)
         )
-        self._switch = BatchSwitch()
+        self._breaker = BatchBreaker()
         runner = JobRunner(plain, api, settings)
-        self._crew = JobCrew(runner, store, self._switch, settings.concurrency)
+        self._workers = JobWorkers(runner, store, self._breaker, settings.concurrency)
         self._fetched: list[StoredJob] = []
 
-    # -- like the one inside ---------------------------------------------------------------------
+    # -- delegated to the embedder inside --------------------------------------------------------
 
     @property
     def facts(self) -> ModelFacts:
@@ -101,7 +150,7 @@ class BatchEmbedder:
 
     @property
     def texts_at_once(self) -> int:
-        if self._switch.is_off:
+        if self._breaker.is_open:
             return self._plain.texts_at_once
         return self._limits.requests * self._settings.concurrency
 
@@ -111,27 +160,27 @@ class BatchEmbedder:
     def close(self) -> None:
         self._plain.close()
 
-    # -- what is its own -------------------------------------------------------------------------
+    # -- batch jobs in front ---------------------------------------------------------------------
 
     @property
     def batch(self) -> BatchState:
-        return self._switch.state
+        return self._breaker.state
 
-    def telling(self, told: Callable[[Waiting], None]) -> AbstractContextManager[None]:
-        return self._crew.telling(told)
+    def telling(self, on_waiting: Callable[[Waiting], None]) -> AbstractContextManager[None]:
+        return self._workers.telling(on_waiting)
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        if kind == "query" or self._goes_straight_through(texts):
+        if kind == "query" or self._uses_plain_requests(texts):
             return self._plain.embed(texts, kind)
         return self._embed(texts, None)
 
     def embed_gradually(self, texts: Sequence[str], keep: Keep) -> Vectors:
-        if self._goes_straight_through(texts):
+        if self._uses_plain_requests(texts):
             return self._plain.embed_gradually(texts, keep)
         return self._embed(texts, keep)
 
-    def _goes_straight_through(self, texts: Sequence[str]) -> bool:
-        return self._switch.is_off or not texts or self._plain.missing() is not None
+    def _uses_plain_requests(self, texts: Sequence[str]) -> bool:
+        return self._breaker.is_open or not texts or self._plain.missing() is not None
 
     def _embed(self, texts: Sequence[str], keep: Keep | None) -> Vectors:
         import numpy as np
@@ -143,22 +192,23 @@ class BatchEmbedder:
         rows: dict[str, Vectors] = {}
 
         def take(fresh: Mapping[str, Vectors]) -> None:
-            mine = {digest: row for digest, row in fresh.items() if digest in numbers}
-            rows.update(mine)
+            # A resumed job may contain texts of an earlier run that this call did not ask for.
+            wanted = {digest: row for digest, row in fresh.items() if digest in numbers}
+            rows.update(wanted)
             if keep is not None:
-                keep({numbers[digest]: row for digest, row in mine.items()})
+                keep({numbers[digest]: row for digest, row in wanted.items()})
 
         by_digest = dict(zip(digests, sent, strict=True))
-        self._by_jobs(by_digest, take, kept=keep is not None)
+        self._run_jobs(by_digest, take, kept=keep is not None)
         rest = {digest: text for digest, text in by_digest.items() if digest not in rows}
         try:
-            self._by_plain_calls(rest, take)
+            self._send_plain(rest, take)
         except EmbedderTrouble as trouble:
             trouble.finished = {n: rows[d] for n, d in enumerate(digests) if d in rows}
             raise
         return np.stack([rows[digest] for digest in digests])
 
-    def _by_plain_calls(self, texts: Mapping[str, str], take: Take) -> None:
+    def _send_plain(self, texts: Mapping[str, str], take: Take) -> None:
         if not texts:
             return
         digests = list(texts)
@@ -173,22 +223,20 @@ class BatchEmbedder:
             raise
         keep(dict(enumerate(rows)))
 
-    # -- jobs ------------------------------------------------------------------------------------
-
-    def _by_jobs(self, texts: Mapping[str, str], take: Take, *, kept: bool) -> None:
-        """Takes what jobs have for these texts: anything from nothing to all."""
+    def _run_jobs(self, texts: Mapping[str, str], take: Take, *, kept: bool) -> None:
+        """Take whatever vectors the jobs have for these texts: none, some or all."""
         facts = self.facts
         if facts.dims == 0:
-            return  # Nobody can say whether a vector is right; plain calls tell what is wrong.
+            return  # No vector could be checked; the plain requests report what is wrong.
         lines = {d: line_of(self._api, self._plain, d, text) for d, text in texts.items()}
         plan = plan_jobs(
-            {digest: len(line) + 1 for digest, line in lines.items()},
+            {digest: len(line) + 1 for digest, line in lines.items()},  # 1: the line end
             self._store.jobs(self.endpoint_key, facts.dims),
             self._limits,
         )
         new = [StoredJob(self.endpoint_key, facts.dims, digests) for digests in plan.begin]
-        work = Work(texts, lines, deque([*plan.resume, *new]))
-        for job, rows in self._crew.done(work):
+        jobs = JobQueue(texts, lines, deque([*plan.resume, *new]))
+        for job, rows in self._workers.run(jobs):
             take(rows)
             if kept:
                 self._store.remove(job)
@@ -196,9 +244,6 @@ class BatchEmbedder:
                 self._fetched.append(job)
 
     def _forget_fetched(self) -> None:
+        # The caller has stored the vectors of its last call by now, or lost them itself.
         while self._fetched:
             self._store.remove(self._fetched.pop())
-
-
-def digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARS]

@@ -1,13 +1,13 @@
-"""The jobs under way, remembered beyond the end of the process.
+"""The ids of running batch jobs, stored so that they outlive the process.
 
-A job goes on at the provider whether we wait for it or not, and is paid for. So its id is kept
-together with the digests of its texts, which are also the custom ids: the next run that needs one
-of these texts takes up the job instead of paying again. Neither a text nor a key is kept.
+A job goes on at the provider whether we wait for it or not, and it is paid for. So its id is
+stored together with the digests of its texts, which are also the custom ids: the next run that
+needs one of these texts resumes the job instead of paying again. No text and no key is stored.
 
-One file a job, written anew and renamed into its place: processes that use the folder together
-never overwrite each other's, and what a crash leaves behind is a whole file or none.
-A file is written before the job is made, without an id, to see that it can be; a process that is
-killed in the moment between the two leaves a job nobody will fetch. That gap is known.
+One file for each job, replaced atomically: processes that share the folder never overwrite each
+other's jobs, and a crash leaves a complete file or none.
+A file without an id is written before the job is made, to prove that it can be written. A process
+that is killed between the two leaves a job that nobody will fetch. This gap is known.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_JOBS = 64
-"""Files in the folder; the oldest go first. No provider keeps results for more than weeks."""
+"""Files in the folder; the oldest are removed first. Providers keep results for some weeks."""
 
 VERSION = 1
 
@@ -35,35 +35,35 @@ VERSION = 1
 @dataclass(frozen=True, slots=True)
 class StoredJob:
     endpoint_key: str
-    """Provider, address and model: a job is of no use to any other."""
+    """Provider, address and model: the vectors of a job are useless to any other."""
     dims: int
     digests: tuple[str, ...]
     job_id: str = ""
-    """Empty: not made yet."""
+    """Empty: the job does not exist yet."""
 
     @property
     def name(self) -> str:
-        """The same for the same work, so that a job begun anew takes the place of its record."""
-        what = "\n".join([self.endpoint_key, str(self.dims), *self.digests])
-        return hashlib.sha256(what.encode()).hexdigest()[:32]
+        """The same for the same texts, so that a restarted job replaces its own file."""
+        content = "\n".join([self.endpoint_key, str(self.dims), *self.digests])
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 class JobStore(Protocol):
-    """Where jobs are remembered."""
+    """Where jobs are stored."""
 
     def jobs(self, endpoint_key: str, dims: int) -> list[StoredJob]:
-        """Those that were made and not removed, oldest first."""
+        """Those with an id, oldest first."""
         ...
 
     def put(self, job: StoredJob) -> None:
-        """Raises `OSError` where it cannot be kept."""
+        """Raises `OSError` if it cannot be stored."""
         ...
 
     def remove(self, job: StoredJob) -> None: ...
 
 
 class JobFolder:
-    """JSON files in a folder, for their owner alone."""
+    """JSON files in a folder that only its owner can read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -111,16 +111,16 @@ def _unlink(path: Path) -> None:
 
 
 def _read(path: Path) -> StoredJob | None:
-    """None for what is not ours, damaged, or gone: such a job is paid for again, nothing worse."""
+    """None for a foreign, damaged or missing file: its job is paid for again, nothing worse."""
     try:
-        kept = json.loads(path.read_bytes())
-        if kept["version"] != VERSION:
+        record = json.loads(path.read_bytes())
+        if record["version"] != VERSION:
             return None
         job = StoredJob(
-            _text(kept["endpoint_key"]),
-            int(kept["dims"]),
-            tuple(_text(one) for one in kept["digests"]),
-            _text(kept["job_id"]),
+            _text(record["endpoint_key"]),
+            int(record["dims"]),
+            tuple(_text(digest) for digest in record["digests"]),
+            _text(record["job_id"]),
         )
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
@@ -129,7 +129,7 @@ def _read(path: Path) -> StoredJob | None:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError("not a text")
+        raise TypeError("not a string")
     return value
 
 

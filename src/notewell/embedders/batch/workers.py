@@ -1,10 +1,10 @@
-"""Several jobs at once: workers take them one by one and hand on what each of them gave.
+"""Several batch jobs at once, and the circuit breaker that stops them.
 
-    jobs ──take──▶ worker: begin, wait, collect ──▶ ready ──▶ the caller's own thread
+    jobs ──take──▶ worker: begin, wait, collect ──▶ ready ──▶ the caller's thread
 
-A job that fails is counted by the switch and forgotten; once the switch is off no further job is
-begun. Workers are daemons: Ctrl-C does not wait for a job, which goes on at the provider and is
-taken up by the next run.
+A failed job is counted by the breaker and forgotten; while the breaker is open, no further job is
+started. Workers are daemon threads: Ctrl-C does not wait for a job, which goes on at the provider
+and is resumed by the next run.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 import queue
 import threading
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from notewell.embedders.batch.api import BatchFailed
-from notewell.embedders.batch.runner import why_not_done
+from notewell.embedders.batch.runner import BatchFailed, why_unfinished
 from notewell.embedders.batching import estimated_tokens
 from notewell.ports import Waiting
 
@@ -23,15 +23,66 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable, Iterator, Mapping
 
-    from notewell.embedders.batch.breaker import BatchSwitch
     from notewell.embedders.batch.runner import JobRunner
     from notewell.embedders.batch.store import JobStore, StoredJob
     from notewell.ports import Vectors
 
-    Ended = tuple[StoredJob, dict[str, Vectors]]
+    EndedJob = tuple[StoredJob, dict[str, Vectors]]
+
+FAILURES_BEFORE_OPEN = 2
+"""As in OpenClaw: one failed job may be chance, a third one would only cost time."""
 
 
-class Work:
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """What `status` can show."""
+
+    off_because: str | None = None
+    """None while jobs are tried. Once set, batch jobs stay off until the process ends."""
+    failures: int = 0
+    """In a row."""
+    last_failure: str | None = None
+    waiting: tuple[Waiting, ...] = ()
+
+
+class BatchBreaker:
+    """A circuit breaker for batch jobs that never closes again. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state = BatchState()
+
+    @property
+    def state(self) -> BatchState:
+        return self._state
+
+    @property
+    def is_open(self) -> bool:
+        """Open: no further job is started, texts are sent as plain requests."""
+        return self._state.off_because is not None
+
+    def worked(self) -> None:
+        with self._lock:
+            self._state = replace(self._state, failures=0)
+
+    def failed(self, failure: BatchFailed) -> None:
+        with self._lock:
+            failures = self._state.failures + 1
+            off = self._state.off_because
+            if failure.lasting:
+                off = off or f"batch jobs cannot be used: {failure.why}"
+            elif failures >= FAILURES_BEFORE_OPEN:
+                off = off or f"{failures} batch jobs failed, the last one: {failure.why}"
+            self._state = replace(
+                self._state, failures=failures, last_failure=failure.why, off_because=off
+            )
+
+    def now_waiting(self, waiting: tuple[Waiting, ...]) -> None:
+        with self._lock:
+            self._state = replace(self._state, waiting=waiting)
+
+
+class JobQueue:
     """The jobs of one call."""
 
     def __init__(
@@ -40,7 +91,7 @@ class Work:
         self.texts = texts
         self.lines = lines
         self.jobs = jobs
-        self.ready: queue.SimpleQueue[Ended | None] = queue.SimpleQueue()
+        self.ready: queue.SimpleQueue[EndedJob | None] = queue.SimpleQueue()
         """None when a worker has ended."""
         self.error: BaseException | None = None
         self.stop = False
@@ -55,110 +106,115 @@ class Work:
         return estimated_tokens(self.texts.get(digest, ""))
 
 
-class JobCrew:
-    """From as many threads as you like; all calls together have `size` jobs under way."""
+class JobWorkers:
+    """Runs the jobs of all calls, at most `size` at once. Thread-safe."""
 
-    def __init__(self, runner: JobRunner, store: JobStore, switch: BatchSwitch, size: int) -> None:
+    def __init__(
+        self, runner: JobRunner, store: JobStore, breaker: BatchBreaker, size: int
+    ) -> None:
         self._runner = runner
         self._store = store
-        self._switch = switch
+        self._breaker = breaker
         self._size = size
-        self._under_way = threading.BoundedSemaphore(size)
+        self._in_flight = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
         self._waiting: dict[str, Waiting] = {}
-        self._told: Callable[[Waiting], None] | None = None
+        self._on_waiting: Callable[[Waiting], None] | None = None
 
     @contextmanager
-    def telling(self, told: Callable[[Waiting], None]) -> Iterator[None]:
-        self._told = told
+    def telling(self, on_waiting: Callable[[Waiting], None]) -> Iterator[None]:
+        self._on_waiting = on_waiting
         try:
             yield
         finally:
-            self._told = None
+            self._on_waiting = None
 
-    def done(self, work: Work) -> Iterator[Ended]:
-        """Each job that gave vectors, as it ends, in the caller's thread."""
-        count = min(self._size, len(work.jobs))
+    def run(self, jobs: JobQueue) -> Iterator[EndedJob]:
+        """Each job that gave vectors, when it ends, in the caller's thread."""
+        count = min(self._size, len(jobs.jobs))
         for number in range(count):
             threading.Thread(
-                target=self._work, args=(work,), name=f"notewell-batch-{number}", daemon=True
+                target=self._work, args=(jobs,), name=f"notewell-batch-{number}", daemon=True
             ).start()
         try:
             while count:
-                ended = work.ready.get()
+                ended = jobs.ready.get()
                 if ended is None:
                     count -= 1
                 else:
                     yield ended
         finally:
-            work.stop = True  # Also where the caller is interrupted: nobody waits any more.
-        if work.error is not None:
-            raise work.error
+            jobs.stop = True  # Also if the caller is interrupted: nobody reads `ready` any more.
+        if jobs.error is not None:
+            raise jobs.error
 
-    def _work(self, work: Work) -> None:
+    def _work(self, jobs: JobQueue) -> None:
         try:
-            while (job := work.take()) is not None and not self._switch.is_off:
-                self._do(work, job)
+            while (job := jobs.take()) is not None and not self._breaker.is_open:
+                self._run_job(jobs, job)
         except BaseException as error:  # noqa: BLE001 - the root of a thread: raised by the caller
-            work.error = error
+            jobs.error = error
         finally:
-            work.ready.put(None)
+            jobs.ready.put(None)
 
-    def _do(self, work: Work, job: StoredJob) -> None:
-        with self._under_way:
+    def _run_job(self, jobs: JobQueue, job: StoredJob) -> None:
+        with self._in_flight:
             try:
-                rows = self._fetch(work, job)
+                rows = self._fetch(jobs, job)
             except BatchFailed as failure:
                 self._store.remove(job)
-                self._switch.failed(failure)
+                self._breaker.failed(failure)
                 return
             finally:
-                self._say(job, None)
-        work.ready.put((job, rows))
+                self._report(job, None)
+        jobs.ready.put((job, rows))
 
-    def _fetch(self, work: Work, job: StoredJob) -> dict[str, Vectors]:
-        """The vectors of a job that ended; raises where there are none."""
+    def _fetch(self, jobs: JobQueue, job: StoredJob) -> dict[str, Vectors]:
+        """The vectors of a job that ended; raises `BatchFailed` if it has none."""
         if not job.job_id:
-            job = self._begin(work, job)
+            job = self._begin(jobs, job)
 
-        def told(done: int) -> None:
-            if work.stop:
+        def on_progress(done: int) -> None:
+            if jobs.stop:
                 raise _Stopped
-            self._say(job, Waiting(f"batch job {job.job_id}", done, len(job.digests)))
+            self._report(job, Waiting(f"batch job {job.job_id}", done, len(job.digests)))
 
-        told(0)
-        state = self._runner.wait(job, told)
-        rows = self._runner.collect(job, state, work.tokens_of)
-        problem = why_not_done(job, state, rows)
+        on_progress(0)
+        state = self._runner.wait(job, on_progress)
+        rows = self._runner.collect(job, state, jobs.tokens_of)
+        problem = why_unfinished(job, state, rows)
         if problem is None:
-            self._switch.worked()
+            self._breaker.worked()
         elif not rows:
             raise BatchFailed(problem)
         else:
-            self._switch.failed(BatchFailed(problem))
+            # Its vectors are good and paid for, but the failure counts all the same.
+            self._breaker.failed(BatchFailed(problem))
         return rows
 
-    def _begin(self, work: Work, job: StoredJob) -> StoredJob:
+    def _begin(self, jobs: JobQueue, job: StoredJob) -> StoredJob:
+        # Written before the job exists: without a place to store its id, a restart would pay for
+        # the same job again.
         try:
             self._store.put(job)
         except OSError as error:
-            why = f"the id of a job cannot be kept ({error.strerror or error})"
+            why = f"the id of a job cannot be stored ({error.strerror or error})"
             raise BatchFailed(why, lasting=True) from error
-        made = self._runner.begin(job, (work.lines[digest] for digest in job.digests))
-        with suppress(OSError):  # It could be written a moment ago; if not now, we still wait.
-            self._store.put(made)
-        return made
+        begun = self._runner.begin(job, (jobs.lines[digest] for digest in job.digests))
+        with suppress(OSError):  # It was writable a moment ago; if not now, we still wait for it.
+            self._store.put(begun)
+        return begun
 
-    def _say(self, job: StoredJob, waiting: Waiting | None) -> None:
+    def _report(self, job: StoredJob, waiting: Waiting | None) -> None:
         with self._lock:
             if waiting is None:
                 self._waiting.pop(job.name, None)
             else:
                 self._waiting[job.name] = waiting
-            self._switch.now_waiting(tuple(self._waiting.values()))
-            if waiting is not None and self._told is not None:
-                self._told(waiting)
+            self._breaker.now_waiting(tuple(self._waiting.values()))
+            if waiting is not None and self._on_waiting is not None:
+                self._on_waiting(waiting)
 
 
 class _Stopped(Exception):
-    """Nobody waits any more."""
+    """The caller is gone: end this worker."""

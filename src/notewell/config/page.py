@@ -1,6 +1,6 @@
 """`docs/reference/settings.md`, written from the table.
 
-python -m scripts.docs.settings_page > docs/reference/settings.md
+python -m notewell.config.page > docs/reference/settings.md
 """
 # ruff: noqa: E501 - a page has one sentence a line, however long it is
 

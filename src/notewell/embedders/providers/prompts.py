@@ -1,7 +1,7 @@
-"""The words a model was trained to see before a question and before a passage.
+"""The prompts that a model was trained to see before a query and before a passage.
 
-Most small models that people run themselves find noticeably less without them. A hosted provider
-adds its own (`input_type`, `taskType`), so these are for models that are known by name only.
+Most small open models find noticeably less without them. A hosted provider adds its own
+(`input_type`, `taskType`), so this table is for models that are known only by name.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ class Prompts(NamedTuple):
 
 _PASSAGES = Prompts("Represent this sentence for searching relevant passages: ")
 GEMMA = Prompts("task: search result | query: ", "title: none | text: ")
-"""Also what gemini-embedding-2 wants in place of a task type."""
+"""gemini-embedding-2 uses these too, in place of a task type."""
 
-# By the name the makers gave the family; a longer name is looked for first.
+# Keyed by the name of the model family. The longest matching name wins: `bge-m3` needs no prompt
+# although the other `bge-` models do.
 _FAMILIES = {
     "nomic-embed": Prompts("search_query: ", "search_document: "),
     "embeddinggemma": GEMMA,
@@ -46,7 +47,7 @@ _FAMILIES = {
 
 
 def prompts_of(model: str) -> Prompts:
-    """By the last part of the name: `library/nomic-embed-text:v1.5` is `nomic-embed`."""
+    """By the last part of the name: `library/nomic-embed-text:v1.5` is a `nomic-embed`."""
     name = model.lower().rsplit("/", 1)[-1]
     for family in sorted(_FAMILIES, key=len, reverse=True):
         if name.startswith(family):

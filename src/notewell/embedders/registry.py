@@ -1,0 +1,115 @@
+"""The one list of providers. A new provider is one line here and one file in `providers/`.
+
+Everything else derives from this list: the names that the configuration accepts, the environment
+variables that may hold a key, the order of `auto`, and the loader of each wire format.
+
+Invariant: importing this module imports no provider. `notewell search` reads the list at every
+start, and the configuration reads it to check a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from notewell.embedders.providers.provider import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredProvider:
+    """What must be known about a provider before its module is imported."""
+
+    name: str
+    """The value of the setting `provider`."""
+    wire_format: str | None = None
+    """`module:VARIABLE` of its `Provider`, below `providers/`; None: it runs on this machine."""
+    key_variables: tuple[str, ...] = ()
+    """Environment variables that may hold its key, in the order in which they are read."""
+    auto_rank: int | None = None
+    """Its place in the order of `provider: auto`, lowest first; None: `auto` never takes it."""
+    aliases: tuple[str, ...] = ()
+    """Other names for it below `models.providers` and in auth profiles."""
+
+    def load(self) -> Provider:
+        """Import the provider's module; raises `KeyError` for one that has no wire format."""
+        from importlib import import_module
+
+        if self.wire_format is None:
+            raise KeyError(self.name)
+        module, _, variable = self.wire_format.partition(":")
+        provider: Provider = getattr(
+            import_module(f"notewell.embedders.providers.{module}"), variable
+        )
+        return provider
+
+
+NONE = "none"
+"""No embedder, as `provider` or as `fallback`: keyword search alone answers."""
+
+PROVIDERS = (
+    RegisteredProvider("embedded", auto_rank=90),
+    RegisteredProvider("openai", "openai:OPENAI", ("OPENAI_API_KEY",), auto_rank=20),
+    RegisteredProvider(
+        "gemini", "gemini:GEMINI", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), 30, aliases=("google",)
+    ),
+    RegisteredProvider("voyage", "voyage:VOYAGE", ("VOYAGE_API_KEY",), auto_rank=40),
+    RegisteredProvider("local", auto_rank=10),
+    # `auto` does not take the next two: a server on this machine may be there for another
+    # purpose, and an OpenAI-compatible server has neither a default address nor a default model.
+    RegisteredProvider("ollama", "ollama:OLLAMA", ("OLLAMA_API_KEY",)),
+    RegisteredProvider("openai-compatible", "openai:OPENAI_COMPATIBLE"),
+    RegisteredProvider(NONE),
+)
+
+PROVIDER_NAMES = ("auto", *(entry.name for entry in PROVIDERS))
+"""What the setting `provider` accepts besides an entry of `models.providers`."""
+
+_BY_NAME = {entry.name: entry for entry in PROVIDERS}
+
+
+def auto_order() -> tuple[str, ...]:
+    """The providers that `auto` tries, first to last."""
+    ranked = [(entry.auto_rank, entry.name) for entry in PROVIDERS if entry.auto_rank is not None]
+    return tuple(name for _, name in sorted(ranked))
+
+
+def auto_key_variables() -> tuple[str, ...]:
+    """The variables of which any can make `auto` choose a remote provider."""
+    entries = (entry for entry in PROVIDERS if entry.auto_rank is not None)
+    return tuple(variable for entry in entries for variable in entry.key_variables)
+
+
+def key_variables(provider: str) -> tuple[str, ...]:
+    entry = _BY_NAME.get(provider)
+    return entry.key_variables if entry else ()
+
+
+def names_of(provider: str) -> tuple[str, ...]:
+    """The name of a provider and its aliases."""
+    entry = _BY_NAME.get(provider)
+    return (provider, *entry.aliases) if entry else (provider,)
+
+
+class _RemoteProviders(Mapping[str, "Provider"]):
+    """A lookup imports one provider; `in`, `len` and iteration import none."""
+
+    def __init__(self, entries: tuple[RegisteredProvider, ...]) -> None:
+        self._entries = {entry.name: entry for entry in entries if entry.wire_format}
+
+    def __getitem__(self, name: str) -> Provider:
+        return self._entries[name].load()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+REMOTE_PROVIDERS: Mapping[str, Provider] = _RemoteProviders(PROVIDERS)
+"""Every provider that is called over HTTP, by its name in the configuration."""

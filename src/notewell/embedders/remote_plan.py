@@ -1,0 +1,231 @@
+"""What is decided about a remote embedder before it is made: address, model, dims, key, headers.
+
+    EmbedderSettings + KeySources ──open_remote──▶ RemotePlan ──▶ RemoteEmbedder
+
+Everything that can be known without a request is decided here. Something that is missing becomes
+a value (`Lacking`), so that an incomplete configuration can still be shown in the status.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.embedders.providers.provider import Endpoint
+from notewell.embedders.registry import key_variables
+from notewell.embedders.retrying import COOLDOWN_S, Clock, RetryPolicy
+from notewell.embedders.settings import RemoteSettings
+from notewell.errors import BadSetting, EmbedderMissing
+from notewell.files import make_private, open_private
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from notewell.core import Secret
+    from notewell.embedders.api_keys import FoundKey, KeySources
+    from notewell.embedders.providers.provider import Model, Provider
+    from notewell.embedders.remote import RemoteEmbedder
+    from notewell.embedders.settings import EmbedderSettings
+
+HTTP_PACKAGE = "httpx2"
+
+
+class Lacking(NamedTuple):
+    """Why an embedder cannot work, and what the user can do about it."""
+
+    problem: str
+    action: str
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.action}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlan:
+    provider: Provider
+    endpoint: Endpoint
+    headers: Mapping[str, Secret]
+    lacking: Lacking | None
+    """None: complete. Otherwise `embed` raises `EmbedderMissing` with it and sends nothing."""
+    concurrency: int
+    query_timeout_s: float
+    document_timeout_s: float
+
+    @property
+    def model(self) -> Model | None:
+        return self.provider.models.get(self.endpoint.model.removeprefix("models/"))
+
+    @property
+    def endpoint_key(self) -> str:
+        """Identifies provider, address and model, so that vectors of different servers are never
+        mixed. It is stored in the index, so it contains names of headers and none of their
+        values."""
+        header_names = sorted(name.lower() for name in self.headers)
+        parts = [self.provider.name, self.endpoint.base_url, self.endpoint.model, *header_names]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _random() -> float:
+    import random
+
+    return random.random()  # noqa: S311 - spreads retries; nothing depends on its quality
+
+
+class DimsCache:
+    """How long the vectors of models outside our tables are, in a small JSON file.
+
+    A wrong guess would build an index that no vector fits, so the model is asked once and the
+    answer is kept. The file is optional: if it cannot be read or written, the model is asked
+    again. Several processes may write it; the last one wins, and all of them know the same.
+    """
+
+    FILE_NAME = "dims.json"
+    MAX_ENTRIES = 1000
+
+    def __init__(self, folder: Path | None) -> None:
+        """`folder` None keeps nothing."""
+        self._path = folder / self.FILE_NAME if folder is not None else None
+
+    def get(self, key: str) -> int | None:
+        dims = self._read().get(key, 0)
+        # The file may have been edited: `true` is an `int` too, and must not become one dimension.
+        return dims if type(dims) is int and dims > 0 else None
+
+    def put(self, key: str, dims: int | None) -> None:
+        """Remember the length; None forgets it."""
+        entries = self._read()
+        if entries.get(key) == dims:
+            return
+        entries.pop(key, None)
+        if dims is not None:
+            entries[key] = dims
+        with suppress(OSError):
+            self._write(dict(list(entries.items())[-self.MAX_ENTRIES :]))
+
+    def _read(self) -> dict[str, int]:
+        if self._path is None:
+            return {}
+        try:
+            entries = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return entries if isinstance(entries, dict) else {}
+
+    def _write(self, entries: dict[str, int]) -> None:
+        if self._path is None:
+            return
+        make_private(self._path.parent)
+        scratch = self._path.with_name(f"{self.FILE_NAME}.{os.getpid()}.{threading.get_ident()}")
+        with open(scratch, "w", encoding="utf-8", opener=open_private) as file:
+            json.dump(entries, file, indent=1)
+        scratch.replace(self._path)
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Clock, sleep, randomness and storage as arguments, so that tests can replace them."""
+
+    clock: Clock = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    random: Callable[[], float] = _random
+    dims_cache: DimsCache = field(default_factory=lambda: DimsCache(None))
+    cooldown_s: float = COOLDOWN_S
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRemote:
+    embedder: RemoteEmbedder
+    key_from: str | None
+    """Where the key was found, for people."""
+
+
+def open_remote(
+    provider: Provider,
+    settings: EmbedderSettings,
+    keys: KeySources,
+    runtime: Runtime,
+    *,
+    model: str | None = None,
+    use_remote_settings: bool = True,
+) -> OpenedRemote:
+    """`use_remote_settings` False: `remote.*` and `dims` describe another provider, of which this
+    one is the fallback, so only the time limits apply."""
+    from notewell.embedders.remote import RemoteEmbedder
+
+    remote = settings.remote if use_remote_settings else _time_limits_only(settings.remote)
+    endpoint = _endpoint(provider, remote, model, settings.dims if use_remote_settings else None)
+    key, lacking = _find_key(provider, remote, keys, endpoint)
+    # The user's own headers come last, so they can replace ours.
+    headers = {**(provider.auth(key.secret) if key else {}), **remote.headers}
+    plan = RemotePlan(
+        provider=provider,
+        endpoint=endpoint,
+        headers=headers,
+        lacking=lacking or _lacking(provider, endpoint, headers, key),
+        concurrency=remote.concurrency,
+        query_timeout_s=remote.query_timeout_s,
+        document_timeout_s=remote.document_timeout_s,
+    )
+    return OpenedRemote(RemoteEmbedder(plan, runtime), key.where if key else None)
+
+
+def _time_limits_only(remote: RemoteSettings) -> RemoteSettings:
+    return RemoteSettings(
+        concurrency=remote.concurrency,
+        query_timeout_s=remote.query_timeout_s,
+        document_timeout_s=remote.document_timeout_s,
+    )
+
+
+def _endpoint(
+    provider: Provider, remote: RemoteSettings, model: str | None, dims: int | None
+) -> Endpoint:
+    base_url = (remote.base_url or provider.default_url or "").rstrip("/")
+    name = model or provider.default_model or ""
+    published = provider.models.get(name.removeprefix("models/"))
+    if dims is not None and published is not None:
+        if dims != published.dims and dims not in published.other_dims:
+            problem = f"{name} cannot give {dims} dimensions; its default is {published.dims}"
+            raise BadSetting("dims", problem)
+        # The default length is not sent: text-embedding-ada-002 refuses the field altogether.
+        dims = None if dims == published.dims else dims
+    return Endpoint(base_url, name, dims, own_address=base_url == provider.default_url)
+
+
+def _find_key(
+    provider: Provider, remote: RemoteSettings, keys: KeySources, endpoint: Endpoint
+) -> tuple[FoundKey | None, Lacking | None]:
+    try:
+        key = keys.find(provider.name, remote.api_key, own_address=endpoint.own_address)
+    except EmbedderMissing as missing:
+        return None, Lacking(missing.problem, missing.action)
+    return key, None
+
+
+def _lacking(
+    provider: Provider, endpoint: Endpoint, headers: Mapping[str, Secret], key: FoundKey | None
+) -> Lacking | None:
+    if not endpoint.base_url:
+        return Lacking("no address is set", "set remote.baseUrl to the server's, including /v1")
+    if not endpoint.model:
+        return Lacking("no model is set", "set model to a name that the server knows")
+    if provider.needs_key and endpoint.own_address and key is None:
+        names = " or ".join(key_variables(provider.name))
+        return Lacking("no key", f"set {names} or remote.apiKey, or choose provider: embedded")
+    for name, value in headers.items():
+        if not value.reveal().isascii() or not value.reveal().isprintable():
+            problem = f"the header {name!r} has characters that cannot be sent"
+            return Lacking(problem, "write it in ASCII")
+    if importlib.util.find_spec(HTTP_PACKAGE) is None:
+        problem = f"the package {HTTP_PACKAGE!r} is not installed"
+        return Lacking(problem, f"run `pip install {HTTP_PACKAGE}`")
+    return None
