@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell import ExtraPath, NotesSettings, Settings, open_memory
-from notewell.core import fusion, text_query, worth_asking
+from notewell.core import ranking, text_query, worth_asking
 from notewell.search import Asked, SearchOptions, in_order, make_hits
 from notewell.search.hybrid import _shown
 from notewell.search.legs import _ask_words
@@ -80,7 +80,7 @@ def _search(memory: Memory, question: str, stages: Stages) -> None:
         with stages.stage("vectors: exact cosines"):
             asked.cosines = view.cosines(vector, [*near, *asked.texts])
             asked.vectors = {
-                chunk_id: fusion.vector_score(cosine, embedder.facts)
+                chunk_id: ranking.vector_score(cosine, embedder.facts)
                 for chunk_id, cosine in asked.cosines.items()
             }
         with stages.stage("fusion, time, order"):

@@ -9,8 +9,7 @@ from apsw.unicode import grapheme_length
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces
-from notewell.core.token_estimate import weight
+from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces, weight
 from notewell.types import Span
 
 DEFAULT = ChunkLimits()

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.fusion import (
+from notewell.core.ranking import (
     FUSIONS,
     SURE,
     UNSURE,
     Fusion,
     Legs,
+    above,
     fuse,
     ranks,
     vector_score,
     vector_share,
 )
-from notewell.core.ranking import above
 from notewell.ports import ModelFacts
 
 FACTS = ModelFacts("p", "m", 2, 400, vector_weight=0.3, vector_weight_sure=0.6)

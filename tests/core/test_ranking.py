@@ -7,8 +7,15 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.fusion import Candidate
-from notewell.core.ranking import FADED, MIN_SCORE, above, default_threshold, diverse, timed
+from notewell.core.ranking import (
+    FADED,
+    MIN_SCORE,
+    Candidate,
+    above,
+    default_threshold,
+    diverse,
+    timed,
+)
 from notewell.core.times import TimeSpan
 
 TODAY = date(2026, 11, 15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.snippets import ELLIPSIS, snippet
+from notewell.core.passages import ELLIPSIS, snippet
 
 FILLER = "nothing to see on this line, move along please\n" * 40
 

@@ -25,8 +25,6 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from notewell.core.entry_marker import without_marks
-from notewell.core.token_estimate import fitting_chars, weight
 from notewell.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from notewell.types import Chunk, Span
 
@@ -212,21 +210,21 @@ class _Packer:
         self.begin = self.fresh = self.end = 0
         self.done: list[_Range] = []
 
-    def weight(self, start: int, end: int) -> int:
+    def weigh(self, start: int, end: int) -> int:
         return self.before[end] - self.before[start] - 1
 
     def fits(self, end: int) -> bool:
-        return self.weight(self.begin, end) <= self.limit
+        return self.weigh(self.begin, end) <= self.limit
 
     def is_small(self) -> bool:
-        return self.weight(self.begin, self.end) * SMALL < self.limit
+        return self.weigh(self.begin, self.end) * SMALL < self.limit
 
     def close(self, at: int, *, overlap: bool) -> None:
         """End the chunk before line `at`; what follows starts the next one."""
         self._emit(self.begin, at)
         self.fresh = at
         self.begin = at
-        while overlap and self.begin > 0 and self.weight(self.begin - 1, at) <= self.overlap:
+        while overlap and self.begin > 0 and self.weigh(self.begin - 1, at) <= self.overlap:
             self.begin -= 1
 
     def _emit(self, begin: int, end: int) -> None:
@@ -277,7 +275,7 @@ def _pack(lines: Sequence[str], units: Sequence[Unit], limits: ChunkLimits) -> l
 def _pour(packer: _Packer, unit: Unit) -> None:
     """Fill in a unit that is larger than a chunk, line by line."""
     for number in range(unit.start, unit.end):
-        if packer.weight(number, number + 1) > packer.limit:
+        if packer.weigh(number, number + 1) > packer.limit:
             packer.cut_line(number)
             continue
         if not packer.fits(number + 1):
@@ -322,3 +320,51 @@ def _last_grapheme_break(text: str, limit: int) -> int:
     if here == limit:
         return limit
     return last or limit  # One grapheme larger than a chunk (a pile of marks) is cut all the same.
+
+
+# -- the weight of a text ------------------------------------------------------------------------
+#
+# How long a text is for a model, estimated without a tokenizer. The unit is a quarter of a token:
+# four characters of most scripts make a token, while a Chinese, Japanese or Korean character is
+# about a token by itself.
+
+_WIDE = re.compile(
+    "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f"
+    "\uff00-\uffef\U00020000-\U0003ffff]"
+)
+
+
+def weight(text: str) -> int:
+    """The length of a text in quarter tokens."""
+    if text.isascii():
+        return len(text)
+    return len(text) + (CHARS_PER_TOKEN - 1) * len(_WIDE.findall(text))
+
+
+def fitting_chars(text: str, start: int, limit: int) -> int:
+    """How many characters from `start` on weigh at most `limit`; at least one."""
+    piece = text[start : start + limit]
+    if piece.isascii():
+        return max(1, len(piece))
+    total = 0
+    for taken, character in enumerate(piece):
+        total += CHARS_PER_TOKEN if _WIDE.match(character) else 1
+        if total > limit:
+            return max(1, taken)
+    return max(1, len(piece))
+
+
+# -- the marker of an appended entry -------------------------------------------------------------
+#
+# A comment at the end of an entry says who appended it. It is neither embedded nor searched.
+
+# No white space, no `>` and no `--`: nothing that could end the comment.
+NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
+ID = rf"(?: #{NAME})?"
+# Begun only where the white space does: a line of nothing else would be tried from every column.
+_MARK = re.compile(rf"(?<![ \t])[ \t]*<!-- @{NAME}{ID} -->[ \t]*$", re.MULTILINE)
+
+
+def without_marks(text: str) -> str:
+    """The same lines, without what says who appended them."""
+    return _MARK.sub("", text) if "<!-- @" in text else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core import asked_times, fusion, note_date, ranking, word_set
+from notewell.core import asked_times, note_date, ranking, word_set
 from notewell.errors import BadRequest
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.search.hits import Shown, make_hits
@@ -76,8 +76,8 @@ def in_order(
 ) -> list[Found]:
     """Every chunk that a leg found, best first."""
     legs = asked.legs
-    share = fusion.vector_share(legs, facts, settings.fusion, settings.vector_weight)
-    fused = fusion.fuse(legs, share, settings.fusion)
+    share = ranking.vector_share(legs, facts, settings.fusion, settings.vector_weight)
+    fused = ranking.fuse(legs, share, settings.fusion)
     chunks = view.chunks(one.chunk_id for one in fused)
     span = asked_times(question, settings.today)
     days = view.days({one.path for one in chunks.values() if one.source == "sessions"})
@@ -115,8 +115,8 @@ def _second_look(
 def _shown(asked: Asked, facts: ModelFacts, settings: SearchOptions) -> Shown:
     return Shown(
         worth=asked.worth,
-        vector_ranks=fusion.ranks(asked.vectors),
-        text_ranks=fusion.ranks(asked.texts),
+        vector_ranks=ranking.ranks(asked.vectors),
+        text_ranks=ranking.ranks(asked.texts),
         model=facts.model,
         snippet_chars=settings.snippet_chars,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from notewell.core import TextQuery, fusion, text_query, text_scores, worth_asking
+from notewell.core import TextQuery, ranking, text_query, text_scores, worth_asking
 from notewell.errors import EmbedderTrouble
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Asked:
     """The mode is less than what was asked for."""
 
     @property
-    def legs(self) -> fusion.Legs:
-        return fusion.Legs(self.texts, self.vectors, self.cosines, frozenset(self.exact))
+    def legs(self) -> ranking.Legs:
+        return ranking.Legs(self.texts, self.vectors, self.cosines, frozenset(self.exact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _ask_vectors(
     near = view.nearest(vector, settings.sources, settings.candidates)
     asked.cosines = view.cosines(vector, [*near, *asked.texts, *also])
     asked.vectors = {
-        chunk_id: fusion.vector_score(cosine, facts) for chunk_id, cosine in asked.cosines.items()
+        chunk_id: ranking.vector_score(cosine, facts) for chunk_id, cosine in asked.cosines.items()
     }
     asked.degraded = waiting > 0
     asked.mode = "partial" if asked.degraded else "hybrid"

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core.times.english_dates import dated, past_the
-from notewell.core.times.english_relative import relative
+from notewell.core.times.english_phrases import dated, past_the, relative
 from notewell.core.times.spans import (
     Found,
     TimeSpan,
