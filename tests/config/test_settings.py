@@ -29,7 +29,7 @@ from notewell.config.positions import MAX_FILE_BYTES
 from notewell.entries import LanceSettings
 from notewell.errors import BadSetting
 from notewell.notes import ExtraPath
-from notewell.qmd import ExtraFolder, Scope, ScopeRule
+from notewell.qmd import ExtraFolder, QmdScope, ScopeRule
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_times_come_in_seconds_and_scopes_as_one_value() -> None:
         timeout_s=1.5,
         debounce_s=0.25,
         interval_s=120.0,
-        scope=Scope("deny", (ScopeRule("allow", chat_type="group"),)),
+        scope=QmdScope("deny", (ScopeRule("allow", chat_type="group"),)),
     )
 
 

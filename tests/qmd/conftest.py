@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from notewell.qmd import Models, Qmd, QmdHome, QmdSettings, collections_of
+from notewell.qmd import Qmd, QmdHome, QmdModels, QmdSettings, collections_of
 
 VARIABLE = "NOTEWELL_TEST_QMD"
-NO_MODELS = Models("/nonexistent/e.gguf", "/nonexistent/r.gguf", "/nonexistent/g.gguf")
+NO_MODELS = QmdModels("/nonexistent/e.gguf", "/nonexistent/r.gguf", "/nonexistent/g.gguf")
 """Paths, so that nothing is ever downloaded: QMD says at once that they are not there."""
 
 MakeQmd = Callable[..., Qmd]

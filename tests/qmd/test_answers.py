@@ -14,8 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.qmd import Collection, QmdFailed
-from notewell.qmd.question import MAX_LINES, arguments, asked, body
-from notewell.qmd.results import from_command, from_server, rank_score
+from notewell.qmd.query import (
+    MAX_LINES,
+    arguments,
+    body,
+    from_command,
+    from_server,
+    qmd_query,
+    rank_score,
+)
 from notewell.types import Span
 
 NOTES = Collection("notes-main", Path("/notes"), "**/*.md", "extra")
@@ -24,7 +31,7 @@ MANY = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", 
 
 
 def lex(question: str) -> tuple[str, ...]:
-    return asked(question, "search").lex
+    return qmd_query(question, "search").lex
 
 
 def test_a_question_becomes_its_words_together_and_one_by_one() -> None:
@@ -33,7 +40,7 @@ def test_a_question_becomes_its_words_together_and_one_by_one() -> None:
 
 def test_a_single_word_is_asked_for_once() -> None:
     assert lex("the router?") == ("router",)
-    assert arguments(asked("router", "search"), ["a"], 3, None) == [
+    assert arguments(qmd_query("router", "search"), ["a"], 3, None) == [
         "--index", "index", "search", "--json", "-n", "3", "-c", "a", "--", "router",
     ]  # fmt: skip
 
@@ -66,7 +73,7 @@ def test_only_word_characters_are_ever_sent(question: str) -> None:
 
 @given(st.text(), st.sampled_from(["vsearch", "query"]))
 def test_a_question_to_a_model_is_one_line_without_syntax(question: str, mode: str) -> None:
-    line = asked(question, "vsearch" if mode == "vsearch" else "query").text
+    line = qmd_query(question, "vsearch" if mode == "vsearch" else "query").text
     assert "\n" not in line
     assert not re.match(r"(lex|vec|hyde|expand|intent):", line, re.IGNORECASE)
     assert not re.search(r"(^|\s)-\w", line)
@@ -74,25 +81,25 @@ def test_a_question_to_a_model_is_one_line_without_syntax(question: str, mode: s
 
 
 def test_the_server_is_asked_for_words_and_meaning_and_reranks_only_for_query() -> None:
-    assert body(asked("the router", "search"), ["a"], 3, None) == {
+    assert body(qmd_query("the router", "search"), ["a"], 3, None) == {
         "searches": [{"type": "lex", "query": "router"}],
         "collections": ["a"],
         "limit": 3,
         "rerank": False,
         "candidateLimit": 3,
     }
-    told = body(asked("the router", "query"), ["a"], 3, None)
+    told = body(qmd_query("the router", "query"), ["a"], 3, None)
     assert [one["type"] for one in told["searches"]] == ["vec", "lex"]
     assert told["rerank"] is True
     assert "candidateLimit" not in told
-    assert body(asked("the router", "query"), ["a"], 3, rerank=False)["rerank"] is False
-    assert len(body(asked(" ".join(MANY), "query"), ["a"], 3, None)["searches"]) <= MAX_LINES
+    assert body(qmd_query("the router", "query"), ["a"], 3, rerank=False)["rerank"] is False
+    assert len(body(qmd_query(" ".join(MANY), "query"), ["a"], 3, None)["searches"]) <= MAX_LINES
 
 
 def test_a_query_that_shall_not_rerank_says_so() -> None:
-    told = arguments(asked("the router", "query"), ["a", "b"], 3, rerank=False)
+    told = arguments(qmd_query("the router", "query"), ["a", "b"], 3, rerank=False)
     assert told[-7:] == ["-c", "a", "-c", "b", "--no-rerank", "--", "the router"]
-    assert "--no-rerank" not in arguments(asked("the router", "query"), ["a"], 3, None)
+    assert "--no-rerank" not in arguments(qmd_query("the router", "query"), ["a"], 3, None)
 
 
 def row(file: str = "qmd://notes-main/a.md", **more: Any) -> dict[str, Any]:

@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from notewell.errors import BadSetting
 from notewell.qmd import (
     Collection,
+    CollectionFile,
     ExtraFolder,
-    Place,
     QmdFailed,
+    QmdScope,
     QmdSettings,
-    Scope,
     ScopeRule,
     collections_of,
     locate,
     shown_path,
     why_denied,
 )
-from notewell.qmd.failures import Kind
-from notewell.qmd.preflight import models_for
-from notewell.qmd.schedule import Kept, Next, Runs, boot_pause, next_job, pause_after
+from notewell.qmd.background import JobHistory, JobRuns, NextJob, boot_pause, next_job
+from notewell.qmd.failures import FailureKind, backoff_s
+from notewell.qmd.home import models_for
 
 WORKSPACE = Path("/srv/workspace")
 
@@ -52,11 +52,11 @@ WORKSPACE = Path("/srv/workspace")
 def test_unless_told_otherwise_only_direct_conversations_see_hits(
     key: str | None, allowed: bool
 ) -> None:
-    assert (why_denied(key, Scope()) is None) is allowed
+    assert (why_denied(key, QmdScope()) is None) is allowed
 
 
 def test_the_first_rule_that_fits_decides() -> None:
-    scope = Scope(
+    scope = QmdScope(
         "deny",
         (
             ScopeRule("deny", channel="Telegram", chat_type="group"),
@@ -77,22 +77,22 @@ def test_the_first_rule_that_fits_decides() -> None:
 
 
 def test_a_rule_by_prefix_says_nothing_of_the_owners_own_program() -> None:
-    deny_all = Scope("allow", (ScopeRule("deny", raw_key_prefix=""),))
+    deny_all = QmdScope("allow", (ScopeRule("deny", raw_key_prefix=""),))
     assert why_denied(None, deny_all) is None
     assert why_denied("agent:main:main", deny_all)
 
 
 def test_a_subagent_is_of_no_kind_but_has_a_key() -> None:
-    scope = Scope("deny", (ScopeRule("allow", key_prefix="subagent:"),))
+    scope = QmdScope("deny", (ScopeRule("allow", key_prefix="subagent:"),))
     assert why_denied("agent:main:subagent:abc", scope) is None
-    told = why_denied("agent:main:subagent:abc", Scope())
+    told = why_denied("agent:main:subagent:abc", QmdScope())
     assert told is not None
     assert "channel 'none' and kind 'unknown'" in told
 
 
 @given(st.none() | st.text(), st.sampled_from(["allow", "deny"]))
 def test_without_rules_the_default_decides_whatever_the_key(key: str | None, default: str) -> None:
-    scope = Scope("allow" if default == "allow" else "deny", ())
+    scope = QmdScope("allow" if default == "allow" else "deny", ())
     assert (why_denied(key, scope) is None) is (default == "allow")
 
 
@@ -103,53 +103,55 @@ SETTINGS = QmdSettings()
 
 
 def test_the_first_update_is_at_the_start_unless_it_is_switched_off() -> None:
-    kept = Kept(BEGAN)
-    assert next_job(kept, SETTINGS) == Next("update", BEGAN)
+    kept = JobHistory(BEGAN)
+    assert next_job(kept, SETTINGS) == NextJob("update", BEGAN)
     late = replace(SETTINGS, update_on_boot=False)
-    assert next_job(kept, late) == Next("update", BEGAN + 300)
-    assert next_job(replace(kept, is_dirty=True), late) == Next("update", BEGAN + 15)
+    assert next_job(kept, late) == NextJob("update", BEGAN + 300)
+    assert next_job(replace(kept, is_dirty=True), late) == NextJob("update", BEGAN + 15)
 
 
 def test_then_every_interval_and_sooner_after_a_change() -> None:
-    kept = Kept(BEGAN, update=Runs().ended(BEGAN + 5, well=True))
-    assert next_job(kept, SETTINGS) == Next("update", BEGAN + 305)
-    assert next_job(replace(kept, is_dirty=True), SETTINGS) == Next("update", BEGAN + 20)
+    kept = JobHistory(BEGAN, update=JobRuns().ended(BEGAN + 5, well=True))
+    assert next_job(kept, SETTINGS) == NextJob("update", BEGAN + 305)
+    assert next_job(replace(kept, is_dirty=True), SETTINGS) == NextJob("update", BEGAN + 20)
 
 
 def test_an_interval_of_nothing_leaves_only_changes() -> None:
     still = replace(SETTINGS, interval_s=0.0)
-    kept = Kept(BEGAN, update=Runs(BEGAN))
+    kept = JobHistory(BEGAN, update=JobRuns(BEGAN))
     assert next_job(kept, still) is None
-    assert next_job(replace(kept, is_dirty=True), still) == Next("update", BEGAN + 15)
-    assert next_job(Kept(BEGAN), replace(still, update_on_boot=False)) is None
+    assert next_job(replace(kept, is_dirty=True), still) == NextJob("update", BEGAN + 15)
+    assert next_job(JobHistory(BEGAN), replace(still, update_on_boot=False)) is None
 
 
 def test_the_debounce_is_the_least_time_between_two_updates() -> None:
     hasty = replace(SETTINGS, interval_s=1.0)
-    assert next_job(Kept(BEGAN, update=Runs(BEGAN)), hasty) == Next("update", BEGAN + 15)
+    assert next_job(JobHistory(BEGAN, update=JobRuns(BEGAN)), hasty) == NextJob(
+        "update", BEGAN + 15
+    )
 
 
 def test_vectors_are_computed_only_where_meaning_is_asked_for() -> None:
-    kept = Kept(BEGAN, update=Runs(BEGAN))
-    assert next_job(kept, SETTINGS) == Next("update", BEGAN + 300)
+    kept = JobHistory(BEGAN, update=JobRuns(BEGAN))
+    assert next_job(kept, SETTINGS) == NextJob("update", BEGAN + 300)
     vectors = replace(SETTINGS, search_mode="vsearch")
-    assert next_job(kept, vectors) == Next("embed", BEGAN)
-    done = replace(kept, embed=Runs(BEGAN + 9))
-    assert next_job(done, replace(vectors, interval_s=0.0)) == Next("embed", BEGAN + 9 + 3600)
-    assert next_job(Kept(BEGAN), vectors) == Next("update", BEGAN)
+    assert next_job(kept, vectors) == NextJob("embed", BEGAN)
+    done = replace(kept, embed=JobRuns(BEGAN + 9))
+    assert next_job(done, replace(vectors, interval_s=0.0)) == NextJob("embed", BEGAN + 9 + 3600)
+    assert next_job(JobHistory(BEGAN), vectors) == NextJob("update", BEGAN)
 
 
 def test_after_failures_it_is_left_alone_ever_longer_up_to_an_hour() -> None:
-    assert [pause_after(count) for count in range(8)] == [0, 60, 120, 240, 480, 960, 1920, 3600]
-    assert pause_after(10_000) == 3600
-    runs = Runs().ended(BEGAN, well=False).ended(BEGAN, well=False)
-    assert next_job(Kept(BEGAN, update=runs, is_dirty=True), SETTINGS) == Next(
+    assert [backoff_s(count) for count in range(8)] == [0, 60, 120, 240, 480, 960, 1920, 3600]
+    assert backoff_s(10_000) == 3600
+    runs = JobRuns().ended(BEGAN, well=False).ended(BEGAN, well=False)
+    assert next_job(JobHistory(BEGAN, update=runs, is_dirty=True), SETTINGS) == NextJob(
         "update", BEGAN + 120
     )
-    assert runs.ended(BEGAN, well=True) == Runs(BEGAN, 0)
+    assert runs.ended(BEGAN, well=True) == JobRuns(BEGAN, 0)
     vectors = replace(SETTINGS, search_mode="query", interval_s=0.0)
-    kept = Kept(BEGAN, update=Runs(BEGAN), embed=Runs(BEGAN, 1))
-    assert next_job(kept, vectors) == Next("embed", BEGAN + 60)
+    kept = JobHistory(BEGAN, update=JobRuns(BEGAN), embed=JobRuns(BEGAN, 1))
+    assert next_job(kept, vectors) == NextJob("embed", BEGAN + 60)
 
 
 @pytest.mark.parametrize(
@@ -157,20 +159,22 @@ def test_after_failures_it_is_left_alone_ever_longer_up_to_an_hour() -> None:
     [("busy", [0.5, 1.0, None]), ("timeout", [0.5, 1.0, None]), ("exit", [None, None, None])],
 )
 def test_the_update_at_the_start_is_tried_three_times(
-    kind: Kind, pauses: list[float | None]
+    kind: FailureKind, pauses: list[float | None]
 ) -> None:
     assert [boot_pause(QmdFailed(kind, "x"), tries) for tries in (1, 2, 3)] == pauses
 
 
 moments = st.none() | st.floats(0, 1e6)
-runs = st.builds(Runs, last=moments, failures=st.integers(0, 50))
+runs = st.builds(JobRuns, last=moments, failures=st.integers(0, 50))
 
 
 @given(
-    st.builds(Kept, began=st.floats(0, 1e6), update=runs, embed=runs, is_dirty=st.booleans()),
+    st.builds(
+        JobHistory, began=st.floats(0, 1e6), update=runs, embed=runs, is_dirty=st.booleans()
+    ),
     st.sampled_from(["search", "vsearch", "query"]),
 )
-def test_nothing_is_ever_due_before_it_can_be(kept: Kept, mode: str) -> None:
+def test_nothing_is_ever_due_before_it_can_be(kept: JobHistory, mode: str) -> None:
     settings = QmdSettings(search_mode="vsearch" if mode == "vsearch" else "search")
     due = next_job(kept, settings)
     assert due is not None
@@ -233,7 +237,7 @@ def test_what_a_hit_is_called_leads_back_to_its_file(
     collection: Collection, parts: tuple[str, ...], shown: str
 ) -> None:
     assert shown_path(WORKSPACE, collection, parts) == shown
-    assert locate(WORKSPACE, ALL, shown) == Place(collection.root, parts)
+    assert locate(WORKSPACE, ALL, shown) == CollectionFile(collection.root, parts)
 
 
 @pytest.mark.parametrize(

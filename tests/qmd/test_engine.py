@@ -316,4 +316,4 @@ def test_an_engine_is_what_the_protocol_says() -> None:
 
 
 def keepers() -> int:
-    return sum(one.name == "notewell-qmd-keeper" for one in threading.enumerate())
+    return sum(one.name == "notewell-qmd-updater" for one in threading.enumerate())

@@ -16,9 +16,9 @@ from tests.qmd.conftest import MakeQmd
 from tests.qmd.processes import await_end_of, group_of
 
 from notewell.errors import BackendFailed
-from notewell.qmd import Models, Qmd, QmdFailed, QmdHome, QmdSettings, collections_of
+from notewell.qmd import Qmd, QmdFailed, QmdHome, QmdModels, QmdSettings, collections_of
+from notewell.qmd.driver import update_lock
 from notewell.qmd.failures import error_line
-from notewell.qmd.lock import updating
 
 TIMEOUT_S = 0.6
 LOADED_S = 30.0
@@ -167,17 +167,17 @@ def test_an_index_in_use_is_busy(make_fake: MakeQmd, said: str) -> None:
 
 
 def test_a_second_update_waits_its_turn_and_then_says_so(home: QmdHome) -> None:
-    home.prepare((), Models(), None)
-    with updating(home.lock, wait_s=0):
-        told = failure_of(lambda: updating(home.lock, wait_s=0.1).__enter__())
+    home.prepare((), QmdModels(), None)
+    with update_lock(home.lock, wait_s=0):
+        told = failure_of(lambda: update_lock(home.lock, wait_s=0.1).__enter__())
         assert told.kind == "busy"
-    with updating(home.lock, wait_s=0):
+    with update_lock(home.lock, wait_s=0):
         pass
 
 
 def test_a_failed_update_frees_the_lock(make_fake: MakeQmd, home: QmdHome) -> None:
     failure_of(make_fake("sys.exit(1)").update)
-    with updating(home.lock, wait_s=0):
+    with update_lock(home.lock, wait_s=0):
         pass
 
 
@@ -190,7 +190,7 @@ def test_a_search_before_the_first_update(make_fake: MakeQmd, home: QmdHome) -> 
 
 
 def index_with(home: QmdHome, vectors: int) -> None:
-    home.prepare((), Models(), None)
+    home.prepare((), QmdModels(), None)
     connection = apsw.Connection(str(home.index))
     connection.execute("CREATE TABLE content_vectors (hash TEXT)")
     connection.executemany("INSERT INTO content_vectors VALUES (?)", [("x",)] * vectors)
@@ -224,7 +224,7 @@ def test_with_vectors_and_models_the_question_is_asked(
     index_with(home, 1)
     home.models.mkdir()
     (home.models / "hf_ggml-org_Some-Model-Q8_0.gguf").touch()
-    models = Models(embed="hf:ggml-org/Some-GGUF/some-model-Q8_0.gguf")
+    models = QmdModels(embed="hf:ggml-org/Some-GGUF/some-model-Q8_0.gguf")
     asked = tmp_path / "asked"
     script = f"json.dump(args, open({str(asked)!r}, 'w')); print('[]')"
     qmd = make_fake(script, search_mode="vsearch", models=models, timeout_s=30.0)

@@ -16,12 +16,11 @@ import pytest
 from tests.qmd.conftest import NO_MODELS, MakeQmd, with_node
 from tests.qmd.processes import await_end_of, group_of
 
-from notewell.qmd import ExtraFolder, Found, Qmd, QmdFailed, QmdHome, collections_of
+from notewell.qmd import ExtraFolder, Qmd, QmdFailed, QmdHome, QmdResult, collections_of
 from notewell.qmd.collections import shown_path
-from notewell.qmd.home import INDEX
-from notewell.qmd.preflight import documents, has_vectors
+from notewell.qmd.home import INDEX, document_counts, has_vectors
 from notewell.qmd.process import Program, run
-from notewell.qmd.results import Updated
+from notewell.qmd.query import UpdateCounts
 from notewell.types import Source
 
 CAP = "# Day\n\nFirst.\n\n\n\n\n\n\n\n## The CAP Theorem\n\nConsistency or availability.\n"
@@ -36,7 +35,7 @@ def notes(workspace: Path) -> Path:
     return workspace
 
 
-def paths(found: tuple[Found, ...]) -> list[str]:
+def paths(found: tuple[QmdResult, ...]) -> list[str]:
     return ["/".join(one.parts) for one in found]
 
 
@@ -137,7 +136,7 @@ def test_updates_at_once_all_succeed(make_real: MakeQmd, notes: Path, home: QmdH
     drivers = [make_real() for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda one: one.update(), drivers))
-    assert documents(home.index) == {"memory-root-main": 1, "memory-dir-main": 2}
+    assert document_counts(home.index) == {"memory-root-main": 1, "memory-dir-main": 2}
 
 
 def test_searches_during_an_update_are_answered(make_real: MakeQmd, notes: Path) -> None:
@@ -319,7 +318,7 @@ def test_an_index_begun_anew_forgets_everything_else(
     home.index.write_bytes(b"this is no database" * 1000)
     with pytest.raises(QmdFailed) as failed:
         qmd.search("router", 6)
-    assert failed.value.is_damage
+    assert failed.value.is_index_damaged
     qmd.update()  # It is a copy: what cannot be read is made anew.
     assert paths(qmd.search("router", 6)) == ["MEMORY.md"]
 
@@ -393,7 +392,7 @@ def test_the_server_ends_with_close_and_starts_again(make_real: MakeQmd, notes: 
     assert not group_of(pid)
     assert paths(qmd.search("router", 6)) == ["MEMORY.md"]
     assert running(qmd) != pid
-    assert qmd.daemon_trouble is None
+    assert qmd.daemon_failure is None
 
 
 @pytest.mark.parametrize("victim", ["node", "leash"])
@@ -432,9 +431,9 @@ def test_no_server_outlives_a_process_that_was_killed(
     script = f"""
 import os, signal
 from pathlib import Path
-from notewell.qmd import Models, Qmd, QmdHome, QmdSettings, collections_of
+from notewell.qmd import QmdModels, Qmd, QmdHome, QmdSettings, collections_of
 settings = QmdSettings(
-    command={str(real_qmd)!r}, timeout_s=30, models=Models(*{tuple(NO_MODELS)!r})
+    command={str(real_qmd)!r}, timeout_s=30, models=QmdModels(*{tuple(NO_MODELS)!r})
 )
 home, workspace = QmdHome(Path({str(home.path)!r})), Path({str(notes)!r})
 collections = collections_of(workspace, "main", settings, home.sessions)
@@ -468,11 +467,11 @@ def test_command_and_server_find_the_same(make_real: MakeQmd, notes: Path) -> No
 
 def test_an_update_tells_what_it_did(make_real: MakeQmd, notes: Path, home: QmdHome) -> None:
     qmd = make_real()
-    assert qmd.update() == Updated(3, 0, 0, 0)
+    assert qmd.update() == UpdateCounts(3, 0, 0, 0)
     first = home.updated_ns()
     (notes / "MEMORY.md").write_text("Something else.\n", "utf-8")
     (notes / "memory" / "2026-11-01.md").unlink()
-    assert qmd.update() == Updated(0, 1, 1, 1)
+    assert qmd.update() == UpdateCounts(0, 1, 1, 1)
     assert first is not None
     assert (home.updated_ns() or 0) > first
 

@@ -1,12 +1,12 @@
-"""QMD as an engine: the driver's files and lines as hits, with citations that `get` can read.
+"""QMD as an engine: the files and lines it finds as hits, with citations that `get` can read.
 
-    search   driver ──▶ fair to notes and transcripts ──▶ cut to the limits ──▶ Answer
-    sync     transcripts exported, `qmd update`, and `qmd embed` where meaning is asked for
-    get      files of the collections; everything else our own engine reads
+    search   driver ──▶ balance notes and transcripts ──▶ cut to the limits ──▶ Answer
+    sync     export transcripts, `qmd update`, and `qmd embed` if the search mode uses vectors
+    get      files of QMD's collections; the builtin engine reads all others
 
-Who asks a second time is taken for somebody who stays: from then on a server answers and a thread
-keeps QMD's index up. A score says where a hit stands in QMD's order and nothing else, so a least
-score is not applied.
+A client that asks twice is treated as long-lived: from then on a server answers and a background
+thread updates QMD's index. A score expresses the position in QMD's ranking and nothing else, so a
+minimum score is not applied.
 """
 
 from __future__ import annotations
@@ -18,9 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.core import without_marks
-from notewell.engines.qmd_exports import Exports
-from notewell.errors import NotewellError
-from notewell.qmd import Keeper, Qmd, QmdFailed, collections_of, home_of, locate, shown_path
+from notewell.errors import NoteUnreadable, NotewellError
+from notewell.qmd import (
+    BackgroundUpdater,
+    ExportCounts,
+    Qmd,
+    QmdFailed,
+    SessionText,
+    collections_of,
+    export_name,
+    export_sessions,
+    home_of,
+    locate,
+    shown_path,
+)
 from notewell.types import Answer, Hit, ScoreParts
 
 if TYPE_CHECKING:
@@ -29,17 +40,19 @@ if TYPE_CHECKING:
     from notewell.engines.builtin import Builtin
     from notewell.engines.protocol import Question
     from notewell.engines.status import Status
-    from notewell.qmd import Found, QmdSettings, SearchMode
+    from notewell.qmd import QmdResult, QmdSettings, SearchMode
     from notewell.sessions import Transcripts
     from notewell.sync import ProgressCallback, SyncReport
-    from notewell.types import Mode
+    from notewell.types import FoundNote, Mode, NoteStat
 
 NAME = "qmd"
 PROBE = "memory"
-TAKEN_IN_FIRST = 32
-"""More changed notes than this are a checkout or a move, not somebody writing."""
+MAX_CHANGED = 32
+"""Up to so many changed notes are indexed before a search. More are a checkout or a move, which
+takes longer than a question may."""
 SPARE = 4
-"""Times as many files are asked for as shown: some are gone, some are of one source too many."""
+"""How many times more files QMD is asked for than shown: some are gone, some are of the wrong
+source."""
 ELLIPSIS = "…"
 
 _MODES: dict[SearchMode, Mode] = {"search": "keyword", "vsearch": "vector", "query": "hybrid"}
@@ -52,24 +65,25 @@ def open_qmd(
     state: Path,
     environment: Mapping[str, str],
 ) -> QmdBackend:
-    """Nothing is started and nothing written before it is asked."""
+    """Starts nothing and writes nothing before the first question."""
     workspace = builtin.indexer.notes.root
     home = home_of(state.absolute(), agent, workspace)
-    told = settings.export_dir
-    export_dir = _resolved(workspace, told) if told else home.sessions
+    folder = settings.export_dir
+    export_dir = _resolved(workspace, folder) if folder else home.sessions
     collections = collections_of(workspace, agent, settings, export_dir)
     driver = Qmd(settings, home, collections, inherited=environment)
     if not settings.export_sessions:
         return QmdBackend(driver, builtin, None)
-    return QmdBackend(driver, builtin, Exports(_transcripts(builtin, agent, state), export_dir))
+    exporter = SessionExporter(_transcripts(builtin, agent, state), export_dir)
+    return QmdBackend(driver, builtin, exporter)
 
 
-def _resolved(workspace: Path, told: str) -> Path:
-    return Path(os.path.realpath(workspace / Path(told).expanduser()))
+def _resolved(workspace: Path, folder: str) -> Path:
+    return Path(os.path.realpath(workspace / Path(folder).expanduser()))
 
 
 def _transcripts(builtin: Builtin, agent: str, state: Path) -> Transcripts:
-    """Those our own engine reads; it may have been told to read none."""
+    """Those of the builtin engine; if it reads none, those of the agent's own folder."""
     if builtin.indexer.transcripts:
         return builtin.indexer.transcripts[0]
     from notewell.redaction import Redactor, load_mask_key
@@ -82,98 +96,100 @@ def _transcripts(builtin: Builtin, agent: str, state: Path) -> Transcripts:
 class QmdBackend:
     name = NAME
 
-    def __init__(self, driver: Qmd, builtin: Builtin, exports: Exports | None) -> None:
+    def __init__(self, driver: Qmd, builtin: Builtin, exporter: SessionExporter | None) -> None:
         self._driver = driver
         self._builtin = builtin
-        self._exports = exports
-        self._keeper = Keeper(
+        self._exporter = exporter
+        self._updater = BackgroundUpdater(
             driver.settings, {"update": self._update, "embed": self._driver.embed}
         )
         self._questions = 0
 
     def close(self) -> None:
-        self._keeper.close(self._driver.close)
+        self._updater.close(self._driver.close)
 
-    # -- asking ----------------------------------------------------------------------------------
+    # -- searching -------------------------------------------------------------------------------
 
     def search(self, question: Question) -> Answer:
         mode: SearchMode = "search" if question.keyword_only else self._driver.settings.search_mode
-        self._keep_up()
+        self._update_before_search()
         limit = question.max_results or self._driver.settings.max_results
-        found = self._driver.search(question.text, limit * SPARE, mode=mode)
-        hits = tuple(self._hits(_fair(self._present(found), limit), mode))
+        results = self._driver.search(question.text, limit * SPARE, mode=mode)
+        hits = tuple(self._hits(_balanced(self._existing(results), limit), mode))
         reason = None if hits else "QMD found nothing for these words"
         return Answer(hits, _MODES[mode], NAME, mode, reason, self._notice())
 
     def check(self) -> None:
-        """One real question: whether QMD answers, only QMD can tell."""
+        """Asks one real question, because nothing else shows that QMD answers."""
         self._driver.search(PROBE, 1, probing=True)
 
     def get(self, path: str) -> str:
-        place = locate(self._root, self._driver.collections, path)
-        if place is None:
+        file = locate(self._root, self._driver.collections, path)
+        if file is None:
             return self._builtin.get(path)
         from notewell.files import disk
         from notewell.notes import read_note
 
-        return read_note(disk(), (str(place.root), *place.parts), path).text
+        return read_note(disk(), (str(file.root), *file.parts), path).text
 
     @property
     def _root(self) -> Path:
         return self._builtin.indexer.notes.root
 
-    def _keep_up(self) -> None:
-        """The first question of a program may be its last: it starts nothing that stays, unless
-        there is no index at all, and whoever asks next shall find one."""
+    def _update_before_search(self) -> None:
+        """The first question of a process may be its only one, so it starts no thread. Without an
+        index it does, so that the next question finds one."""
         self._questions += 1
         settings = self._driver.settings
         if self._questions == 1 and settings.update_on_boot and settings.wait_for_boot:
             self._update()
-            self._keeper.note("update", None)
+            self._updater.record("update", None)
         elif self._questions > 1 or not self._driver.home.index.exists():
-            self._keeper.start()
-        if self._driver.home.index.exists() and 0 < self._changed() <= TAKEN_IN_FIRST:
-            self._take_in()
+            self._updater.start()
+        if self._driver.home.index.exists() and 0 < self._changed() <= MAX_CHANGED:
+            self._update_now()
 
-    def _take_in(self) -> None:
-        """What was written a moment ago is found. Where QMD cannot, the question shows it too; but
-        who has used up the time of the question is not asked as well."""
+    def _update_now(self) -> None:
+        """Index recent changes. A failure is not raised, because the search itself will show it;
+        a timeout is, because it has used up the time of the question."""
         try:
             self._driver.update(within_s=self._driver.settings.timeout_s)
         except QmdFailed as failure:
             if failure.kind == "timeout":
                 raise
         else:
-            self._keeper.note("update", None)
+            self._updater.record("update", None)
 
-    def _present(self, found: Sequence[Found]) -> Iterator[Found]:
-        """What can still be read: QMD knows the files of its last update."""
-        for one in found:
-            path = one.collection.root.joinpath(*one.parts)
+    def _existing(self, results: Sequence[QmdResult]) -> Iterator[QmdResult]:
+        """Without files that were removed since QMD's last update."""
+        for result in results:
+            path = result.collection.root.joinpath(*result.parts)
             if path.is_file() and not path.is_symlink():
-                yield one
+                yield result
 
-    def _hits(self, found: Sequence[Found], mode: SearchMode) -> Iterator[Hit]:
+    def _hits(self, results: Sequence[QmdResult], mode: SearchMode) -> Iterator[Hit]:
         limits = self._driver.settings
         redact = self._builtin.indexer.redact_notes
         left = limits.max_injected_chars
-        for one in found:
+        for result in results:
             if left <= 0:
                 return
-            text = without_marks(redact(one.snippet) if redact else one.snippet)
+            # QMD indexes the notes themselves, so its snippets are not redacted yet.
+            text = without_marks(redact(result.snippet) if redact else result.snippet)
             snippet = _cut(text, min(limits.max_snippet_chars, left))
             left -= len(snippet)
-            yield _hit(one, shown_path(self._root, one.collection, one.parts), snippet, mode)
+            path = shown_path(self._root, result.collection, result.parts)
+            yield _hit(result, path, snippet, mode)
 
     def _notice(self) -> str | None:
-        trouble = self._driver.daemon_trouble
-        if trouble is not None:
-            return f"a command answered, which is slower: {trouble.why}"
-        behind = self._keeper.trouble("update")
-        if behind is not None:
-            return f"QMD's index is not up to date: {behind}"
-        if self._keeper.is_running:
-            return None
+        no_server = self._driver.daemon_failure
+        if no_server is not None:
+            return f"a command answered, which is slower: {no_server.why}"
+        no_update = self._updater.failure("update")
+        if no_update is not None:
+            return f"QMD's index is not up to date: {no_update}"
+        if self._updater.is_running:
+            return None  # It will index the changes.
         changed = self._changed()
         if not changed:
             return None
@@ -181,12 +197,12 @@ class QmdBackend:
         return f"{number} changed since QMD's last update: run `notewell index`"
 
     def _changed(self) -> int:
-        """How many notes were written after the last update began."""
+        """How many notes were written after the last update started."""
         since = self._driver.home.updated_ns() or 0
         notes = self._builtin.indexer.notes.scan().notes.values()
         return sum(note.stat.mtime_ns > since for note in notes)
 
-    # -- keeping up ------------------------------------------------------------------------------
+    # -- updating --------------------------------------------------------------------------------
 
     def sync(
         self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
@@ -196,66 +212,106 @@ class QmdBackend:
 
         progress(Progress(0, 2, "QMD reads the notes"))
         self._export()
-        done = self._driver.update(anew=force)
-        self._keeper.note("update", None)
+        counts = self._driver.update(anew=force)
+        self._updater.record("update", None)
         report = SyncReport(
             rebuilt=MustRebuild("requested") if force else None,
-            written=done.new + done.changed,
-            forgotten=done.removed,
-            unchanged=done.unchanged,
+            written=counts.new + counts.changed,
+            forgotten=counts.removed,
+            unchanged=counts.unchanged,
             ignored=self._builtin.indexer.notes.scan().ignored,
         )
         if vectors and self._driver.settings.search_mode != "search":
             progress(Progress(1, 2, "QMD computes vectors"))
-            report.trouble = self._embedded()
+            report.trouble = self._embed()
         progress(Progress(2, 2, "QMD is up to date"))
         return report
 
-    def _embedded(self) -> NotewellError | None:
-        trouble: NotewellError | None = None
+    def _embed(self) -> NotewellError | None:
+        failure: NotewellError | None = None
         try:
             self._driver.embed()
         except NotewellError as error:
-            trouble = error
-        self._keeper.note("embed", trouble)
-        return trouble
+            failure = error
+        self._updater.record("embed", failure)
+        return failure
 
     def _update(self) -> None:
         self._export()
         self._driver.update()
 
     def _export(self) -> None:
-        if self._exports is not None:
+        if self._exporter is not None:
             now = datetime.fromtimestamp(self._builtin.indexer.now_ns() / 1e9, UTC)
-            self._exports.run(now, self._driver.settings.retention_days)
-
-    # -- telling ---------------------------------------------------------------------------------
+            self._exporter.run(now, self._driver.settings.retention_days)
 
     def status(self) -> Status:
         from notewell.engines.qmd_status import qmd_status
 
-        return qmd_status(self._builtin.status(), self._driver, self._keeper, self._changed())
+        return qmd_status(self._builtin.status(), self._driver, self._updater, self._changed())
 
 
-def _fair(found: Iterable[Found], limit: int) -> list[Found]:
-    """As many as are shown; transcripts have at most half of them while there are notes."""
+class SessionExporter:
+    """Exports transcripts as Markdown for QMD; reads a transcript again only if it changed."""
+
+    def __init__(self, transcripts: Transcripts, folder: Path) -> None:
+        self._transcripts = transcripts
+        self._folder = folder
+        self._seen: dict[str, tuple[NoteStat, SessionText]] = {}
+
+    def run(self, now: datetime, retention_days: int | None) -> ExportCounts:
+        """The exported file of a transcript that cannot be read at the moment stays."""
+        scan = self._transcripts.scan()
+        sessions = [self._session(transcript) for transcript in scan.notes.values()]
+        self._seen = {key: seen for key, seen in self._seen.items() if key in scan.notes}
+        return export_sessions(
+            self._folder,
+            [session for session in sessions if session is not None],
+            now=now,
+            retention_days=retention_days,
+            are_all=None not in sessions and not scan.unreadable,
+        )
+
+    def _session(self, file: FoundNote) -> SessionText | None:
+        seen = self._seen.get(file.path)
+        if seen and seen[0] == file.stat and (self._folder / export_name(file.path)).exists():
+            return seen[1]
+        try:
+            transcript = self._transcripts.open(file.path)
+        except NoteUnreadable:
+            return None
+        stem = file.path.rsplit("/", 1)[-1].rpartition(".")[0]
+        changed_at = datetime.fromtimestamp(file.stat.mtime_ns / 1e9, UTC)
+        session = SessionText(
+            key=file.path,
+            id=transcript.session.id or stem,
+            text=transcript.text,
+            last_at=transcript.session.last_at or changed_at,
+        )
+        # The exported file has the text now, so it is not kept in memory too.
+        self._seen[file.path] = (file.stat, session._replace(text=None))
+        return session
+
+
+def _balanced(results: Iterable[QmdResult], limit: int) -> list[QmdResult]:
+    """At most `limit`; at most half of them are transcripts, unless there are too few notes."""
     quota = (limit + 1) // 2
-    taken: list[Found] = []
-    spare: list[Found] = []
-    for one in found:
-        is_session = one.collection.source == "sessions"
+    taken: list[QmdResult] = []
+    spare: list[QmdResult] = []
+    for result in results:
+        is_session = result.collection.source == "sessions"
         quota -= is_session
-        (spare if is_session and quota < 0 else taken).append(one)
-    return sorted([*taken, *spare][:limit], key=lambda one: one.rank)
+        (spare if is_session and quota < 0 else taken).append(result)
+    return sorted([*taken, *spare][:limit], key=lambda result: result.rank)
 
 
 def _cut(text: str, chars: int) -> str:
     return text if len(text) <= chars else text[: max(0, chars - len(ELLIPSIS))] + ELLIPSIS
 
 
-def _hit(found: Found, path: str, snippet: str, mode: SearchMode) -> Hit:
-    key = f"{NAME}:{path}:{found.span}:{found.snippet}"
-    rank = found.rank
+def _hit(result: QmdResult, path: str, snippet: str, mode: SearchMode) -> Hit:
+    key = f"{NAME}:{path}:{result.span}:{result.snippet}"
+    rank = result.rank
     parts = ScoreParts(
         vector=None,
         text=None,
@@ -267,11 +323,11 @@ def _hit(found: Found, path: str, snippet: str, mode: SearchMode) -> Hit:
     return Hit(
         id=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest(),
         path=path,
-        span=found.span,
-        score=round(found.score, 4),
+        span=result.span,
+        score=round(result.score, 4),
         snippet=snippet,
-        source=found.collection.source,
+        source=result.collection.source,
         heading="",
         parts=parts,
-        chars=len(found.snippet),
+        chars=len(result.snippet),
     )

@@ -1,4 +1,4 @@
-"""How QMD is, in the shape that every engine tells it in."""
+"""The status of QMD, in the form that every engine reports."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING
 
 from notewell.engines.status import Answering
 from notewell.index import Counts
-from notewell.qmd import documents, has_vectors
+from notewell.qmd import document_counts, has_vectors
 
 if TYPE_CHECKING:
     from notewell.engines.status import Status
-    from notewell.qmd import Keeper, Qmd
+    from notewell.qmd import BackgroundUpdater, Job, Qmd
 
 SCORES = "by rank alone: 1 for the first, about half for the tenth; minScore is not applied"
 
 
-def qmd_status(own: Status, driver: Qmd, keeper: Keeper, changed: int) -> Status:
-    """`own` is what our engine says of the notes; what it says of its index is not meant here."""
+def qmd_status(own: Status, driver: Qmd, updater: BackgroundUpdater, changed: int) -> Status:
+    """`own` is the status of the builtin engine: its facts about the notes stay, its facts about
+    its index are replaced."""
     home = driver.home
     counts = _counts(driver)
     return replace(
         own,
         index_path=str(home.index),
         state="ready" if home.index.exists() else "missing",
-        problem=None,  # Of our own index, which is not the one that answers.
+        problem=None,  # A problem of the builtin index does not concern QMD.
         provider="qmd",
         model=driver.settings.search_mode,
         dims=0,
@@ -37,18 +38,19 @@ def qmd_status(own: Status, driver: Qmd, keeper: Keeper, changed: int) -> Status
         vector_driver="qmd",
         rebuild_needed=None,
         decision=None,
-        answering=Answering("qmd", "qmd", facts=tuple(_facts(driver, keeper).items())),
+        answering=Answering("qmd", "qmd", facts=tuple(_facts(driver, updater).items())),
     )
 
 
 def _counts(driver: Qmd) -> Counts | None:
-    known = documents(driver.home.index)
-    if not known:
+    counts = document_counts(driver.home.index)
+    if not counts:
         return None
     by_source: dict[str, int] = {}
-    for one in driver.collections:
-        by_source[one.source] = by_source.get(one.source, 0) + known.get(one.name, 0)
-    # How it cuts files up, and how many pieces have a vector, is QMD's own affair.
+    for collection in driver.collections:
+        files = counts.get(collection.name, 0)
+        by_source[collection.source] = by_source.get(collection.source, 0) + files
+    # Chunks and vectors are QMD's internals; its tables for them change between versions.
     return Counts(
         files=sum(by_source.values()),
         chunks=0,
@@ -58,32 +60,34 @@ def _counts(driver: Qmd) -> Counts | None:
     )
 
 
-def _facts(driver: Qmd, keeper: Keeper) -> dict[str, str]:
+def _facts(driver: Qmd, updater: BackgroundUpdater) -> dict[str, str]:
     updated_ns = driver.home.updated_ns()
     facts = {
         "command": driver.settings.command,
         "mode": driver.settings.search_mode,
         "scores": SCORES,
-        "collections": ", ".join(one.name for one in driver.collections) or "none",
+        "collections": ", ".join(each.name for each in driver.collections) or "none",
         "home": str(driver.home.path),
-        "updated": _moment(updated_ns) if updated_ns else "never",
+        "updated": _local_time(updated_ns) if updated_ns else "never",
         "vectors": {True: "yes", False: "none", None: "not known"}[has_vectors(driver.home.index)],
         "server": _server(driver),
     }
-    for job, trouble in (("update", keeper.trouble("update")), ("embed", keeper.trouble("embed"))):
-        if trouble is not None:
-            facts[f"last {job}"] = str(trouble)
+    jobs: tuple[Job, ...] = ("update", "embed")
+    for job in jobs:
+        failure = updater.failure(job)
+        if failure is not None:
+            facts[f"last {job}"] = str(failure)
     return facts
 
 
 def _server(driver: Qmd) -> str:
     if not driver.settings.daemon:
         return "off"
-    if driver.daemon_trouble is not None:
-        return f"not to be had: {driver.daemon_trouble.why}"
+    if driver.daemon_failure is not None:
+        return f"not available: {driver.daemon_failure.why}"
     return f"process {driver.daemon_pid}" if driver.daemon_pid else "not started"
 
 
-def _moment(ns: int) -> str:
+def _local_time(ns: int) -> str:
     at = datetime.fromtimestamp(ns / 1e9, UTC).astimezone()
     return at.isoformat(timespec="seconds")

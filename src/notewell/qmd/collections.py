@@ -1,13 +1,13 @@
-"""Which folders QMD indexes, under which names, and what their files are called elsewhere.
+"""Which folders QMD indexes, under which names, and the paths of their files in hits.
 
-    collection             root                pattern      a file is called
+    collection             root                pattern      path in a hit
     memory-root-<agent>    the workspace       MEMORY.md    MEMORY.md
     memory-dir-<agent>     …/memory            **/*.md      memory/2026-11-15.md
     <name>-<agent>         an extra folder     its own      qmd/<collection>/<path below root>
     sessions-<agent>       exported sessions   **/*.md      qmd/<collection>/<path below root>
 
-An extra folder inside the workspace keeps the names its files have there. Nothing here touches
-the disk, except to see what an extra path is.
+Files of an extra folder inside the workspace keep their workspace paths. The only disk access
+here is to see whether an extra path is a file or a folder.
 """
 
 from __future__ import annotations
@@ -48,12 +48,14 @@ class Collection(NamedTuple):
         return "sessions" if self.kind == "sessions" else "memory"
 
     def holds(self, parts: tuple[str, ...]) -> bool:
-        """Whether a path below the root is one we would read: Markdown, and nothing clever.
+        """Whether a path below the root is one we would read: Markdown, inside the root.
 
-        QMD alone knows how its patterns match; a pattern without wildcards names one file.
+        Only QMD knows how its glob patterns match, so a pattern with wildcards is not checked
+        again here. A pattern without wildcards names one file.
         """
         if not parts or not {"", ".", ".."}.isdisjoint(parts):
             return False
+        # A separator inside a part comes from percent-encoding (`..%2F`), never from a real name.
         if any("\0" in part or os.sep in part for part in parts):
             return False
         if not _GLOB.search(self.pattern):
@@ -61,76 +63,82 @@ class Collection(NamedTuple):
         return parts[-1].lower().endswith(".md")
 
 
-class Place(NamedTuple):
-    """A file: a folder that may be trusted, and the way down from there, which may not."""
+class CollectionFile(NamedTuple):
+    """A file of a collection, to be opened without following links."""
 
     root: Path
+    """From the settings, so it is trusted."""
     parts: tuple[str, ...]
+    """Below the root, from a caller, so they are not."""
 
 
 def collections_of(
     workspace: Path, agent: str, settings: QmdSettings, export_dir: Path
 ) -> tuple[Collection, ...]:
-    """The workspace's own first, then those the user names, then the exported sessions."""
-    found: list[Collection] = []
+    """The workspace's notes first, then the folders of the settings, then exported sessions."""
+    collections: list[Collection] = []
     if settings.include_default_memory:
         memory = workspace / MEMORY_FOLDER
-        found.append(Collection(f"memory-root-{agent}", workspace, MEMORY_FILE, "memory"))
-        found.append(Collection(f"memory-dir-{agent}", memory, MARKDOWN, "memory"))
+        collections.append(Collection(f"memory-root-{agent}", workspace, MEMORY_FILE, "memory"))
+        collections.append(Collection(f"memory-dir-{agent}", memory, MARKDOWN, "memory"))
     for number, extra in enumerate(settings.paths, start=1):
-        found.append(_extra(workspace, agent, number, extra))
+        collections.append(_extra(workspace, agent, number, extra))
     if settings.export_sessions:
-        found.append(Collection(f"sessions-{agent}", export_dir, MARKDOWN, "sessions"))
-    return tuple(_with_own_names(found))
+        collections.append(Collection(f"sessions-{agent}", export_dir, MARKDOWN, "sessions"))
+    return tuple(_with_unique_names(collections))
 
 
 def _extra(workspace: Path, agent: str, number: int, extra: ExtraFolder) -> Collection:
-    # It may be a link, or lie behind one: the user named it.
+    # Links are resolved: the user named this path, so the user trusts it.
     path = Path(os.path.realpath(workspace / Path(extra.path).expanduser()))
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise BadSetting("memory.qmd.paths", f"{extra.path!r} is no valid UTF-8") from error
     name = _NOT_IN_A_NAME.sub("-", (extra.name or "").strip().lower()).strip("-")
-    full = f"{name or f'custom-{number}'}-{agent}"
+    unique = f"{name or f'custom-{number}'}-{agent}"
     if path.is_file():
-        return Collection(full, path.parent, path.name, "extra")
-    return Collection(full, path, extra.pattern or MARKDOWN, "extra")
+        return Collection(unique, path.parent, path.name, "extra")
+    return Collection(unique, path, extra.pattern or MARKDOWN, "extra")
 
 
-def _with_own_names(found: Iterable[Collection]) -> Iterator[Collection]:
-    """Two of the same name would be one to QMD: the later gets a number."""
+def _with_unique_names(collections: Iterable[Collection]) -> Iterator[Collection]:
+    """QMD would merge two collections of the same name, so the later one gets a number."""
     taken: set[str] = set()
-    for one in found:
-        name, number = one.name, 2
+    for collection in collections:
+        name, number = collection.name, 2
         while name in taken:
-            name, number = f"{one.name}-{number}", number + 1
+            name, number = f"{collection.name}-{number}", number + 1
         taken.add(name)
-        yield one._replace(name=name)
+        yield collection._replace(name=name)
 
 
 def shown_path(workspace: Path, collection: Collection, parts: tuple[str, ...]) -> str:
-    """What the file is called in hits and by `get`."""
+    """The path of a file in hits, which `get` accepts."""
     full = collection.root.joinpath(*parts)
     if collection.kind != "sessions" and full.is_relative_to(workspace):
         return full.relative_to(workspace).as_posix()
     return "/".join((PREFIX, collection.name, *parts))
 
 
-def locate(workspace: Path, collections: Iterable[Collection], path: str) -> Place | None:
-    """Where the file is that a hit named; None for what is in no collection."""
+def locate(workspace: Path, collections: Iterable[Collection], path: str) -> CollectionFile | None:
+    """The reverse of `shown_path`; None for a path in no collection."""
     parts = tuple(path.split("/"))
     if path.startswith(f"{PREFIX}/"):
         if len(parts) < 3:
             return None
-        named = (one for one in collections if one.name == parts[1])
-        return next((Place(one.root, parts[2:]) for one in named if one.holds(parts[2:])), None)
+        _, name, *below = parts
+        for collection in collections:
+            if collection.name == name and collection.holds(tuple(below)):
+                return CollectionFile(collection.root, tuple(below))
+        return None
     if not {"", ".", ".."}.isdisjoint(parts):
         return None
     full = workspace.joinpath(*parts)
-    for one in collections:
-        if one.kind != "sessions" and full.is_relative_to(one.root):
-            below = full.relative_to(one.root).parts
-            if one.holds(below):
-                return Place(one.root, below)
+    for collection in collections:
+        # Exported sessions have no path in the workspace, wherever they are stored.
+        if collection.kind != "sessions" and full.is_relative_to(collection.root):
+            inside = full.relative_to(collection.root).parts
+            if collection.holds(inside):
+                return CollectionFile(collection.root, inside)
     return None

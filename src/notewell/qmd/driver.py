@@ -1,50 +1,62 @@
-"""START HERE: one agent's QMD. Ask it, let it update, end it.
+"""START HERE: one agent's QMD. Search with it, update its index, stop it.
 
-    search   server if it is to be had ── else ──▶ command, in what is left of the time
-    update   our settings for it written anew, then `qmd update`, one process at a time
+    search   the server, if it runs ── else ──▶ a command, in the time that is left
+    update   write QMD's configuration, then `qmd update`; one process at a time
     embed    `qmd embed`, likewise
 
-It starts no threads of its own and keeps no calendar: `cadence` says when, the caller does it.
+The driver does not decide when to update: `background.py` does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import TYPE_CHECKING
 
+from notewell.files import LockFailed, LockTimeout, file_lock
 from notewell.qmd.daemon import Daemon
-from notewell.qmd.failures import QmdFailed
-from notewell.qmd.home import INDEX, user_models_of
-from notewell.qmd.lock import updating
-from notewell.qmd.preflight import models_for, require_index, require_models, require_vectors
+from notewell.qmd.failures import QmdFailed, not_writable
+from notewell.qmd.home import (
+    INDEX,
+    models_for,
+    require_index,
+    require_models,
+    require_vectors,
+    user_models_of,
+)
 from notewell.qmd.process import Program, run
-from notewell.qmd.question import arguments, asked, body
-from notewell.qmd.results import from_command, from_server, updated
+from notewell.qmd.query import (
+    arguments,
+    body,
+    from_command,
+    from_server,
+    qmd_query,
+    update_counts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection as Some
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from notewell.qmd.collections import Collection
     from notewell.qmd.home import QmdHome
-    from notewell.qmd.question import Asked
-    from notewell.qmd.results import Found, Updated
+    from notewell.qmd.query import QmdQuery, QmdResult, UpdateCounts
     from notewell.qmd.settings import QmdSettings, SearchMode
     from notewell.types import Source
 
 SERVER_FROM = 2
-"""Who asks a second time will ask again; a program that asks once has no use for a server."""
+"""A client that asks twice is treated as long-lived; for one question a server does not pay."""
 START_SHARE = 0.5
-"""Of a question's time, what the start of a server may take before the command is tried."""
+"""The share of a question's time that a server start may take before a command is tried."""
 LEAST_S = 0.2
-"""With less time than this left a command is not even started."""
+"""A command is not started if less time than this is left."""
 UPDATE_LOCK_S = 30.0
-"""How long an update waits for that of another process; the original waits as long."""
+"""How long an update waits for another process, as in OpenClaw."""
 
 
 class Qmd:
-    """Safe for several threads: searches side by side, updates one after the other."""
+    """Thread-safe: searches run in parallel, updates one after the other."""
 
     def __init__(
         self,
@@ -55,31 +67,31 @@ class Qmd:
         inherited: Mapping[str, str] = os.environ,
         server_from: int = SERVER_FROM,
     ) -> None:
-        """`server_from` is the number of the question that starts a server."""
+        """`server_from`: the server starts with this question, counted from 1."""
         self.settings = settings
         self.home = home
         self.collections = tuple(collections)
         self._inherited = dict(inherited)
         self._program = Program(settings.command, home.path, home.environment(self._inherited))
         self._daemon = Daemon(self._program) if settings.daemon else None
-        self._daemon_trouble: QmdFailed | None = None
+        self._daemon_failure: QmdFailed | None = None
         self._is_prepared = False
         self._server_from = server_from
         self._questions = 0
 
     @property
-    def daemon_trouble(self) -> QmdFailed | None:
-        """Why a command had to answer instead of the server; None while it does."""
-        return self._daemon_trouble
+    def daemon_failure(self) -> QmdFailed | None:
+        """Why a command answered instead of the server; None if the server did."""
+        return self._daemon_failure
 
     @property
     def daemon_pid(self) -> int | None:
-        """The process group of the server, while one runs."""
+        """The process group of the server, while it runs."""
         return self._daemon.pid if self._daemon else None
 
     def close(self) -> None:
-        """End the server and every command under way; a search afterwards starts anew."""
-        self._program.running.end_all()
+        """Stop the server and every running command; a later search starts them again."""
+        self._program.children.end_all()
         self._end_server()
 
     def _end_server(self) -> None:
@@ -92,35 +104,38 @@ class Qmd:
         self,
         question: str,
         limit: int,
-        sources: Some[Source] = ("memory", "sessions"),
+        sources: Container[Source] = ("memory", "sessions"),
         *,
         mode: SearchMode | None = None,
         probing: bool = False,
-    ) -> tuple[Found, ...]:
-        """Files with the lines that answer, best first, each once. Raises `QmdFailed`.
+    ) -> tuple[QmdResult, ...]:
+        """Files with the matching lines, best first, each file once. Raises `QmdFailed`.
 
-        `mode` is that of the settings where none is given. Who is only `probing` starts no server.
+        `mode` defaults to the one of the settings. `probing` starts no server.
         """
         until = time.monotonic() + self.settings.timeout_s
-        query = asked(question, mode or self.settings.search_mode)
-        among = tuple(one for one in self._plain() if one.source in sources)
-        # Without names the server would search everything it has.
-        if query.is_empty or not among or limit < 1:
+        query = qmd_query(question, mode or self.settings.search_mode)
+        collections = tuple(
+            collection for collection in self._not_links() if collection.source in sources
+        )
+        # Without names of collections the server would search all of them.
+        if query.is_empty or not collections or limit < 1:
             return ()
         self.check(query.mode)
         if self._daemon is not None and self._is_worth_a_server(probing=probing):
             try:
-                return self._by_server(self._daemon, query, among, limit)
+                return self._by_server(self._daemon, query, collections, limit)
             except QmdFailed as failure:
-                self._daemon_trouble = failure
+                self._daemon_failure = failure
+                # After a timeout a command would fail too, and the caller has waited enough.
                 if failure.kind == "timeout" or until - time.monotonic() < LEAST_S:
                     raise
-        return self._by_command(query, among, limit, until - time.monotonic())
+        return self._by_command(query, collections, limit, until - time.monotonic())
 
     def check(self, mode: SearchMode | None = None) -> None:
-        """Raises what a search would raise before it asks anybody; starts nothing."""
+        """Raises what a search would raise before it starts QMD; starts nothing."""
         mode = mode or self.settings.search_mode
-        self._program.found()
+        self._program.executable()
         if not self._is_prepared:
             self._prepare()
         require_index(self.home)
@@ -129,69 +144,71 @@ class Qmd:
             require_models(self.home, self._models(mode, by_server=self._daemon is not None))
 
     def version(self) -> str:
-        """What `qmd --version` says."""
+        """The output of `qmd --version`."""
         if not self._is_prepared:
             self._prepare()
         output = run(self._program, ["--version"], self.settings.command_timeout_s)
         return output.stdout.decode("utf-8", "replace").strip()
 
     def _by_server(
-        self, daemon: Daemon, query: Asked, among: Sequence[Collection], limit: int
-    ) -> tuple[Found, ...]:
+        self, daemon: Daemon, query: QmdQuery, collections: Sequence[Collection], limit: int
+    ) -> tuple[QmdResult, ...]:
         timeout_s = self.settings.timeout_s
-        content = body(query, [one.name for one in among], limit, self.settings.rerank)
+        names = [collection.name for collection in collections]
+        content = body(query, names, limit, self.settings.rerank)
         answer = daemon.ask(content, timeout_s, start_within_s=timeout_s * START_SHARE)
-        found = from_server(answer, among)
-        self._daemon_trouble = None
-        return found
+        results = from_server(answer, collections)
+        self._daemon_failure = None
+        return results
 
     def _by_command(
-        self, query: Asked, among: Sequence[Collection], limit: int, timeout_s: float
-    ) -> tuple[Found, ...]:
+        self, query: QmdQuery, collections: Sequence[Collection], limit: int, timeout_s: float
+    ) -> tuple[QmdResult, ...]:
         require_models(self.home, self._models(query.mode, by_server=False))
-        names = [one.name for one in among]
+        names = [collection.name for collection in collections]
         output = run(
             self._program, arguments(query, names, limit, self.settings.rerank), timeout_s
         )
-        return from_command(output.stdout, among)
+        return from_command(output.stdout, collections)
 
     def _models(self, mode: SearchMode, *, by_server: bool) -> list[str]:
-        told = self.settings
-        return models_for(mode, told.models, told.rerank, by_server=by_server)
+        settings = self.settings
+        return models_for(mode, settings.models, settings.rerank, by_server=by_server)
 
     def _is_worth_a_server(self, *, probing: bool) -> bool:
-        """Without one, QMD would load its models for every question by meaning."""
         if probing:
             return self.daemon_pid is not None
         self._questions += 1
+        # Without a server QMD loads its models again for every vector search.
         return self._questions >= self._server_from or self.settings.search_mode != "search"
 
-    # -- keeping up ------------------------------------------------------------------------------
+    # -- updating --------------------------------------------------------------------------------
 
-    def update(self, *, anew: bool = False, within_s: float | None = None) -> Updated:
-        """Take in what changed on disk; `anew` throws the index away first.
+    def update(self, *, anew: bool = False, within_s: float | None = None) -> UpdateCounts:
+        """Index what changed on disk; `anew` deletes the index first.
 
-        `within_s` is as the settings have it, where it is not given.
+        `within_s` defaults to the timeout of the settings.
         """
         timeout_s = within_s or self.settings.update_timeout_s
-        self._program.found()
+        self._program.executable()
         if self._prepare() or anew:
-            self._end_server()  # It would go on with the folders of before.
-        with updating(self.home.lock, wait_s=min(UPDATE_LOCK_S, timeout_s)):
+            self._end_server()  # A running server would keep the old configuration.
+        with update_lock(self.home.lock, wait_s=min(UPDATE_LOCK_S, timeout_s)):
             if anew:
                 self.home.forget_index()
+            # The start and not the end: a note that changes during the update counts as newer.
             started_ns = time.time_ns()
-            done = updated(self._run_update(timeout_s))
-            self.home.note_update(started_ns)
-        return done
+            counts = update_counts(self._run_update(timeout_s))
+            self.home.record_update(started_ns)
+        return counts
 
     def _run_update(self, timeout_s: float) -> bytes:
-        """An index that is damaged is a copy like ours: it is made anew."""
+        """A damaged index is rebuilt: like ours it is only a copy of the notes."""
         command = ["--index", INDEX, "update"]
         try:
             return run(self._program, command, timeout_s).stdout
         except QmdFailed as failure:
-            if not failure.is_damage:
+            if not failure.is_index_damaged:
                 raise
         self._end_server()
         self.home.forget_index()
@@ -199,19 +216,37 @@ class Qmd:
 
     def embed(self) -> None:
         """Compute the vectors that are missing."""
-        self._program.found()
+        self._program.executable()
         require_models(self.home, [self.settings.models.embed])
         self._prepare()
-        with updating(self.home.lock, wait_s=UPDATE_LOCK_S):
+        with update_lock(self.home.lock, wait_s=UPDATE_LOCK_S):
             run(self._program, ["--index", INDEX, "embed"], self.settings.embed_timeout_s)
 
-    def _plain(self) -> Iterator[Collection]:
-        """Without what has become a link: QMD skips links in a folder, but follows one to it."""
-        return (one for one in self.collections if not one.root.is_symlink())
+    def _not_links(self) -> Iterator[Collection]:
+        # QMD skips links inside a folder, but follows one that replaced the folder itself.
+        return (collection for collection in self.collections if not collection.root.is_symlink())
 
     def _prepare(self) -> bool:
-        """A folder that is not there is named all the same: to QMD it is an empty one."""
+        """Write QMD's configuration; returns whether it changed. QMD treats a missing folder as
+        empty, so folders are not checked."""
         models = user_models_of(self._inherited)
-        changed = self.home.prepare(self._plain(), self.settings.models, models)
+        changed = self.home.prepare(self._not_links(), self.settings.models, models)
         self._is_prepared = True
         return changed
+
+
+@contextlib.contextmanager
+def update_lock(lock: Path, *, wait_s: float) -> Iterator[None]:
+    """One update of an index at a time, across processes; raises `busy` after `wait_s` seconds.
+
+    Of four updates of an empty index at once, three failed with a constraint error. Searches do
+    not need the lock.
+    """
+    try:
+        with file_lock(lock, wait_s=wait_s):
+            yield
+    except LockTimeout:
+        why = f"another process updates this index; waited {wait_s:g} s"
+        raise QmdFailed("busy", why) from None
+    except LockFailed as failed:
+        raise not_writable(lock.parent, failed.error) from failed.error

@@ -1,18 +1,18 @@
-"""What can go wrong with QMD, by kind, each with the next step.
+"""The failures of QMD by kind, each with the next step for the user; and the backoff after them.
 
     binary-missing     there is no such program
-    spawn-failed       the program is there and cannot be started
-    timeout            no answer within the time the settings give; everything it started was ended
-    exit               it ended, or answered, with an error
-    bad-json           an answer, but not the one that was asked for
-    output-too-large   more than anybody would read
-    no-vectors         a search by meaning before `qmd embed` has ever run
-    no-models          a search or embedding for which a model is not downloaded
-    not-writable       no permission or no room where its home is
-    no-index           a search before `qmd update` has ever run
-    busy               another process is at work on this index
+    spawn-failed       the program exists but cannot be started
+    timeout            no answer within the configured time; all its processes were killed
+    exit               it exited, or its server answered, with an error
+    bad-json           an answer in an unexpected form
+    output-too-large   an answer above the size limit
+    no-vectors         a vector search before the first `qmd embed`
+    no-models          a search or embedding whose model is not downloaded
+    not-writable       no permission or no disk space in its home
+    no-index           a search before the first `qmd update`
+    busy               another process is using this index
 
-Only these make another engine answer. An empty list of hits is an answer.
+Only these make the fallback engine answer. An empty list of hits is a valid answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from notewell.errors import BackendFailed
 if TYPE_CHECKING:
     from pathlib import Path
 
-Kind: TypeAlias = Literal[
+FailureKind: TypeAlias = Literal[
     "binary-missing",
     "spawn-failed",
     "timeout",
@@ -41,26 +41,27 @@ Kind: TypeAlias = Literal[
 
 BACKEND = "qmd"
 LINE_CHARS = 300
-"""Of what QMD says, this much reaches the user: a line, not a page."""
+"""How much of QMD's own error message the user sees."""
+FIRST_BACKOFF_S, MAX_BACKOFF_S = 60.0, 3600.0
 
-_LOOK = "`notewell index --force` makes QMD's index anew"
-_ACTIONS: dict[Kind, str] = {
+_REBUILD = "`notewell index --force` rebuilds QMD's index"
+_ACTIONS: dict[FailureKind, str] = {
     "binary-missing": "install it (npm install -g @tobilu/qmd) or set memory.qmd.command",
-    "spawn-failed": "see that it runs in a terminal: it needs node 22 or bun on the PATH",
+    "spawn-failed": "check that it runs in a terminal: it needs node 22 or bun on the PATH",
     "timeout": "raise the timeout in memory.qmd.limits or memory.qmd.update, or use "
     "searchMode: search",
-    "exit": _LOOK,
-    "bad-json": f"use a qmd of version 2.8 or later; {_LOOK}",
+    "exit": _REBUILD,
+    "bad-json": f"use a qmd of version 2.8 or later; {_REBUILD}",
     "output-too-large": "ask for fewer results",
     "no-vectors": "run `notewell index`, or use searchMode: search",
     "no-models": "download it once with `qmd pull`, or use searchMode: search",
-    "not-writable": "mend that, or choose another place with --state-dir",
+    "not-writable": "fix that, or choose another folder with --state-dir",
     "no-index": "run `notewell index`",
     "busy": "try again when it is done",
 }
 
 _BUSY = re.compile(r"SQLITE_BUSY|database is (?:locked|busy)|SQLITE_CONSTRAINT_PRIMARYKEY", re.I)
-"""The last is what a second update of an empty index dies of."""
+"""The last one comes from two updates of an empty index at the same time."""
 _DAMAGED = re.compile(r"SQLITE_(?:CORRUPT|NOTADB)|is malformed|is not a database", re.I)
 _ERROR = re.compile(r"^\s*(?:\w*Error\b.*|.*\bError:.*)$", re.M)
 _NOISE = re.compile(
@@ -70,51 +71,63 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class QmdFailed(BackendFailed):
-    """QMD was asked and did not give what it was asked for."""
+    """QMD gave no usable answer."""
 
-    kind: Kind
+    kind: FailureKind
 
-    def __init__(self, kind: Kind, why: str, *, code: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: FailureKind,
+        why: str,
+        *,
+        code: int | None = None,
+        is_index_damaged: bool = False,
+    ) -> None:
         super().__init__(BACKEND, kind, why, _ACTIONS[kind])
         self.code = code
-        """What it exited with, where that is known."""
-
-    @property
-    def is_damage(self) -> bool:
-        """Its index cannot be read: nothing helps but a new one."""
-        return bool(_DAMAGED.search(self.why))
+        """The exit code, if a process ended."""
+        self.is_index_damaged = is_index_damaged
+        """QMD cannot read its index: only a rebuild helps."""
 
 
 def not_writable(path: Path, error: OSError) -> QmdFailed:
-    return QmdFailed("not-writable", f"cannot write to {str(path)!r}: {in_words(error)}")
-
-
-def in_words(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+    reason = (error.strerror or type(error).__name__).lower()
+    return QmdFailed("not-writable", f"cannot write to {str(path)!r}: {reason}")
 
 
 def failed_exit(command: str, code: int, stderr: str) -> QmdFailed:
-    """An exit code and what was printed beside it, as one of ours."""
-    said = error_line(stderr)
-    told = f": {said}" if said else ""
-    if code in (126, 127):  # What `env` and every shell say of a program that cannot be run.
-        return QmdFailed("spawn-failed", f"`qmd {command}` did not start{told}", code=code)
+    """The failure of a command that exited with `code` and printed `stderr`."""
+    message = error_line(stderr)
+    detail = f": {message}" if message else ""
+    # `env` and every shell exit with these if a program cannot be executed.
+    if code in (126, 127):
+        return QmdFailed("spawn-failed", f"`qmd {command}` did not start{detail}", code=code)
     if _BUSY.search(stderr):
-        why = f"`qmd {command}` met another process at work on this index{told}"
+        why = f"`qmd {command}` found the index in use by another process{detail}"
         return QmdFailed("busy", why, code=code)
-    return QmdFailed("exit", f"`qmd {command}` ended with {how_it_ended(code)}{told}", code=code)
+    why = f"`qmd {command}` ended with {_exit_reason(code)}{detail}"
+    # QMD has no exit code for it, so its message is all there is to go by.
+    return QmdFailed("exit", why, code=code, is_index_damaged=bool(_DAMAGED.search(message)))
 
 
-def how_it_ended(code: int) -> str:
-    """A signal is a negative code to Python, and 128 more to those who pass it on."""
+def backoff_s(failures: int) -> float:
+    """The pause after so many failures in a row: 60 s, 120 s, … up to an hour."""
+    if failures <= 0:
+        return 0.0
+    # The exponent is capped because 2.0 ** 1024 would overflow.
+    return min(MAX_BACKOFF_S, FIRST_BACKOFF_S * 2.0 ** min(failures - 1, 10))
+
+
+def _exit_reason(code: int) -> str:
+    # Python reports death by signal N as -N, shells and `child_guard.py` as 128 + N.
     if code < 0 or code > 128:
         return f"signal {-code if code < 0 else code - 128}"
     return f"exit code {code}"
 
 
 def error_line(stderr: str) -> str:
-    """The line that says what went wrong; warnings and traces stand around it."""
+    """The line with the error; node prints warnings before it and a stack trace after it."""
     plain = _ESCAPE.sub("", stderr)
     lines = [line.strip() for line in plain.splitlines() if not _NOISE.match(line)]
-    found = next(filter(_ERROR.match, lines), None) or (lines[-1] if lines else "")
-    return "".join(filter(str.isprintable, found))[:LINE_CHARS]
+    line = next(filter(_ERROR.match, lines), None) or (lines[-1] if lines else "")
+    return "".join(filter(str.isprintable, line))[:LINE_CHARS]

@@ -1,15 +1,19 @@
-"""QMD's own home, one an agent and workspace: `<state>/agents/<id>/qmd/<workspace>/`.
+"""QMD's home, one per agent and workspace: `<state>/agents/<id>/qmd/<workspace>/`.
 
-    xdg-config/qmd/index.yml     which folders it indexes; written by us, whole or not at all
+    xdg-config/qmd/index.yml     which folders it indexes; we replace it atomically
     xdg-cache/qmd/index.sqlite   its index
     xdg-cache/qmd/models         its models: a link to those of the user's own QMD, if any
     sessions/                    exported transcripts
-    updated                      since when its index knows the notes
+    updated                      its mtime is the start of the last good update
     update.lock                  one update at a time
 
-QMD looks for `.qmd/index.yml` in the folder it is started in and in all above, and would follow
-one that an agent, or a stranger's repository, put into the workspace. So it is started here and
-told the name of the index, and the environment says nothing else than we want.
+QMD looks for `.qmd/index.yml` in its working directory and all parents, and would obey one that
+an agent, or a cloned repository, put into the workspace. So its working directory is this home,
+it gets the name of the index, and its environment contains only what we pass on.
+
+The functions at the end read QMD's index to find out, without starting QMD, whether a vector
+search can work. Without vectors QMD answers at once with nothing. Without a model it downloads a
+gigabyte, or waits twelve minutes for a network that is not there.
 """
 
 from __future__ import annotations
@@ -20,22 +24,24 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from notewell.qmd.failures import not_writable
+from notewell.files import replace_file
+from notewell.qmd.failures import QmdFailed, not_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from notewell.qmd.collections import Collection
-    from notewell.qmd.settings import Models
+    from notewell.qmd.settings import QmdModels, SearchMode
 
 INDEX = "index"
-"""The name of the index. QMD's default too, but only an index that is named is not redirected."""
+"""QMD's default name too; but only with an explicit name it ignores `.qmd/index.yml`."""
+BUSY_MS = 200
 
 _SECRET_ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
 _KEPT = frozenset({"HF_TOKEN"})
-"""The one secret QMD has a use for: models that are not open to everybody."""
+"""The one secret QMD needs: for models that are not public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class QmdHome:
 
     @property
     def updated(self) -> Path:
-        """Its time is the start of the last update that went well."""
+        """Its mtime is the start of the last good update."""
         return self.path / "updated"
 
     @property
@@ -68,29 +74,30 @@ class QmdHome:
         return self.path / "update.lock"
 
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
-        """What QMD sees: no settings of another QMD, no secrets, and this as its home."""
+        """For the QMD process: no settings of another QMD, no secrets, and this home."""
         kept = {name: value for name, value in inherited.items() if _is_passed_on(name)}
         return kept | {
             "XDG_CONFIG_HOME": str(self.path / "xdg-config"),
             "QMD_CONFIG_DIR": str(self.config_file.parent),
             "XDG_CACHE_HOME": str(self.path / "xdg-cache"),
             "NO_COLOR": "1",
-            "PWD": str(self.path),  # It trusts this more than where it really is.
+            # QMD trusts this variable more than its real working directory.
+            "PWD": str(self.path),
         }
 
     def prepare(
-        self, collections: Iterable[Collection], models: Models, user_models: Path | None
+        self, collections: Iterable[Collection], models: QmdModels, user_models: Path | None
     ) -> bool:
-        """Bring the folders and the settings up to date; whether the settings changed."""
+        """Bring the folders and the configuration up to date; returns whether it changed."""
         try:
             self._make_folders()
             _link_models(self.models, user_models)
-            return self._write(_config_text(collections, models))
+            return self._write_config(_config_text(collections, models))
         except OSError as error:
             raise not_writable(self.path, error) from error
 
     def forget_index(self) -> None:
-        """Remove the index, so that the next update begins anew; nobody may be using it."""
+        """Remove the index, so that the next update rebuilds it. QMD must not be running."""
         try:
             self.updated.unlink(missing_ok=True)
             for suffix in ("", "-wal", "-shm", "-journal"):
@@ -98,7 +105,7 @@ class QmdHome:
         except OSError as error:
             raise not_writable(self.index, error) from error
 
-    def note_update(self, started_ns: int) -> None:
+    def record_update(self, started_ns: int) -> None:
         try:
             self.updated.touch(mode=0o600)
             os.utime(self.updated, ns=(started_ns, started_ns))
@@ -106,7 +113,7 @@ class QmdHome:
             raise not_writable(self.updated, error) from error
 
     def updated_ns(self) -> int | None:
-        """When the last good update began; None before the first."""
+        """When the last good update started; None before the first."""
         try:
             return self.updated.stat().st_mtime_ns
         except OSError:
@@ -115,34 +122,23 @@ class QmdHome:
     def _make_folders(self) -> None:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (self.config_file.parent, self.index.parent):
-            for one in (folder.parent, folder):
-                one.mkdir(mode=0o700, exist_ok=True)
+            # One level at a time: `parents=True` ignores the mode for the parents it makes.
+            for level in (folder.parent, folder):
+                level.mkdir(mode=0o700, exist_ok=True)
 
-    def _write(self, text: str) -> bool:
+    def _write_config(self, text: str) -> bool:
         with suppress(FileNotFoundError):
             if self.config_file.read_bytes() == text.encode():
                 return False
-        write_whole(self.config_file, text)
+        # Not durable: it is written again before the next update if it is missing or torn.
+        replace_file(self.config_file, text.encode("utf-8", "replace"), durable=False)
         return True
 
 
 def home_of(state: Path, agent: str, workspace: Path) -> QmdHome:
-    """Agents that work in several folders have a home for each: the same names are other files."""
-    place = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
-    return QmdHome(state / "agents" / agent / "qmd" / place)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Readers see the old file or the new one, and nobody but the owner sees either."""
-    beside = path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    """One for each workspace of an agent: the same relative paths are different files there."""
+    digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
+    return QmdHome(state / "agents" / agent / "qmd" / digest)
 
 
 def user_models_of(inherited: Mapping[str, str]) -> Path | None:
@@ -159,25 +155,103 @@ def _is_passed_on(name: str) -> bool:
     return upper in _KEPT or not upper.endswith(_SECRET_ENDINGS)
 
 
-def _config_text(collections: Iterable[Collection], models: Models) -> str:
-    """JSON, which is YAML as well and needs no library to be written without mistakes."""
+def _config_text(collections: Iterable[Collection], models: QmdModels) -> str:
+    """JSON is valid YAML, and the standard library writes it."""
     config = {
         "collections": {
-            one.name: {"path": str(one.root), "pattern": one.pattern} for one in collections
+            collection.name: {"path": str(collection.root), "pattern": collection.pattern}
+            for collection in collections
         },
         "models": models._asdict(),
     }
-    # Not ASCII only: YAML does not put the two halves of an escaped emoji together again.
+    # No ASCII escapes: JSON escapes an emoji as two surrogates, which YAML does not join again.
     return json.dumps(config, ensure_ascii=False, indent=1) + "\n"
 
 
 def _link_models(here: Path, user_models: Path | None) -> None:
-    """Two gigabytes are not downloaded twice. A folder with something in it is left alone."""
+    """Saves a second download of two gigabytes. A folder that is not empty stays as it is."""
     if user_models is None or here.is_symlink() or user_models == here:
         return
     if here.is_dir():
         if any(here.iterdir()):
             return
         here.rmdir()
-    with suppress(FileExistsError):  # Another process was first.
+    with suppress(FileExistsError):  # Another process made the link first.
         here.symlink_to(user_models, target_is_directory=True)
+
+
+# -- what QMD's index contains -------------------------------------------------------------------
+
+
+def require_index(home: QmdHome) -> None:
+    """Raises `no-index` before the first update: QMD would answer with an empty list."""
+    if not home.index.exists():
+        raise QmdFailed("no-index", "nothing is indexed yet")
+
+
+def require_vectors(home: QmdHome) -> None:
+    """Raises `no-vectors` if the index certainly has none."""
+    if has_vectors(home.index) is False:
+        raise QmdFailed("no-vectors", "the index has no vectors yet")
+
+
+def require_models(home: QmdHome, models: Iterable[str]) -> None:
+    """Raises `no-models` for the first one that is not on this machine."""
+    for model in models:
+        if not _is_downloaded(model, home.models):
+            raise QmdFailed("no-models", f"the model {model!r} is not on this machine")
+
+
+def models_for(
+    mode: SearchMode, models: QmdModels, rerank: bool | None, *, by_server: bool
+) -> list[str]:
+    """The models a search needs. The server does no query expansion, so it needs no generator."""
+    if mode == "search":
+        return []
+    needed = [models.embed]
+    if mode == "query":
+        needed += [] if by_server else [models.generate]
+        needed += [] if rerank is False else [models.rerank]
+    return needed
+
+
+def _is_downloaded(model: str, folder: Path) -> bool:
+    """`model` is the path of a file, or `hf:…`, which QMD saves as `hf_<owner>_<file>`."""
+    if not model.startswith("hf:"):
+        return Path(model).expanduser().is_file()
+    name = model.rsplit("/", 1)[-1].partition("#")[0].lower()
+    try:
+        return any(file.name.lower().endswith(name) for file in folder.iterdir())
+    except OSError:
+        return False
+
+
+def document_counts(index: Path) -> dict[str, int] | None:
+    """How many files of each collection are indexed; None if the index cannot be read."""
+    rows = _rows(
+        index, "SELECT collection, count(*) FROM documents WHERE active = 1 GROUP BY collection"
+    )
+    return None if rows is None else {str(name): count for name, count in rows}
+
+
+def has_vectors(index: Path) -> bool | None:
+    """None if the index cannot be read."""
+    rows = _rows(index, "SELECT EXISTS (SELECT 1 FROM content_vectors)")
+    return None if rows is None else bool(rows and rows[0][0])
+
+
+def _rows(index: Path, query: str) -> list[tuple[Any, ...]] | None:
+    """From QMD's index, opened read-only; empty before the first update."""
+    import apsw
+
+    if not index.exists():
+        return []
+    try:
+        connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            return list(connection.execute(query))
+        finally:
+            connection.close()
+    except apsw.Error:
+        return None  # Damaged, locked or of another version: QMD itself will report it.

@@ -1,10 +1,10 @@
 """QMD as a child process: no shell, a deadline for everything, and nothing left behind.
 
-    run     one command: what it printed, or a failure that says why not
-    start   a process that stays, on the same leash (see `child_guard.py`)
+    run     one command: its output, or a failure with the reason
+    start   a process that stays; `child_guard.py` kills it when we end
 
-Whatever ends the wait (an answer, the deadline, too much output, an exception in our thread), the
-whole process group is gone when we return.
+Whatever ends the wait (output, the deadline, too much output, an exception in our thread), the
+whole process group is dead when `run` returns.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 STDOUT_BYTES = 800_000
-"""The original stops at 200 000 characters; in bytes that is up to four times as many."""
+"""OpenClaw stops at 200 000 characters, which is up to four times as many bytes."""
 STDERR_BYTES = 64 * 1024
-"""The first of it: the error stands above the trace. The rest is read and thrown away."""
+"""Only the beginning: the error comes before the stack trace. The rest is discarded."""
 READ_BYTES = 64 * 1024
 REAP_S = 5.0
-"""A killed process is gone at once, unless the disk it waits for is."""
+"""A killed process disappears at once, unless it waits for a disk that does not answer."""
 
 CHILD_GUARD = Path(__file__).with_name("child_guard.py")
 
 
-class Running:
-    """The commands under way, so that another thread can end them."""
+class ChildProcesses:
+    """The commands that are running, so that another thread can stop them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -54,7 +54,7 @@ class Running:
             self._children.discard(child)
 
     def end_all(self) -> None:
-        """The leash sees its pipe end and does the rest; who waits for the command sees it die."""
+        """Close the guards' pipes: each kills its group, and `run` sees its command die."""
         with self._lock:
             for child in self._children:
                 if child.stdin is not None:
@@ -63,21 +63,21 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """QMD as it is to be started."""
+    """How to start QMD."""
 
     command: str
     folder: Path
     environment: Mapping[str, str]
-    running: Running = field(default_factory=Running, compare=False)
+    children: ChildProcesses = field(default_factory=ChildProcesses, compare=False)
 
-    def found(self) -> str:
-        """The file to run; raises `binary-missing`."""
-        asked = os.path.expanduser(self.command)  # noqa: PTH111 - a name without `/` stays one
-        found = shutil.which(asked, path=self.environment.get("PATH"))
-        if found is None:
+    def executable(self) -> str:
+        """The absolute path of the file to run; raises `binary-missing`."""
+        name = os.path.expanduser(self.command)  # noqa: PTH111 - a name without `/` stays one
+        path = shutil.which(name, path=self.environment.get("PATH"))
+        if path is None:
             raise QmdFailed("binary-missing", f"there is no program {self.command!r}")
-        # Relative to where we are, and not to where QMD is started.
-        return str(Path(found).absolute())
+        # A relative path is meant from our working directory; QMD is started in its home.
+        return str(Path(path).absolute())
 
 
 class Output(NamedTuple):
@@ -89,10 +89,10 @@ class Output(NamedTuple):
 def start(
     program: Program, arguments: Sequence[str], *, stdout: int = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
-    """A process that lives until it ends itself, `end` is called or we are gone."""
+    """A process that lives until it exits, `end` is called or our process ends."""
     if not hasattr(os, "killpg"):
         raise QmdFailed("spawn-failed", "QMD cannot be driven on Windows; it can inside WSL 2")
-    command = [sys.executable, "-I", "-S", str(CHILD_GUARD), program.found(), *arguments]
+    command = [sys.executable, "-I", "-S", str(CHILD_GUARD), program.executable(), *arguments]
     try:
         return subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
             command,
@@ -109,8 +109,9 @@ def start(
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
-    """Kill the child and all it started; asking nicely takes QMD seconds and saves nothing."""
-    if child.returncode is None:  # Not waited for yet, so the number is still its own.
+    """Kill the child's process group. SIGTERM would take QMD seconds and save nothing."""
+    # While nobody has waited for the child, the kernel cannot give its number to another process.
+    if child.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
@@ -128,36 +129,36 @@ def run(
     *,
     stdout_bytes: int = STDOUT_BYTES,
 ) -> Output:
-    """What one command printed; raises `QmdFailed` for everything but exit code 0."""
-    name = _name(arguments)
+    """The output of one command; raises `QmdFailed` unless the exit code is 0."""
+    name = _command_name(arguments)
     until = time.monotonic() + timeout_s
     child = start(program, arguments)
-    program.running.add(child)
+    program.children.add(child)
     try:
         stdout, stderr, is_whole = _read_both(child, until, stdout_bytes)
         if len(stdout) > stdout_bytes:
             why = f"`qmd {name}` printed more than {stdout_bytes} bytes"
             raise QmdFailed("output-too-large", why)
         if not is_whole:
-            raise _late(name, timeout_s)
+            raise _timeout(name, timeout_s)
         try:
             code = child.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise _late(name, timeout_s) from None
+            raise _timeout(name, timeout_s) from None
     finally:
-        program.running.remove(child)
+        program.children.remove(child)
         end(child)
     if code:
         raise failed_exit(name, code, stderr)
     return Output(bytes(stdout), stderr, code)
 
 
-def _late(name: str, timeout_s: float) -> QmdFailed:
+def _timeout(name: str, timeout_s: float) -> QmdFailed:
     return QmdFailed("timeout", f"`qmd {name}` gave no answer within {timeout_s:.1f} s")
 
 
-def _name(arguments: Sequence[str]) -> str:
-    """The command among the arguments: the first word behind `--index NAME`."""
+def _command_name(arguments: Sequence[str]) -> str:
+    """The subcommand: the first word after `--index NAME`."""
     words = list(arguments)
     if words[:1] == ["--index"]:
         words = words[2:]
@@ -167,22 +168,25 @@ def _name(arguments: Sequence[str]) -> str:
 def _read_both(
     child: subprocess.Popen[bytes], until: float, stdout_bytes: int
 ) -> tuple[bytearray, str, bool]:
-    """Both outputs to their ends, side by side, and whether the ends came in time."""
+    """stdout, stderr, and whether both were read to the end before the deadline.
+
+    Both are read at the same time: a full pipe would block the child.
+    """
     taken = {child.stdout: bytearray(), child.stderr: bytearray()}
     caps = {child.stdout: stdout_bytes + 1, child.stderr: STDERR_BYTES}
-    with selectors.DefaultSelector() as waiting:
+    with selectors.DefaultSelector() as selector:
         for pipe in (child.stdout, child.stderr):
             if pipe is not None:
-                waiting.register(pipe, selectors.EVENT_READ)
-        while waiting.get_map() and len(taken[child.stdout]) <= stdout_bytes:
+                selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map() and len(taken[child.stdout]) <= stdout_bytes:
             left = until - time.monotonic()
             if left <= 0:
                 break
-            for key, _ in waiting.select(left):
+            for key, _ in selector.select(left):
                 data = os.read(key.fd, READ_BYTES)
                 if not data:
-                    waiting.unregister(key.fileobj)
+                    selector.unregister(key.fileobj)
                 pipe = child.stdout if key.fileobj is child.stdout else child.stderr
                 taken[pipe] += data[: max(0, caps[pipe] - len(taken[pipe]))]
-        is_whole = not waiting.get_map()
+        is_whole = not selector.get_map()
     return taken[child.stdout], taken[child.stderr].decode("utf-8", "replace"), is_whole

@@ -12,7 +12,7 @@ import pytest
 from tests.qmd.conftest import MakeQmd
 
 from notewell.errors import IndexTrouble, NotewellError
-from notewell.qmd import Keeper, QmdFailed, QmdSettings
+from notewell.qmd import BackgroundUpdater, QmdFailed, QmdSettings
 
 WAIT_S = 10.0
 
@@ -48,12 +48,12 @@ def work() -> Work:
 
 
 @pytest.fixture
-def keep(work: Work) -> Iterator[Callable[..., Keeper]]:
-    made: list[Keeper] = []
+def keep(work: Work) -> Iterator[Callable[..., BackgroundUpdater]]:
+    made: list[BackgroundUpdater] = []
 
-    def make(**settings: Any) -> Keeper:
+    def make(**settings: Any) -> BackgroundUpdater:
         jobs = {"update": work.job("update"), "embed": work.job("embed")}
-        made.append(Keeper(QmdSettings(**settings), jobs))  # type: ignore[arg-type]
+        made.append(BackgroundUpdater(QmdSettings(**settings), jobs))  # type: ignore[arg-type]
         made[-1].start()
         return made[-1]
 
@@ -62,71 +62,73 @@ def keep(work: Work) -> Iterator[Callable[..., Keeper]]:
         one.close(lambda: None)
 
 
-def ended(keeper: Keeper) -> bool:
-    keeper.close(lambda: None)
-    return not any(one.name == "notewell-qmd-keeper" for one in threading.enumerate())
+def ended(updater: BackgroundUpdater) -> bool:
+    updater.close(lambda: None)
+    return not any(one.name == "notewell-qmd-updater" for one in threading.enumerate())
 
 
-def test_it_updates_at_the_start_and_then_waits(keep: Callable[..., Keeper], work: Work) -> None:
-    keeper = keep()
+def test_it_updates_at_the_start_and_then_waits(
+    keep: Callable[..., BackgroundUpdater], work: Work
+) -> None:
+    updater = keep()
     assert work.until(1) == ["update"]
-    keeper.start()
-    assert ended(keeper)
+    updater.start()
+    assert ended(updater)
     assert work.done == ["update"]
 
 
 def test_it_computes_vectors_after_the_first_update(
-    keep: Callable[..., Keeper], work: Work
+    keep: Callable[..., BackgroundUpdater], work: Work
 ) -> None:
     keep(search_mode="vsearch")
     assert work.until(2) == ["update", "embed"]
 
 
-def test_a_change_brings_an_update(keep: Callable[..., Keeper], work: Work) -> None:
-    keeper = keep(debounce_s=0.0)
+def test_a_change_brings_an_update(keep: Callable[..., BackgroundUpdater], work: Work) -> None:
+    updater = keep(debounce_s=0.0)
     work.until(1)
-    keeper.mark_dirty()
+    updater.mark_dirty()
     assert work.until(2) == ["update", "update"]
 
 
 def test_the_first_update_is_tried_again_where_somebody_was_busy(
-    keep: Callable[..., Keeper], work: Work
+    keep: Callable[..., BackgroundUpdater], work: Work
 ) -> None:
     work.raises = [QmdFailed("busy", "x"), None]
-    keeper = keep(search_mode="vsearch")
+    updater = keep(search_mode="vsearch")
     assert work.until(3) == ["update", "update", "embed"]
-    assert keeper.trouble("update") is None
+    assert updater.failure("update") is None
 
 
 @pytest.mark.parametrize("trouble", [QmdFailed("exit", "x"), IndexTrouble("x")], ids=repr)
 def test_trouble_is_kept_for_the_status(
-    keep: Callable[..., Keeper], work: Work, trouble: NotewellError
+    keep: Callable[..., BackgroundUpdater], work: Work, trouble: NotewellError
 ) -> None:
     work.raises = [None, trouble]
-    keeper = keep(search_mode="vsearch", debounce_s=0.0)
+    updater = keep(search_mode="vsearch", debounce_s=0.0)
     work.until(2)
-    keeper.mark_dirty()
+    updater.mark_dirty()
     work.until(3)
-    assert keeper.trouble("embed") is trouble
-    keeper.note("embed", None)
-    assert keeper.trouble("embed") is None
+    assert updater.failure("embed") is trouble
+    updater.record("embed", None)
+    assert updater.failure("embed") is None
 
 
 def test_it_stops_while_it_rests_between_two_tries(
-    keep: Callable[..., Keeper], work: Work
+    keep: Callable[..., BackgroundUpdater], work: Work
 ) -> None:
     work.raises = [QmdFailed("busy", "x")] * 9
-    keeper = keep()
+    updater = keep()
     work.until(1)
-    assert ended(keeper)
+    assert ended(updater)
 
 
 def test_it_ends_a_command_that_is_under_way(make_fake: MakeQmd, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "begun")
     qmd = make_fake(f"open({str(tmp_path / 'begun')!r}, 'w').close(); time.sleep(600)")
-    keeper = Keeper(qmd.settings, {"update": qmd.update, "embed": qmd.embed})
-    keeper.start()
+    updater = BackgroundUpdater(qmd.settings, {"update": qmd.update, "embed": qmd.embed})
+    updater.start()
     (tmp_path / "begun").open(encoding="utf-8").close()  # waits until the program opens it too
-    keeper.close(qmd.close)
-    assert ended(keeper)
-    assert keeper.trouble("update") is None
+    updater.close(qmd.close)
+    assert ended(updater)
+    assert updater.failure("update") is None
