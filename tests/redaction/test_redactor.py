@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.redaction.made_up import ALNUM, SHAPED, every_secret, private_key, some
 
-from notewell.redaction import Redactor
-from notewell.redaction.find import find_secrets
+from notewell.redaction import Redactor, find_secrets
 from notewell.redaction.plausible import entropy
-from notewell.redaction.rulebook import RULES
+from notewell.redaction.redactor import RULES
 
 KEY = bytes(range(32))
 REDACT = Redactor(KEY)

@@ -41,7 +41,7 @@ def verify_cache(file: Path, verdict: Verdict, told: ProgressCallback) -> None:
 
 def verify_state(patient: Patient, verdict: Verdict) -> None:
     from notewell.capture import capture_dir
-    from notewell.redaction import KEY_BYTES, NAME
+    from notewell.redaction import KEY_BYTES
 
     folder = capture_dir(patient.state, patient.agent, patient.workspace)
     for file in files(folder):
@@ -49,7 +49,7 @@ def verify_state(patient: Patient, verdict: Verdict) -> None:
             with verdict.part("state", file):
                 verdict.state_files += 1
                 _verify_json(file, verdict)
-    key = patient.state / NAME
+    key = patient.state / KEY_FILE
     if os.path.lexists(key):
         with verdict.part("state", key):
             verdict.state_files += 1

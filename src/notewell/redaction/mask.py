@@ -1,29 +1,40 @@
-"""What stands in a secret's place: `[redacted:github-token:3f2a]`.
+"""What replaces a secret, `[redacted:github-token:3f2a]`, and the key of its four digits.
 
 The same secret has the same mask, so a reader sees that two places mean the same key. The four
-digits come from a keyed hash, whose key lives in the state folder and nowhere in the index. Should
-key and masks both be stolen, sixteen bits let an attacker strike out most of a list of guesses:
-useless against a token of a hundred bits, welcome against a password somebody thought up. So what
-could be on such a list gets no digits at all; its mask is the same for all of its kind.
+digits come from a keyed hash (HMAC); its key is in the state folder and never in the index.
+If both key and masks are stolen, sixteen bits let an attacker exclude most entries of a list of
+guesses: useless against a token of a hundred bits, useful against a password that a person
+invented. So a secret that could be on such a list gets no digits; all of its kind look alike.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from notewell.errors import StateNotWritable
+from notewell.files import make_private, sync_directory
 from notewell.redaction.plausible import entropy
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 GUESSABLE_BITS = 72
-"""Below this a list of guesses is worth making. Measured on the value itself, which overstates:
-hence more than the 56 bits that a determined attacker could try in a year."""
+"""Below this a list of guesses is practical. The entropy of a value's own characters overstates
+its strength, hence more than the 56 bits that a determined attacker can try in a year."""
 
 GUESSABLE_CHARS = 20
-"""People's passwords are shorter; a long one is kept by a program that also chose it."""
+"""Passwords of people are shorter; a program stores the long ones and also generated them."""
 
 _DIGITS = 4
 MASK_BEGINS = b"[redacted:"
 MASK = r"\[redacted:[a-z0-9-]+(?::[0-9a-f]{4})?\]"
+
+KEY_BYTES = 32
+KEY_FILE = "redaction.key"
 
 
 def mask(kind: str, secret: str, key: bytes | None) -> str:
@@ -35,3 +46,38 @@ def mask(kind: str, secret: str, key: bytes | None) -> str:
 
 def is_guessable(secret: str) -> bool:
     return len(secret) < GUESSABLE_CHARS or entropy(secret) * len(secret) < GUESSABLE_BITS
+
+
+def load_mask_key(state_dir: Path) -> bytes:
+    """The key of a state folder; made at the first call. Concurrent processes get the same one."""
+    path = state_dir / KEY_FILE
+    try:
+        if not path.exists():
+            _make_key(path)
+        key = path.read_bytes()
+    except OSError as error:
+        raise StateNotWritable(str(path), (error.strerror or "unknown error").lower()) from error
+    if len(key) != KEY_BYTES:
+        raise StateNotWritable(str(path), f"it is not a key of {KEY_BYTES} bytes; remove it")
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """Written to a temporary file and linked into place, so that nobody reads half a key.
+
+    A link and not a rename: a rename would replace the key of a process that was faster, which
+    may already have written masks with it.
+    """
+    make_private(path.parent)
+    scratch = path.with_name(f".{KEY_FILE}-{os.getpid()}-{os.urandom(4).hex()}")
+    fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(os.urandom(KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # Another process was faster: its key is used.
+            os.link(scratch, path)
+        sync_directory(path.parent)
+    finally:
+        scratch.unlink()
