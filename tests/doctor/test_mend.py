@@ -210,7 +210,7 @@ def test_a_damaged_cache_is_begun_anew(ward: Ward, flip: Callable[[Path, int], N
 
 def test_temporary_files_of_dead_writers_are_removed(ward: Ward) -> None:
     ward.sync()
-    left = ward.state / "models" / f"dims.json.{os.getpid()}.140"
+    left = ward.state / "models" / f".dims.json-{os.getpid()}-0a1b2c3d"
     fetching = ward.state / "models" / ".fetching-abc123"
     fetching.mkdir(parents=True)
     (fetching / "model.onnx").write_bytes(b"half")

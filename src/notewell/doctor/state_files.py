@@ -35,7 +35,7 @@ _KEY = re.compile(r"redaction\.key")
 _JOB = re.compile(r"[0-9a-f]{32}\.json")
 # `.history.jsonl-4711-0a1b2c3d`, `.redaction.key-…`: written beside a file, then renamed.
 _BESIDE = re.compile(r"\.(?P<name>.+)-(?P<pid>\d{1,10})-[0-9a-f]{8}")
-_SCRATCH = re.compile(r"(?:dims\.json|[0-9a-f]{32})\.(?P<pid>\d{1,10})\.\d+")
+_MODEL_STATE = re.compile(r"dims\.json|[0-9a-f]{32}\.json")
 _FETCHING = re.compile(r"\.fetching-\w+")
 
 LEFT_BEHIND_S = 24 * 3600
@@ -76,7 +76,7 @@ def leftovers(state: Path, now_s: float) -> list[Path]:
     scratch = [*files(state / "models"), *files(state / "models" / "batch-jobs")]
     left = [file for file in captures if _is_left(_BESIDE, file, _CAPTURE_FILE, now_s)]
     left += [file for file in files(state) if _is_left(_BESIDE, file, _KEY, now_s)]
-    left += [file for file in scratch if _is_left(_SCRATCH, file, None, now_s)]
+    left += [file for file in scratch if _is_left(_BESIDE, file, _MODEL_STATE, now_s)]
     fetching = (one for one in _folders(state / "models") if _FETCHING.fullmatch(one.name))
     return left + [folder for folder in fetching if _age_s(folder, now_s) > LEFT_BEHIND_S]
 

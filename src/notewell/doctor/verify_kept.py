@@ -41,7 +41,7 @@ def verify_cache(file: Path, verdict: Verdict, told: ProgressCallback) -> None:
 
 def verify_state(patient: Patient, verdict: Verdict) -> None:
     from notewell.capture import capture_dir
-    from notewell.redaction import KEY_BYTES
+    from notewell.redaction import KEY_BYTES, KEY_FILE
 
     folder = capture_dir(patient.state, patient.agent, patient.workspace)
     for file in files(folder):

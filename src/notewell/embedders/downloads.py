@@ -18,12 +18,11 @@ import hashlib
 import os
 import re
 import shutil
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from notewell.files import make_private, open_model, open_private
+from notewell.files import LockFailed, LockTimeout, file_lock, make_private, open_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -257,32 +256,13 @@ def _of(have: int, wanted: Wanted) -> str:
 
 @contextlib.contextmanager
 def _sole_writer(target: Path) -> Iterator[None]:
-    """A lock that the kernel frees when its holder dies; the file itself stays, empty."""
-    lock = target.with_name(f"{target.name}.lock")
-    with open(lock, "ab", opener=open_private) as file:
-        if not _locked(file.fileno()):
-            raise DownloadFailed(f"another process is downloading {target}; wait until it is done")
-        yield
-
-
-if sys.platform == "win32":
-
-    def _locked(descriptor: int) -> bool:
-        import msvcrt
-
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-
-    def _locked(descriptor: int) -> bool:
-        import fcntl
-
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    """One process writes a part at a time. Another one fails at once: a download takes minutes."""
+    try:
+        with file_lock(target.with_name(f"{target.name}.lock"), wait_s=0):
+            yield
+    except LockTimeout:
+        raise DownloadFailed(
+            f"another process is downloading {target}; wait until it is done"
+        ) from None
+    except LockFailed as failed:
+        raise failed.error from None

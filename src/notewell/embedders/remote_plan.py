@@ -11,8 +11,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
-import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ from notewell.embedders.registry import key_variables
 from notewell.embedders.retrying import COOLDOWN_S, Clock, RetryPolicy
 from notewell.embedders.settings import RemoteSettings
 from notewell.errors import BadSetting, EmbedderMissing
-from notewell.files import make_private, open_private
+from notewell.files import make_private, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,10 +121,8 @@ class DimsCache:
         if self._path is None:
             return
         make_private(self._path.parent)
-        scratch = self._path.with_name(f"{self.FILE_NAME}.{os.getpid()}.{threading.get_ident()}")
-        with open(scratch, "w", encoding="utf-8", opener=open_private) as file:
-            json.dump(entries, file, indent=1)
-        scratch.replace(self._path)
+        # Not durable: a lost file costs one request.
+        replace_file(self._path, json.dumps(entries, indent=1).encode(), durable=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from notewell.errors import StateNotWritable
-from notewell.files import make_private, sync_directory
+from notewell.files import create_file, make_private
 from notewell.redaction.plausible import entropy
 
 if TYPE_CHECKING:
@@ -53,31 +52,13 @@ def load_mask_key(state_dir: Path) -> bytes:
     path = state_dir / KEY_FILE
     try:
         if not path.exists():
-            _make_key(path)
+            make_private(state_dir)
+            # Not `replace_file`: it would replace the key of a process that was faster, which
+            # may already have written masks with it.
+            create_file(path, os.urandom(KEY_BYTES), durable=True)
         key = path.read_bytes()
     except OSError as error:
         raise StateNotWritable(str(path), (error.strerror or "unknown error").lower()) from error
     if len(key) != KEY_BYTES:
-        raise StateNotWritable(str(path), f"it is not a key of {KEY_BYTES} bytes; remove it")
+        raise StateNotWritable(str(path), f"it is no key of {KEY_BYTES} bytes; remove it")
     return key
-
-
-def _make_key(path: Path) -> None:
-    """Written to a temporary file and linked into place, so that nobody reads half a key.
-
-    A link and not a rename: a rename would replace the key of a process that was faster, which
-    may already have written masks with it.
-    """
-    make_private(path.parent)
-    scratch = path.with_name(f".{KEY_FILE}-{os.getpid()}-{os.urandom(4).hex()}")
-    fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(os.urandom(KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):  # Another process was faster: its key is used.
-            os.link(scratch, path)
-        sync_directory(path.parent)
-    finally:
-        scratch.unlink()

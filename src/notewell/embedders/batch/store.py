@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from notewell.files import make_private
+from notewell.files import make_private, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,14 +76,9 @@ class JobFolder:
 
     def put(self, job: StoredJob) -> None:
         make_private(self._folder)
-        path = self._path(job)
-        scratch = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            json.dump({"version": VERSION, **asdict(job)}, file)
-            file.flush()
-            os.fsync(descriptor)
-        scratch.replace(path)
+        record = json.dumps({"version": VERSION, **asdict(job)}).encode("ascii")
+        # Durable: the provider is paid as soon as the job exists.
+        replace_file(self._path(job), record, durable=True)
         for old in self._files()[:-MAX_JOBS]:
             _unlink(old)
 
