@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from notewell.capture import Place
+    from notewell.capture import NoteWriter
     from notewell.engines import Backend, Looking, Probe, Status
-    from notewell.notes import Appended
+    from notewell.notes import Appended, NoteStore
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import SessionSettings
     from notewell.sync import Notifier, Progress, SyncReport, Timing, WatchEvent
@@ -206,7 +206,12 @@ class Memory:
 
     @property
     def workspace(self) -> Path:
-        return self._indexer.notes.root
+        return Path(self._indexer.notes.location)
+
+    @property
+    def notes(self) -> NoteStore:
+        """Where the notes are kept."""
+        return self._indexer.notes
 
     @property
     def settings(self) -> Settings:
@@ -330,14 +335,14 @@ class Memory:
         from notewell.capture import record_append
 
         with suppress(OSError, NotewellError):
-            record_append(self.captures, self.workspace, done, origin, self.now())
+            record_append(self.captures, done, origin, self.now())
 
-    def place(self) -> Place:
+    def place(self) -> NoteWriter:
         """Where a flush and session notes are written; see `notewell.capture`."""
-        from notewell.capture import Place
+        from notewell.capture import NoteWriter
         from notewell.redaction import Redactor, load_mask_key
 
-        return Place(self._indexer.notes, self.captures, Redactor(load_mask_key(self._state)))
+        return NoteWriter(self._indexer.notes, self.captures, Redactor(load_mask_key(self._state)))
 
     def recalled(self, places: Sequence[tuple[str, Span]]) -> None:
         """These lines were shown to an agent; `notewell review` counts on how many days."""
@@ -408,7 +413,7 @@ class Memory:
         transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
         Watcher(
             lambda: self.sync(progress=go_on),
-            [*indexer.notes.places, *transcripts],
+            [*indexer.notes.local_paths(), *transcripts],
             ignore=indexer.store.local_paths(),
             suffixes=(".md", *(indexer.transcripts[0].suffixes if indexer.transcripts else ())),
             timing=timing

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from notewell.capture import Place
+from notewell.capture import NoteWriter
 from notewell.notes import Workspace
 from notewell.redaction import Redactor
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> NoteWriter:
     root = tmp_path / "workspace"
     root.mkdir()
-    return Place(Workspace.open(root), tmp_path / "state", Redactor())
+    return NoteWriter(Workspace.open(root), tmp_path / "state", Redactor())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from notewell.capture import Place, Saved, Skip
+from notewell.capture import NoteWriter, Saved, Skip
 from notewell.capture.ended import Ended
 from notewell.capture.history import writes
 from notewell.capture.incremental import save_new_messages
@@ -43,23 +43,23 @@ def add(path: Path, *lines: bytes) -> None:
         file.writelines(lines)
 
 
-def save(place: Place, path: Path, **more: Any) -> Saved | Skip:
+def save(place: NoteWriter, path: Path, **more: Any) -> Saved | Skip:
     ended = Ended(path, "cc-1", "claude", "/somewhere", "pre-compact (auto)")
     return save_new_messages(place, ended, now=NOW, zone=UTC, **more)
 
 
-def notes(place: Place) -> list[str]:
+def notes(place: NoteWriter) -> list[str]:
     """In the order they were made."""
     made = [one.write.path for one in writes(place.folder)]
-    assert len(made) == len(list((place.notes.root / "memory").iterdir()))
-    return [(place.notes.root / path).read_text(encoding="utf-8") for path in made]
+    assert len(made) == len(list((Path(place.notes.location) / "memory").iterdir()))
+    return [(Path(place.notes.location) / path).read_text(encoding="utf-8") for path in made]
 
 
 def said(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(("User: ", "Assistant: "))]
 
 
-def test_a_hook_that_fires_four_times_saves_once(place: Place, tmp_path: Path) -> None:
+def test_a_hook_that_fires_four_times_saves_once(place: NoteWriter, tmp_path: Path) -> None:
     path = tmp_path / "cc-1.jsonl"
     add(path, claude(1, "user", "we ship on Friday"), claude(2, "assistant", "good"))
     results = [save(place, path) for _ in range(4)]
@@ -68,7 +68,7 @@ def test_a_hook_that_fires_four_times_saves_once(place: Place, tmp_path: Path) -
 
 
 def test_what_is_said_after_a_compaction_is_saved_at_the_end_and_nothing_twice(
-    place: Place, tmp_path: Path
+    place: NoteWriter, tmp_path: Path
 ) -> None:
     path = tmp_path / "cc-1.jsonl"
     for cycle in range(3):
@@ -81,7 +81,9 @@ def test_what_is_said_after_a_compaction_is_saved_at_the_end_and_nothing_twice(
     )
 
 
-def test_a_line_that_is_half_there_is_saved_when_it_is_whole(place: Place, tmp_path: Path) -> None:
+def test_a_line_that_is_half_there_is_saved_when_it_is_whole(
+    place: NoteWriter, tmp_path: Path
+) -> None:
     path = tmp_path / "cc-1.jsonl"
     whole = claude(2, "user", "the second one")
     add(path, claude(1, "user", "the first one"), whole[:40])
@@ -95,7 +97,7 @@ def test_a_line_that_is_half_there_is_saved_when_it_is_whole(place: Place, tmp_p
 
 
 def test_what_we_put_in_and_what_is_secret_is_not_in_the_note(
-    place: Place, tmp_path: Path
+    place: NoteWriter, tmp_path: Path
 ) -> None:
     path, secret = tmp_path / "cc-1.jsonl", "ghp_" + "a1B2" * 9
     recalled = '<recalled path="MEMORY.md" lines="L1-L2">\nold news\n</recalled>\nwhat now?'
@@ -108,14 +110,14 @@ def test_what_we_put_in_and_what_is_secret_is_not_in_the_note(
     assert len(said(notes(place)[0])) == 2
 
 
-def test_a_transcript_of_codex_is_read_too(place: Place, tmp_path: Path) -> None:
+def test_a_transcript_of_codex_is_read_too(place: NoteWriter, tmp_path: Path) -> None:
     path = tmp_path / "rollout-1.jsonl"
     add(path, codex("user", "rename the module"), codex("assistant", "renamed"))
     save(place, path)
     assert said(notes(place)[0]) == ["User: rename the module", "Assistant: renamed"]
 
 
-def test_of_a_long_transcript_only_the_end_is_read(place: Place, tmp_path: Path) -> None:
+def test_of_a_long_transcript_only_the_end_is_read(place: NoteWriter, tmp_path: Path) -> None:
     path = tmp_path / "cc-1.jsonl"
     add(path, claude(1, "user", "at the beginning"), claude(2, "assistant", "x" * TAILS_BYTES[-1]))
     add(path, claude(3, "user", "at the end"))
@@ -123,7 +125,7 @@ def test_of_a_long_transcript_only_the_end_is_read(place: Place, tmp_path: Path)
     assert said(notes(place)[0]) == ["User: at the end"]
 
 
-def test_messages_behind_what_a_tool_printed_are_found(place: Place, tmp_path: Path) -> None:
+def test_messages_behind_what_a_tool_printed_are_found(place: NoteWriter, tmp_path: Path) -> None:
     path = tmp_path / "cc-1.jsonl"
     add(path, claude(1, "user", "before the tool"), claude(2, "tool", "x" * TAILS_BYTES[0]))
     add(path, claude(3, "user", "behind the tool"))
@@ -132,7 +134,7 @@ def test_messages_behind_what_a_tool_printed_are_found(place: Place, tmp_path: P
 
 
 def test_a_transcript_that_was_replaced_is_read_from_its_start(
-    place: Place, tmp_path: Path
+    place: NoteWriter, tmp_path: Path
 ) -> None:
     path = tmp_path / "cc-1.jsonl"
     add(path, claude(1, "user", "a rather long first message"))
@@ -144,7 +146,9 @@ def test_a_transcript_that_was_replaced_is_read_from_its_start(
 
 
 @pytest.mark.parametrize("data", [None, b"plain text\n", b'{"a": 1}\n'])
-def test_what_cannot_be_read_is_said(place: Place, tmp_path: Path, data: bytes | None) -> None:
+def test_what_cannot_be_read_is_said(
+    place: NoteWriter, tmp_path: Path, data: bytes | None
+) -> None:
     path = tmp_path / "cc-1.jsonl"
     if data is not None:
         path.write_bytes(data)
@@ -153,15 +157,16 @@ def test_what_cannot_be_read_is_said(place: Place, tmp_path: Path, data: bytes |
 
 
 def _fire(root: Path, state: Path, path: Path) -> None:
-    save(Place(Workspace.open(root), state, Redactor()), path)
+    save(NoteWriter(Workspace.open(root), state, Redactor()), path)
 
 
-def test_hooks_that_fire_at_once_save_once(place: Place, tmp_path: Path) -> None:
+def test_hooks_that_fire_at_once_save_once(place: NoteWriter, tmp_path: Path) -> None:
     path = tmp_path / "cc-1.jsonl"
     add(path, claude(1, "user", "we ship on Friday"))
     spawn = multiprocessing.get_context("fork")
     crew = [
-        spawn.Process(target=_fire, args=(place.notes.root, place.folder, path)) for _ in range(4)
+        spawn.Process(target=_fire, args=(Path(place.notes.location), place.folder, path))
+        for _ in range(4)
     ]
     for one in crew:
         one.start()

@@ -17,7 +17,7 @@ from notewell.capture import (
     FlushReport,
     FlushSettings,
     Message,
-    Place,
+    NoteWriter,
     Reply,
     Run,
     Skip,
@@ -56,7 +56,7 @@ SILENT = Reply("NO_REPLY")
 
 
 def run(
-    place: Place,
+    place: NoteWriter,
     model: Any,
     facts: FlushFacts = FULL,
     *,
@@ -70,11 +70,11 @@ def run(
     )  # fmt: skip
 
 
-def day(place: Place, name: str = "2026-11-15") -> str:
-    return (place.notes.root / "memory" / f"{name}.md").read_text(encoding="utf-8")
+def day(place: NoteWriter, name: str = "2026-11-15") -> str:
+    return (Path(place.notes.location) / "memory" / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_an_agent_that_fills_its_window_three_times_flushes_three_times(place: Place) -> None:
+def test_an_agent_that_fills_its_window_three_times_flushes_three_times(place: NoteWriter) -> None:
     """Turn by turn, as a host would: it asks after each turn, and compacts when it is full."""
     used, compactions, flushed = 0, 0, 0
     while compactions < 3:
@@ -88,7 +88,7 @@ def test_an_agent_that_fills_its_window_three_times_flushes_three_times(place: P
     assert day(place) == "".join(f"- Decision {n}: we ship. <!-- @flush -->\n" for n in range(3))
 
 
-def test_the_same_without_anybody_who_counts_compactions(place: Place) -> None:
+def test_the_same_without_anybody_who_counts_compactions(place: NoteWriter) -> None:
     used, filled, flushed = 0, 0, 0
     while filled < 3:
         used += 700
@@ -100,29 +100,29 @@ def test_the_same_without_anybody_who_counts_compactions(place: Place) -> None:
     assert day(place).count("- Decision") == 3
 
 
-def test_a_cycle_that_had_its_flush_has_no_other_however_long_it_lasts(place: Place) -> None:
+def test_a_cycle_that_had_its_flush_has_no_other_however_long_it_lasts(place: NoteWriter) -> None:
     run(place, Scripted(writes("One."), SILENT))
     for days in (1, 365, -365):
         report = run(place, Scripted(), now=NOW + timedelta(days=days))
         assert report.decision == Skip("this compaction cycle had its flush")
 
 
-def test_an_identical_entry_is_not_doubled(place: Place) -> None:
+def test_an_identical_entry_is_not_doubled(place: NoteWriter) -> None:
     for cycle in range(3):
         model = Scripted(writes("We ship on Friday."), SILENT)
         run(place, model, replace(FULL, compactions=cycle))
     assert day(place) == "- We ship on Friday. <!-- @flush -->\n"
 
 
-def test_a_read_only_workspace_is_skipped_with_the_reason(place: Place) -> None:
+def test_a_read_only_workspace_is_skipped_with_the_reason(place: NoteWriter) -> None:
     model = Scripted()
     report = run(place, model, replace(FULL, access="ro"))
     assert report.decision == Skip("the workspace is read-only: there is no note to write to")
     assert not model.shown
-    assert not (place.notes.root / "memory").exists()
+    assert not (Path(place.notes.location) / "memory").exists()
 
 
-def test_every_decision_is_logged_with_its_reason(place: Place) -> None:
+def test_every_decision_is_logged_with_its_reason(place: NoteWriter) -> None:
     run(place, Scripted(writes("One."), SILENT))
     run(place, Scripted())
     run(place, Scripted(), replace(FULL, provider="cli"))
@@ -132,7 +132,7 @@ def test_every_decision_is_logged_with_its_reason(place: Place) -> None:
     assert lines[0]["entries"] == ["memory/2026-11-15.md#L1-L1"]
 
 
-def test_the_turn_shows_the_conversation_between_its_prompts(place: Place) -> None:
+def test_the_turn_shows_the_conversation_between_its_prompts(place: NoteWriter) -> None:
     model = Scripted(SILENT)
     run(place, model)
     roles = [message.role for message in model.shown[0]]
@@ -141,7 +141,7 @@ def test_the_turn_shows_the_conversation_between_its_prompts(place: Place) -> No
     assert [tool["name"] for tool in model.tools] == ["memory_append"]
 
 
-def test_a_turn_that_passes_midnight_keeps_its_note(place: Place) -> None:
+def test_a_turn_that_passes_midnight_keeps_its_note(place: NoteWriter) -> None:
     moments = iter([NOW, NOW + timedelta(seconds=5), NOW + timedelta(days=1)])
     model = Scripted(writes("Before."), writes("After."), SILENT)
     said = [Message("user", "hello there")]
@@ -160,30 +160,30 @@ def test_a_turn_that_passes_midnight_keeps_its_note(place: Place) -> None:
     ],
 )
 def test_the_tool_of_that_turn_appends_to_one_note_and_nothing_else(
-    place: Place, call: ToolCall
+    place: NoteWriter, call: ToolCall
 ) -> None:
-    (place.notes.root / "MEMORY.md").write_text("mine\n", encoding="utf-8")
+    (Path(place.notes.location) / "MEMORY.md").write_text("mine\n", encoding="utf-8")
     model = Scripted(Reply(calls=(call,)), SILENT)
     report = run(place, model)
     assert report.entries == ()
-    assert [path.name for path in place.notes.root.iterdir()] == ["MEMORY.md"]
-    assert (place.notes.root / "MEMORY.md").read_text(encoding="utf-8") == "mine\n"
+    assert [path.name for path in Path(place.notes.location).iterdir()] == ["MEMORY.md"]
+    assert (Path(place.notes.location) / "MEMORY.md").read_text(encoding="utf-8") == "mine\n"
     assert model.shown[1][-1].role == "tool"
 
 
-def test_what_the_model_wants_to_say_is_handed_back(place: Place) -> None:
+def test_what_the_model_wants_to_say_is_handed_back(place: NoteWriter) -> None:
     assert run(place, Scripted(Reply("I saved it."))).said == "I saved it."
     assert run(place, Scripted(SILENT), replace(FULL, compactions=1)).said == ""
 
 
-def test_a_secret_is_masked_before_it_is_written(place: Place) -> None:
+def test_a_secret_is_masked_before_it_is_written(place: NoteWriter) -> None:
     secret = "ghp_" + "a1B2" * 9
     run(place, Scripted(writes(f"The token is {secret}."), SILENT))
     assert secret not in day(place)
     assert "[redacted:" in day(place)
 
 
-def test_a_model_that_fails_is_asked_once_more_and_then_left_alone(place: Place) -> None:
+def test_a_model_that_fails_is_asked_once_more_and_then_left_alone(place: NoteWriter) -> None:
     def broken(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /) -> Reply:
         raise ConnectionError("no route")
 
@@ -199,7 +199,7 @@ def test_a_model_that_fails_is_asked_once_more_and_then_left_alone(place: Place)
     ]
 
 
-def test_a_model_that_never_stops_is_stopped(place: Place) -> None:
+def test_a_model_that_never_stops_is_stopped(place: NoteWriter) -> None:
     class Endless:
         count = 0
 
@@ -214,7 +214,7 @@ def test_a_model_that_never_stops_is_stopped(place: Place) -> None:
     assert len(report.entries) == MAX_ENTRIES
 
 
-def test_two_that_see_the_same_full_window_flush_once(place: Place) -> None:
+def test_two_that_see_the_same_full_window_flush_once(place: NoteWriter) -> None:
     """The second asks while the first one's model is still thinking."""
     second: list[FlushReport] = []
 
@@ -229,7 +229,7 @@ def test_two_that_see_the_same_full_window_flush_once(place: Place) -> None:
     assert second[0].decision == Skip("the flush of this compaction cycle is under way")
 
 
-def test_a_state_file_that_is_broken_counts_as_empty(place: Place, tmp_path: Path) -> None:
+def test_a_state_file_that_is_broken_counts_as_empty(place: NoteWriter, tmp_path: Path) -> None:
     place.folder.mkdir()
     for broken in ("", "{", "[]", json.dumps({"agent:main:main": {"day": "x"}})):
         (place.folder / "flush.json").write_text(broken, encoding="utf-8")

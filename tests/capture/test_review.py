@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.capture import Place
+from notewell.capture import NoteWriter
 from notewell.capture.history import writes
 from notewell.capture.recall_log import note_recall, recall_days
 from notewell.capture.review import _alike, _grouped, accept, decline, preview, propose
 from notewell.capture.statements import Statement
-from notewell.capture.undo import undo
+from notewell.capture.undo import undo_write
 from notewell.types import Span
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
-def write(place: Place, name: str, text: str) -> None:
-    path = place.notes.root / name
+def write(place: NoteWriter, name: str, text: str) -> None:
+    path = Path(place.notes.location) / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
-def texts(place: Place) -> list[str]:
+def texts(place: NoteWriter) -> list[str]:
     return [one.text for one in propose(place.notes, place.folder)]
 
 
-def test_what_the_user_asked_to_remember_is_proposed(place: Place) -> None:
+def test_what_the_user_asked_to_remember_is_proposed(place: NoteWriter) -> None:
     write(
         place, "memory/2026-11-14.md", "- Remember that the router is a TL-841.\n- sunny today\n"
     )
@@ -43,7 +44,7 @@ def test_what_the_user_asked_to_remember_is_proposed(place: Place) -> None:
     assert first.sources == ("memory/2026-11-14.md#L1-L1",)
 
 
-def test_a_fact_of_several_days_is_proposed_once(place: Place) -> None:
+def test_a_fact_of_several_days_is_proposed_once(place: NoteWriter) -> None:
     for day in (13, 14, 15):
         text = (
             f"# Day\n\n- Ada prefers meetings in the morning\n- weather report number {day * 7}\n"
@@ -55,12 +56,12 @@ def test_a_fact_of_several_days_is_proposed_once(place: Place) -> None:
     assert only.sources[0] == "memory/2026-11-15.md#L3-L3"
 
 
-def test_said_twice_on_one_day_is_said_once(place: Place) -> None:
+def test_said_twice_on_one_day_is_said_once(place: NoteWriter) -> None:
     write(place, "memory/2026-11-15.md", "- Ada likes green tea\n\nAda likes green tea\n")
     assert texts(place) == []
 
 
-def test_what_is_recalled_on_many_days_is_proposed(place: Place) -> None:
+def test_what_is_recalled_on_many_days_is_proposed(place: NoteWriter) -> None:
     write(place, "memory/2026-11-10.md", "- the office key is at the front desk\n")
     for day in range(11, 14):
         places = [("memory/2026-11-10.md", Span(1, 1))]
@@ -70,7 +71,7 @@ def test_what_is_recalled_on_many_days_is_proposed(place: Place) -> None:
     assert only.why == ("recalled on 3 days",)
 
 
-def test_what_is_known_or_was_declined_is_not_proposed_again(place: Place) -> None:
+def test_what_is_known_or_was_declined_is_not_proposed_again(place: NoteWriter) -> None:
     write(
         place,
         "memory/2026-11-15.md",
@@ -83,7 +84,7 @@ def test_what_is_known_or_was_declined_is_not_proposed_again(place: Place) -> No
     assert texts(place) == []
 
 
-def test_code_comments_headings_and_long_texts_state_nothing(place: Place) -> None:
+def test_code_comments_headings_and_long_texts_state_nothing(place: NoteWriter) -> None:
     long = "remember that " + "word " * 300
     write(
         place,
@@ -94,7 +95,7 @@ def test_code_comments_headings_and_long_texts_state_nothing(place: Place) -> No
     assert texts(place) == []
 
 
-def test_an_entry_goes_on_below_its_bullet(place: Place) -> None:
+def test_an_entry_goes_on_below_its_bullet(place: NoteWriter) -> None:
     write(
         place,
         "memory/2026-11-15.md",
@@ -105,11 +106,11 @@ def test_an_entry_goes_on_below_its_bullet(place: Place) -> None:
     assert only.sources == ("memory/2026-11-15.md#L1-L2",)
 
 
-def test_proposing_writes_nothing_and_accepting_can_be_undone(place: Place) -> None:
+def test_proposing_writes_nothing_and_accepting_can_be_undone(place: NoteWriter) -> None:
     write(place, "memory/2026-11-15.md", "- remember that we ship on Friday\n")
     write(place, "MEMORY.md", "# Mine\n")
     (only,) = propose(place.notes, place.folder)
-    memory = place.notes.root / "MEMORY.md"
+    memory = Path(place.notes.location) / "MEMORY.md"
     assert memory.read_bytes() == b"# Mine\n"
     diff = preview(memory.read_bytes(), only)
     accept(place, only, "Remembered", now=NOW)
@@ -119,9 +120,13 @@ def test_proposing_writes_nothing_and_accepting_can_be_undone(place: Place) -> N
         "- We ship on Friday (from memory/2026-11-15.md#L1-L1) <!-- @review"
     )
     assert texts(place) == []
-    undo(place.notes.root, place.folder, writes(place.folder)[0].id, now=NOW)
+    undo_write(place.notes, place.folder, writes(place.folder)[0].id, now=NOW)
     assert memory.read_bytes() == b"# Mine\n"
-    assert (place.notes.root / "memory/2026-11-15.md").read_bytes().startswith(b"- remember")
+    assert (
+        (Path(place.notes.location) / "memory/2026-11-15.md")
+        .read_bytes()
+        .startswith(b"- remember")
+    )
 
 
 @given(st.lists(st.frozensets(st.sampled_from([*"abcdefgh", "7", "8"]), min_size=1), max_size=12))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.capture import Conversation, Place, Saved, Skip, save_session
+from notewell.capture import Conversation, NoteWriter, Saved, Skip, save_session
 from notewell.capture.injected import TAG, without_injected
 from notewell.capture.session_note import MAX_SLUG_BYTES, clean_slug
 from notewell.errors import NoteNotWritable
@@ -23,15 +24,15 @@ TALK = Conversation(
 )  # fmt: skip
 
 
-def save(place: Place, talk: Conversation = TALK, **more: object) -> Saved | Skip:
+def save(place: NoteWriter, talk: Conversation = TALK, **more: object) -> Saved | Skip:
     return save_session(place, talk, now=NOW, zone=BERLIN, **more)  # type: ignore[arg-type]
 
 
-def read(place: Place, path: str) -> str:
-    return (place.notes.root / path).read_text(encoding="utf-8")
+def read(place: NoteWriter, path: str) -> str:
+    return (Path(place.notes.location) / path).read_text(encoding="utf-8")
 
 
-def test_a_session_is_saved_with_what_is_known_of_it(place: Place) -> None:
+def test_a_session_is_saved_with_what_is_known_of_it(place: NoteWriter) -> None:
     saved = save(place, name_it=lambda text: "Shipping on Friday!")
     assert saved == Saved("memory/2026-11-15-shipping-on-friday.md", 2)
     assert read(place, saved.path) == (
@@ -41,7 +42,7 @@ def test_a_session_is_saved_with_what_is_known_of_it(place: Place) -> None:
     )
 
 
-def test_without_a_name_it_is_called_by_the_users_time(place: Place) -> None:
+def test_without_a_name_it_is_called_by_the_users_time(place: NoteWriter) -> None:
     assert save(place) == Saved("memory/2026-11-15-2359.md", 2)
 
 
@@ -56,15 +57,15 @@ def test_without_a_name_it_is_called_by_the_users_time(place: Place) -> None:
         ("2027-11-15T22:59:59.9+00:00", "2027-11-15-2359"),
     ],
 )
-def test_the_name_follows_the_users_clock(place: Place, moment: str, stem: str) -> None:
+def test_the_name_follows_the_users_clock(place: NoteWriter, moment: str, stem: str) -> None:
     saved = save_session(place, TALK, now=datetime.fromisoformat(moment), zone=BERLIN)
     assert saved == Saved(f"memory/{stem}.md", 2)
 
 
-def test_an_hour_that_comes_twice_overwrites_nothing(place: Place) -> None:
+def test_an_hour_that_comes_twice_overwrites_nothing(place: NoteWriter) -> None:
     for hour in (0, 1):
         save_session(place, TALK, now=datetime(2026, 10, 25, hour, 30, tzinfo=UTC), zone=BERLIN)
-    assert len(list((place.notes.root / "memory").iterdir())) == 2
+    assert len(list((Path(place.notes.location) / "memory").iterdir())) == 2
 
 
 def raises(text: str) -> str:
@@ -74,12 +75,12 @@ def raises(text: str) -> str:
 @pytest.mark.parametrize(
     "name_it", [raises, lambda text: None, lambda text: " ../ "], ids=["raises", "none", "dots"]
 )
-def test_a_name_that_cannot_be_had_is_the_time(place: Place, name_it: object) -> None:
+def test_a_name_that_cannot_be_had_is_the_time(place: NoteWriter, name_it: object) -> None:
     assert save(place, name_it=name_it) == Saved("memory/2026-11-15-2359.md", 2)
 
 
-def test_the_next_number_is_taken_and_nothing_overwritten(place: Place) -> None:
-    folder = place.notes.root / "memory"
+def test_the_next_number_is_taken_and_nothing_overwritten(place: NoteWriter) -> None:
+    folder = Path(place.notes.location) / "memory"
     folder.mkdir()
     (folder / "2026-11-15-2359.md").write_text("mine", encoding="utf-8")
     paths = [saved.path for saved in (save(place), save(place)) if isinstance(saved, Saved)]
@@ -87,24 +88,27 @@ def test_the_next_number_is_taken_and_nothing_overwritten(place: Place) -> None:
     assert read(place, "memory/2026-11-15-2359.md") == "mine"
 
 
-def test_a_link_in_the_place_of_the_note_is_not_written_through(place: Place) -> None:
-    folder, outside = place.notes.root / "memory", place.notes.root.parent / "outside.md"
+def test_a_link_in_the_place_of_the_note_is_not_written_through(place: NoteWriter) -> None:
+    folder, outside = (
+        Path(place.notes.location) / "memory",
+        Path(place.notes.location).parent / "outside.md",
+    )
     folder.mkdir()
     (folder / "2026-11-15-2359.md").symlink_to(outside)
     assert save(place) == Saved("memory/2026-11-15-2359-2.md", 2)
     assert not outside.exists()
 
 
-def test_a_link_in_the_place_of_the_folder_is_refused(place: Place) -> None:
-    outside = place.notes.root.parent / "outside"
+def test_a_link_in_the_place_of_the_folder_is_refused(place: NoteWriter) -> None:
+    outside = Path(place.notes.location).parent / "outside"
     outside.mkdir()
-    (place.notes.root / "memory").symlink_to(outside)
+    (Path(place.notes.location) / "memory").symlink_to(outside)
     with pytest.raises(NoteNotWritable, match="symbolic link"):
         save(place)
     assert not list(outside.iterdir())
 
 
-def test_only_the_last_messages_are_saved(place: Place) -> None:
+def test_only_the_last_messages_are_saved(place: NoteWriter) -> None:
     talk = Conversation([f"User: question {n}" for n in range(40)])
     saved = save(place, talk)
     assert isinstance(saved, Saved)
@@ -112,9 +116,9 @@ def test_only_the_last_messages_are_saved(place: Place) -> None:
     assert said == [f"User: question {n}" for n in range(25, 40)]
 
 
-def test_nothing_is_saved_where_the_user_said_nothing(place: Place) -> None:
+def test_nothing_is_saved_where_the_user_said_nothing(place: NoteWriter) -> None:
     assert isinstance(save(place, Conversation(["Assistant: hello"])), Skip)
-    assert not (place.notes.root / "memory").exists()
+    assert not (Path(place.notes.location) / "memory").exists()
 
 
 @given(st.text(max_size=300))

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notewell.capture import Conversation, Place, Saved, save_session
+from notewell.capture import Conversation, NoteWriter, Saved, save_session
 from notewell.capture.history import record, writes
-from notewell.capture.undo import CannotUndo, _open, undo
+from notewell.capture.undo import CannotUndo, undo_write
 from notewell.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
 from notewell.notes import Entry, Section, Workspace, locked_note
 
@@ -24,17 +24,17 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)
 
 
-def note(place: Place) -> Path:
-    return place.notes.root / "memory" / "2026-11-15.md"
+def note(place: NoteWriter) -> Path:
+    return Path(place.notes.location) / "memory" / "2026-11-15.md"
 
 
-def append(place: Place, text: str, to: date | Section = DAY) -> str:
+def append(place: NoteWriter, text: str, to: date | Section = DAY) -> str:
     place.append(Entry(text, "test"), to, now=NOW)
     return writes(place.folder)[-1].id
 
 
-def take_back(place: Place, id_: str) -> None:
-    undo(place.notes.root, place.folder, id_, now=NOW)
+def take_back(place: NoteWriter, id_: str) -> None:
+    undo_write(place.notes, place.folder, id_, now=NOW)
 
 
 LINES = st.lists(
@@ -65,7 +65,7 @@ def test_what_was_appended_last_is_taken_back_to_the_byte(
     tmp_path_factory: pytest.TempPathFactory, before: bytes, text: str, section: Section | None
 ) -> None:
     root = tmp_path_factory.mktemp("w")
-    place = Place(Workspace.open(root), root / "state", str)
+    place = NoteWriter(Workspace.open(root), root / "state", str)
     path = root / "MEMORY.md" if section else root / "memory" / "2026-11-15.md"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(before)
@@ -91,7 +91,7 @@ def test_edits_above_and_below_stay_as_they_are(
     which: int,
 ) -> None:
     root = tmp_path_factory.mktemp("w")
-    place = Place(Workspace.open(root), root / "state", str)
+    place = NoteWriter(Workspace.open(root), root / "state", str)
     (root / "memory").mkdir()
     path = note(place)
     path.write_bytes("".join(f"{line}\n" for line in before).encode())
@@ -115,7 +115,7 @@ def test_edits_above_and_below_stay_as_they_are(
     assert after in (now[:at] + now[at + len(ours) :], now[: at - 1] + now[at + len(ours) :])
 
 
-def test_what_was_changed_since_is_left_alone(place: Place) -> None:
+def test_what_was_changed_since_is_left_alone(place: NoteWriter) -> None:
     id_ = append(place, "We ship on Friday.")
     note(place).write_bytes(note(place).read_bytes().replace(b"Friday", b"Monday"))
     before = note(place).read_bytes()
@@ -125,8 +125,8 @@ def test_what_was_changed_since_is_left_alone(place: Place) -> None:
     assert not writes(place.folder)[0].undone
 
 
-def test_a_line_without_its_end_does_not_run_into_the_next_entry(place: Place) -> None:
-    (place.notes.root / "memory").mkdir()
+def test_a_line_without_its_end_does_not_run_into_the_next_entry(place: NoteWriter) -> None:
+    (Path(place.notes.location) / "memory").mkdir()
     note(place).write_bytes(b"torn")
     first = append(place, "one")
     append(place, "two")
@@ -134,8 +134,8 @@ def test_a_line_without_its_end_does_not_run_into_the_next_entry(place: Place) -
         take_back(place, first)
 
 
-def test_a_heading_stays_while_later_entries_stand_below_it(place: Place) -> None:
-    memory = place.notes.root / "MEMORY.md"
+def test_a_heading_stays_while_later_entries_stand_below_it(place: NoteWriter) -> None:
+    memory = Path(place.notes.location) / "MEMORY.md"
     memory.write_bytes(b"# Mine\n\n- tea\n")
     first, second = (append(place, text, Section("Facts")) for text in ("one", "two"))
     with pytest.raises(CannotUndo, match="undo those first"):
@@ -145,7 +145,7 @@ def test_a_heading_stays_while_later_entries_stand_below_it(place: Place) -> Non
     assert memory.read_bytes() == b"# Mine\n\n- tea\n"
 
 
-def test_what_stands_there_twice_is_the_users_to_remove(place: Place) -> None:
+def test_what_stands_there_twice_is_the_users_to_remove(place: NoteWriter) -> None:
     id_ = append(place, "We ship on Friday.")
     data = note(place).read_bytes()
     note(place).write_bytes(b"x\n" + data + data)
@@ -153,7 +153,7 @@ def test_what_stands_there_twice_is_the_users_to_remove(place: Place) -> None:
         take_back(place, id_)
 
 
-def test_once_undone_is_undone(place: Place) -> None:
+def test_once_undone_is_undone(place: NoteWriter) -> None:
     id_ = append(place, "one")
     take_back(place, id_[:4])
     with pytest.raises(BadRequest, match="undone already"):
@@ -162,21 +162,23 @@ def test_once_undone_is_undone(place: Place) -> None:
 
 
 @pytest.mark.parametrize("id_", ["", "zzzz"])
-def test_an_id_that_is_none_is_refused(place: Place, id_: str) -> None:
+def test_an_id_that_is_none_is_refused(place: NoteWriter, id_: str) -> None:
     append(place, "one")
     with pytest.raises(BadRequest, match="notewell history"):
         take_back(place, id_)
 
 
-def test_a_note_that_somebody_is_writing_to_is_waited_for(place: Place) -> None:
+def test_a_note_that_somebody_is_writing_to_is_waited_for(place: NoteWriter) -> None:
     id_ = append(place, "one")
     fd = os.open(note(place), os.O_RDWR)
     with locked_note(fd, "note", wait_s=1), pytest.raises(NoteBusy):
-        undo(place.notes.root, place.folder, id_, now=NOW, wait_s=0.01)
+        undo_write(place.notes, place.folder, id_, now=NOW, wait_s=0.01)
     take_back(place, id_)
 
 
-def test_a_link_in_the_place_of_the_note_is_not_followed(place: Place, tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_the_note_is_not_followed(
+    place: NoteWriter, tmp_path: Path
+) -> None:
     id_ = append(place, "one")
     moved = tmp_path / "moved.md"
     note(place).rename(moved)
@@ -186,15 +188,16 @@ def test_a_link_in_the_place_of_the_note_is_not_followed(place: Place, tmp_path:
     assert moved.read_bytes() == b"- one <!-- @test -->\n"
 
 
-def test_a_note_that_is_changed_while_it_is_undone_is_left_alone(place: Place) -> None:
+def test_a_note_that_is_changed_while_it_is_undone_is_left_alone(place: NoteWriter) -> None:
     append(place, "one")
     (recorded,) = writes(place.folder)
-    with _open(place.notes.root, recorded.write.path) as opened:
-        was = os.fstat(opened.fd)
+
+    def change(_: bytes) -> bytes:
         note(place).write_bytes(b"an editor saves\n")
-        with pytest.raises(CannotUndo, match="another program"):
-            opened._replace(b"", was, recorded)
-        os.close(opened.fd)
+        return b""
+
+    with pytest.raises(NoteNotWritable, match="another program"):
+        place.notes.rewrite(recorded.write.path, change)
     assert note(place).read_bytes() == b"an editor saves\n"
     assert len(list(note(place).parent.iterdir())) == 1
 
@@ -203,7 +206,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(
     shared_path: Path, unprivileged: Callable[[], AbstractContextManager[None]]
 ) -> None:
     (shared_path / "memory").mkdir()
-    place = Place(Workspace.open(shared_path), shared_path / "state", str)
+    place = NoteWriter(Workspace.open(shared_path), shared_path / "state", str)
     id_ = append(place, "one")
     place.folder.chmod(0o777)
     for file in place.folder.iterdir():
@@ -219,7 +222,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(
     assert note(place).read_bytes() == b"- one <!-- @test -->\n"
 
 
-def test_a_note_that_is_gone_is_not_made_anew(place: Place) -> None:
+def test_a_note_that_is_gone_is_not_made_anew(place: NoteWriter) -> None:
     id_ = append(place, "one")
     note(place).unlink()
     with pytest.raises(CannotUndo, match="not there"):
@@ -227,9 +230,9 @@ def test_a_note_that_is_gone_is_not_made_anew(place: Place) -> None:
     assert not note(place).exists()
 
 
-def test_half_a_note_is_taken_back(place: Place) -> None:
+def test_half_a_note_is_taken_back(place: NoteWriter) -> None:
     """The system allows a smaller file than the note would be."""
-    (place.notes.root / "memory").mkdir()
+    (Path(place.notes.location) / "memory").mkdir()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     try:
@@ -237,10 +240,10 @@ def test_half_a_note_is_taken_back(place: Place) -> None:
             save_session(place, Conversation(["User: hello there"]), now=NOW, zone=UTC)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert list((place.notes.root / "memory").iterdir()) == []
+    assert list((Path(place.notes.location) / "memory").iterdir()) == []
 
 
-def test_the_rights_of_a_note_stay(place: Place) -> None:
+def test_the_rights_of_a_note_stay(place: NoteWriter) -> None:
     append(place, "one")
     id_ = append(place, "two")
     note(place).chmod(0o640)
@@ -249,27 +252,27 @@ def test_the_rights_of_a_note_stay(place: Place) -> None:
     assert [path.name for path in note(place).parent.iterdir()] == ["2026-11-15.md"]
 
 
-def test_a_note_that_we_made_is_removed_and_one_that_was_edited_is_not(place: Place) -> None:
+def test_a_note_that_we_made_is_removed_and_one_that_was_edited_is_not(place: NoteWriter) -> None:
     talk = Conversation(["User: hello there"])
     saved = [save_session(place, talk, now=NOW, zone=UTC) for _ in range(2)]
     first, second = (one.path for one in saved if isinstance(one, Saved))
     ids = {one.write.path: one.id for one in writes(place.folder)}
-    (place.notes.root / second).write_text("edited", encoding="utf-8")
+    (Path(place.notes.location) / second).write_text("edited", encoding="utf-8")
     take_back(place, ids[first])
     with pytest.raises(CannotUndo):
         take_back(place, ids[second])
-    assert not (place.notes.root / first).exists()
-    assert (place.notes.root / second).read_text(encoding="utf-8") == "edited"
+    assert not (Path(place.notes.location) / first).exists()
+    assert (Path(place.notes.location) / second).read_text(encoding="utf-8") == "edited"
 
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/outside.md", "memory//a.md", ""])
-def test_a_history_that_names_a_file_outside_is_not_believed(place: Place, path: str) -> None:
+def test_a_history_that_names_a_file_outside_is_not_believed(place: NoteWriter, path: str) -> None:
     append(place, "one")
     record(place.folder, replace(writes(place.folder)[0].write, path=path), NOW)
     assert [one.write.path for one in writes(place.folder)] == ["memory/2026-11-15.md"]
 
 
-def test_a_history_with_strange_lines_is_still_read(place: Place) -> None:
+def test_a_history_with_strange_lines_is_still_read(place: NoteWriter) -> None:
     append(place, "one")
     with (place.folder / "history.jsonl").open("ab") as file:
         file.write(b'not json\n[]\n{"id": "x"}\n{"undone": "nobody"}\ntorn')

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.http_service.served import Served, serving
 
-from notewell.capture import read_bytes, writes
+from notewell.capture import writes
 from notewell.http_service.idempotency import (
     LIFE,
     MAX_KEPT,
@@ -99,7 +99,7 @@ def test_it_can_be_undone_as_any_other_write(served: Served) -> None:
     append(served, ENTRY)
     (recorded,) = writes(served.agents.memory("main").captures)
     assert recorded.write.origin == "http"
-    assert b"giraffe" in read_bytes(served.workspaces["main"], recorded.write.path)
+    assert b"giraffe" in (served.workspaces["main"] / recorded.write.path).read_bytes()
 
 
 # -- made twice ----------------------------------------------------------------------------------

@@ -277,13 +277,13 @@ def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) ->
     from datetime import UTC, datetime
 
     from notewell.capture import writes
-    from notewell.capture.undo import undo
+    from notewell.capture.undo import undo_write
 
     before = (workspace / "MEMORY.md").read_bytes()
     memory.append("The sail is white.", section="Facts")
     folder = memory.place().folder
     (written,) = writes(folder)
-    undo(workspace, folder, written.id, now=datetime(2026, 11, 15, tzinfo=UTC))
+    undo_write(memory.notes, folder, written.id, now=datetime(2026, 11, 15, tzinfo=UTC))
     assert (workspace / "MEMORY.md").read_bytes() == before
 
 

@@ -5,7 +5,6 @@ flush_decision.py  run or skip, decided from values alone
 flush_prompts.py   what the agent is told in that turn
 flush_turn.py      the silent turn itself, with the host's model
 injected.py        what we put into a conversation is taken out before it is captured
-new_note.py        a note that was not there before; none is ever overwritten
 session_note.py    a conversation as a note
 ended.py           what a hook tells about a conversation
 captured.py        the same for a growing transcript: every message once
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     )
     from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
     from notewell.capture.settings import CaptureSettings
-    from notewell.capture.undo import CannotUndo, Cut, Kept, decide_cut, read_bytes
-    from notewell.capture.writer import Place, capture_dir, record_append
+    from notewell.capture.undo import CannotUndo, Cut, NoCut, decide_cut, undo_write
+    from notewell.capture.writer import NoteWriter, capture_dir, record_append
 else:
     from notewell.lazy import lazy_exports
 
@@ -69,7 +68,7 @@ else:
             ),
             "session_note": "Conversation MESSAGES Saved save_session",
             "settings": "CaptureSettings",
-            "undo": "CannotUndo Cut Kept decide_cut read_bytes",
-            "writer": "Place capture_dir record_append",
+            "undo": "CannotUndo Cut NoCut decide_cut undo_write",
+            "writer": "NoteWriter capture_dir record_append",
         },
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from notewell.capture.flush_decision import FlushFacts, FlushSettings
-    from notewell.capture.writer import Place
+    from notewell.capture.writer import NoteWriter
     from notewell.notes import Appended
 
 STATE = "flush.json"
@@ -84,7 +84,7 @@ class FlushReport:
 
 
 def flush(
-    place: Place,
+    place: NoteWriter,
     session: str,
     facts: FlushFacts,
     conversation: Sequence[Message],
@@ -114,7 +114,7 @@ def flush(
 
 @dataclass(slots=True)
 class _Turn:
-    place: Place
+    place: NoteWriter
     run_: Run
     now: datetime
     entries: list[Appended] = field(default_factory=list)
@@ -180,7 +180,7 @@ def append_tool(path: str) -> dict[str, Any]:
 
 
 def _claim(
-    place: Place,
+    place: NoteWriter,
     session: str,
     facts: FlushFacts,
     settings: FlushSettings,
@@ -211,7 +211,7 @@ def _claim(
     return decision
 
 
-def _settle(place: Place, session: str, *, done: bool) -> None:
+def _settle(place: NoteWriter, session: str, *, done: bool) -> None:
     file = place.folder / STATE
     with state_lock(file):
         state = read_json(file)
@@ -220,7 +220,9 @@ def _settle(place: Place, session: str, *, done: bool) -> None:
             _keep(place, state, session, {**told, "done": done, "begun_s": 0.0})
 
 
-def _keep(place: Place, state: dict[str, Any], session: str, told: dict[str, Any] | None) -> None:
+def _keep(
+    place: NoteWriter, state: dict[str, Any], session: str, told: dict[str, Any] | None
+) -> None:
     state.pop(session, None)
     if told is not None:
         state[session] = told
@@ -238,7 +240,7 @@ def _mark(told: object) -> Mark | None:
 
 
 def _log(
-    place: Place,
+    place: NoteWriter,
     session: str,
     now: datetime,
     decision: Run | Skip,

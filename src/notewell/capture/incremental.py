@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.capture.flush_decision import Skip
 from notewell.capture.injected import as_said
-from notewell.capture.new_note import find_made, record_made, write_new
 from notewell.capture.session_note import (
     MESSAGES,
     Conversation,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.ended import Ended
-    from notewell.capture.writer import Place
+    from notewell.capture.writer import NoteWriter
 
 STATE = "captured.json"
 INTENT = "making"
@@ -37,7 +36,7 @@ MAX_SESSIONS = 1000
 
 
 def save_new_messages(
-    place: Place, ended: Ended, *, now: datetime, zone: tzinfo, messages: int = MESSAGES
+    place: NoteWriter, ended: Ended, *, now: datetime, zone: tzinfo, messages: int = MESSAGES
 ) -> Saved | Skip:
     """Save what was said since the last time.
 
@@ -60,7 +59,7 @@ def save_new_messages(
             return page
         intent = {"stem": page.stem, "digest": page.digest, "until": tail.position}
         book.write(ended.session, {**known, INTENT: intent})
-        path = write_new(place, page.stem, page.text)
+        path = place.create(page.stem, page.text)
         record_page(place, path, page, origin=ORIGIN, now=now)
         book.write(ended.session, tail.position)
     return Saved(path, page.messages)
@@ -83,17 +82,16 @@ class _Book:
         write_json(self._file, dict(list(self._state.items())[-MAX_SESSIONS:]))
 
 
-def _settled(place: Place, book: _Book, session: str, now: datetime) -> dict[str, Any]:
+def _settled(place: NoteWriter, book: _Book, session: str, now: datetime) -> dict[str, Any]:
     """Where to go on, once it is clear what became of a save that was cut short: its note is
     there whole, under the name that was written down before it was made, or it is not there."""
     entry = book.entry(session)
     match entry.get(INTENT):
         case {"stem": str(stem), "digest": str(digest), "until": dict(until)}:
-            path = find_made(place, stem, digest)
-            if path is None:
+            note = place.find_created(stem, digest)
+            if note is None:
                 return {key: value for key, value in entry.items() if key != INTENT}
-            size = place.notes.root.joinpath(path).stat().st_size
-            record_made(place, path, digest, size, origin=ORIGIN, now=now)
+            place.record_note(note, origin=ORIGIN, now=now)
             book.write(session, until)
             return until
     return entry

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from notewell.capture.writer import Place
-    from notewell.notes import Appended, Workspace
+    from notewell.capture.writer import NoteWriter
+    from notewell.notes import Appended, NoteStore
 
 SECTION = "Remembered"
 ORIGIN = "review"
@@ -70,7 +70,7 @@ class Proposal:
     """Citations, `memory/2026-11-15.md#L3-L3`, the newest first."""
 
 
-def propose(notes: Workspace, folder: Path) -> list[Proposal]:
+def propose(notes: NoteStore, folder: Path) -> list[Proposal]:
     """What could go to MEMORY.md, the best reasons first."""
     paths = sorted(notes.scan().notes, key=_day_of, reverse=True)
     daily = _read(notes, [path for path in paths if _DAY.fullmatch(path)])
@@ -91,7 +91,7 @@ def addition(proposal: Proposal, section: str = SECTION) -> tuple[Entry, Section
     return Entry(text, ORIGIN, proposal.id), Section(section)
 
 
-def accept(place: Place, proposal: Proposal, section: str, *, now: datetime) -> Appended:
+def accept(place: NoteWriter, proposal: Proposal, section: str, *, now: datetime) -> Appended:
     """Write it to MEMORY.md: the user has said so."""
     entry, to = addition(proposal, section)
     return place.append(entry, to, now=now)
@@ -129,7 +129,7 @@ def _day_of(path: str) -> str:
     return found[1] if found else ""
 
 
-def _read(notes: Workspace, paths: Iterable[str]) -> list[Statement]:
+def _read(notes: NoteStore, paths: Iterable[str]) -> list[Statement]:
     found: list[Statement] = []
     for path in paths:
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.capture.flush_decision import Skip
-from notewell.capture.new_note import encoded, record_made, write_new
+from notewell.capture.writer import CreatedNote, encode_note
 from notewell.errors import NotewellError
 from notewell.notes import user_day
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime, tzinfo
 
-    from notewell.capture.writer import Place
+    from notewell.capture.writer import NoteWriter
 
 MESSAGES = 15
 """How many of the last messages, as upstream has it: what was being talked about at the end."""
@@ -56,7 +56,7 @@ class Page:
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(encoded(self.text)).hexdigest()
+        return hashlib.sha256(encode_note(self.text)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Saved:
 
 
 def save_session(
-    place: Place,
+    place: NoteWriter,
     talk: Conversation,
     *,
     now: datetime,
@@ -79,15 +79,15 @@ def save_session(
     page = page_of(talk, now=now, zone=zone, messages=messages, name_it=name_it)
     if isinstance(page, Skip):
         return page
-    path = write_new(place, page.stem, page.text)
+    path = place.create(page.stem, page.text)
     with suppress(NotewellError):  # It is on disk: that it cannot be undone by us is no failure.
         record_page(place, path, page, origin=origin, now=now)
     return Saved(path, page.messages)
 
 
-def record_page(place: Place, path: str, page: Page, *, origin: str, now: datetime) -> None:
-    size = len(encoded(page.text))
-    record_made(place, path, page.digest, size, origin=origin, now=now)
+def record_page(place: NoteWriter, path: str, page: Page, *, origin: str, now: datetime) -> None:
+    note = CreatedNote(path, page.digest, len(encode_note(page.text)))
+    place.record_note(note, origin=origin, now=now)
 
 
 def page_of(

@@ -1,4 +1,4 @@
-"""START HERE: where a capture writes, and the one way it appends."""
+"""START HERE: how a capture writes notes, each write recorded so that it can be undone."""
 
 from __future__ import annotations
 
@@ -6,63 +6,105 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.capture.history import Write, record
+from notewell.capture.history import Write, record, writes
+from notewell.errors import NoteUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date, datetime
     from pathlib import Path
 
-    from notewell.notes import Appended, Entry, Section, Workspace
+    from notewell.notes import Appended, Entry, NoteStore, Section
+
+_EMPTY = hashlib.sha256(b"").hexdigest()
 
 
 def capture_dir(state_dir: Path, agent: str, workspace: Path) -> Path:
-    """What we remember about one agent's captures; not in the index's folder, which is rebuilt."""
+    """The state folder of one agent's captures; not the folder of the index, which is rebuilt."""
     place = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
     return state_dir / "capture" / f"{agent}-{place}"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The workspace that is written to, and the folder that remembers what was written."""
+class NoteWriter:
+    """The notes that are written to, and the folder that remembers what was written."""
 
-    notes: Workspace
+    notes: NoteStore
     folder: Path
     """See `capture_dir`."""
     redact: Callable[[str], str]
     """Sees every text before it is written."""
 
     def append(self, entry: Entry, to: date | Section, *, now: datetime) -> Appended:
-        """One entry more, written down in the history so that it can be taken back."""
+        """Append one entry and record it in the history."""
         done = self.notes.append(entry, to)
-        record_append(self.folder, self.notes.root, done, entry.origin, now)
+        record_append(self.folder, done, entry.origin, now)
         return done
 
+    def create(self, stem: str, text: str) -> str:
+        """Make `memory/<stem>.md`, or the next free number; returns its path.
 
-def record_append(
-    folder: Path, root: Path, done: Appended, origin: str, now: datetime
-) -> str | None:
-    """Its id in the history; None when nothing was added. For who appends without a `Place`."""
+        It is not recorded yet: see `record_note`. Raises `NoteNotWritable`.
+        """
+        return self.notes.create(stem, encode_note(text))
+
+    def find_created(self, stem: str, digest: str) -> CreatedNote | None:
+        """A note that `create` made before, recognized by the sha256 of its bytes."""
+        from notewell.notes import numbered_paths
+
+        for path in numbered_paths(stem):
+            try:
+                data = self.notes.read_bytes(path)
+            except NoteUnreadable:
+                return (
+                    None  # Something else has the name, a link say: `create` goes on from there.
+                )
+            if data is None:
+                return None
+            if hashlib.sha256(data).hexdigest() == digest:
+                return CreatedNote(path, digest, len(data))
+        return None
+
+    def record_note(self, note: CreatedNote, *, origin: str, now: datetime) -> None:
+        """Into the history, once. Raises `StateNotWritable`."""
+        for recorded in writes(self.folder):
+            write = recorded.write
+            if (write.path, write.digest, recorded.undone) == (note.path, note.digest, False):
+                return
+        write = Write(note.path, 0, note.size, note.digest, _EMPTY, note.digest, origin, "note")
+        record(self.folder, write, now)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedNote:
+    """A whole note that we made."""
+
+    path: str
+    digest: str
+    """sha256 of its bytes."""
+    size: int
+
+
+def encode_note(text: str) -> bytes:
+    """The bytes of a note; half a surrogate pair, which UTF-8 cannot hold, becomes `?`."""
+    return text.encode("utf-8", "replace")
+
+
+def record_append(folder: Path, done: Appended, origin: str, now: datetime) -> str | None:
+    """Record an append that was made without a `NoteWriter`; returns its id in the history.
+
+    None if nothing was added.
+    """
     if not done.added:
         return None
     write = Write(
         path=done.path,
         start_byte=done.start_byte,
         end_byte=done.end_byte,
-        digest=_digest(root, done),
+        digest=done.digest,
         digest_before=done.digest_before,
         digest_after=done.digest_after,
         origin=origin,
         kind="entry",
     )
     return record(folder, write, now)
-
-
-def _digest(root: Path, done: Appended) -> str:
-    """Of the added bytes alone: they are known again when the user has edited above them."""
-    from notewell.capture.undo import read_bytes
-
-    data = read_bytes(root, done.path)
-    if hashlib.sha256(data[: done.end_byte]).hexdigest() != done.digest_after:
-        return ""  # Edited within these microseconds: what is there is not ours alone.
-    return hashlib.sha256(data[done.start_byte : done.end_byte]).hexdigest()

@@ -1,4 +1,4 @@
-"""`notewell append`: one entry more, in today's note or under a heading of MEMORY.md."""
+"""`notewell append`: add one entry to today's note or under a heading of MEMORY.md."""
 
 from __future__ import annotations
 
@@ -18,12 +18,21 @@ ORIGIN = "cli"
 
 
 def _require_notes(memory: Memory) -> None:
-    """Somebody who stands in the wrong folder should not find a new `memory/` there."""
+    """A user in the wrong folder must not get a new `memory/` there."""
+    today = memory.now().date().isoformat()
+    # The two usual notes first: if one is there, the folder need not be scanned.
+    if any(_is_file(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):
+        return
     if not memory.paths():
         raise BadRequest(
             f"there are no notes in {str(memory.workspace)!r}: `notewell init` makes a start, "
             "-w names another folder"
         )
+
+
+def _is_file(memory: Memory, name: str) -> bool:
+    file = memory.workspace / name
+    return file.is_file() and not file.is_symlink()  # A link is not a note.
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,5 +51,5 @@ def run(arguments: argparse.Namespace) -> int:
     elif done.added:
         say(f"wrote {citation}")
     else:
-        say(f"it stands there already: {citation}")
+        say(f"it is there already: {citation}")
     return 0

@@ -1,4 +1,4 @@
-"""`notewell history`: what Notewell wrote into the notes, the newest first."""
+"""`notewell history`: the writes of Notewell to the notes, the newest first."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from notewell.capture import Recorded
+    from notewell.notes import NoteStore
 
 NOTHING_FOUND = 3
 SHOWN = 20
@@ -20,68 +21,71 @@ SHOWN = 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     parser.add_argument(
-        "-n", "--last", type=int, default=SHOWN, metavar="N", help=f"so many (default: {SHOWN})"
+        "-n", "--last", type=int, default=SHOWN, metavar="N", help=f"how many (default: {SHOWN})"
     )
 
 
-def folder_of(arguments: argparse.Namespace) -> tuple[Path, Path]:
-    """The workspace, and what is remembered of its captures. Raises `WorkspaceMissing`."""
+def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
+    """The notes, and the state folder of their captures. Raises `WorkspaceMissing`."""
     from notewell.capture import capture_dir
     from notewell.config import default_state_dir
     from notewell.notes import Workspace
 
     agent, workspace, _ = meant(arguments)
-    root = Workspace.open(Path(workspace)).root
-    told = arguments.state_dir
-    state = Path(told).expanduser() if told else default_state_dir()
-    return root, capture_dir(state, agent, root)
+    notes = Workspace.open(Path(workspace))
+    state_dir = arguments.state_dir
+    state = Path(state_dir).expanduser() if state_dir else default_state_dir()
+    return notes, capture_dir(state, agent, notes.root)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from notewell.capture import writes
 
-    root, folder = folder_of(arguments)
+    notes, folder = notes_of(arguments)
     newest = writes(folder)[::-1][: max(0, arguments.last)]
-    shown = [(one, _state(root, one)) for one in newest]
+    rows = [(recorded, _state(notes, recorded)) for recorded in newest]
     if arguments.json:
-        print_json({"writes": [_as_json(one, state) for one, state in shown]})
-    for one, state in () if arguments.json else shown:
-        say(_line(one, state))
-    if not shown and not arguments.json:
-        tell("Notewell has written nothing here that it has a record of")
-    return 0 if shown else NOTHING_FOUND
+        print_json({"writes": [_as_json(recorded, state) for recorded, state in rows]})
+    for recorded, state in () if arguments.json else rows:
+        say(_line(recorded, state))
+    if not rows and not arguments.json:
+        tell("Notewell has no record of a write to these notes")
+    return 0 if rows else NOTHING_FOUND
 
 
-def _line(one: Recorded, state: str) -> str:
-    write, at = one.write, one.at.astimezone()
+def _line(recorded: Recorded, state: str) -> str:
+    write, at = recorded.write, recorded.at.astimezone()
     size = write.end_byte - write.start_byte
-    told = f"{size} bytes, {write.origin}, {state}"
-    return f"{one.id}  {at:%Y-%m-%d %H:%M}  {write.path}  {told}"
+    facts = f"{size} bytes, {write.origin}, {state}"
+    return f"{recorded.id}  {at:%Y-%m-%d %H:%M}  {write.path}  {facts}"
 
 
-def _state(root: Path, one: Recorded) -> str:
-    """Looked up in the note, not remembered."""
-    if one.undone:
+def _state(notes: NoteStore, recorded: Recorded) -> str:
+    """Looked up in the note: the user may have edited it since the write."""
+    if recorded.undone:
         return "undone"
-    from notewell.capture import Kept, decide_cut, read_bytes
+    from notewell.capture import NoCut, decide_cut
     from notewell.errors import NoteUnreadable
 
     try:
-        found = decide_cut(read_bytes(root, one.write.path), one.write)
+        data = notes.read_bytes(recorded.write.path)
     except NoteUnreadable as error:
         return error.why
-    return found.why if isinstance(found, Kept) else "there"
+    if data is None:
+        return "not there"
+    cut = decide_cut(data, recorded.write)
+    return cut.why if isinstance(cut, NoCut) else "there"
 
 
-def _as_json(one: Recorded, state: str) -> dict[str, object]:
+def _as_json(recorded: Recorded, state: str) -> dict[str, object]:
     return {
-        "id": one.id,
-        "at": one.at.isoformat(),
-        "path": one.write.path,
-        "startByte": one.write.start_byte,
-        "endByte": one.write.end_byte,
-        "digest": one.write.digest,
-        "origin": one.write.origin,
-        "kind": one.write.kind,
+        "id": recorded.id,
+        "at": recorded.at.isoformat(),
+        "path": recorded.write.path,
+        "startByte": recorded.write.start_byte,
+        "endByte": recorded.write.end_byte,
+        "digest": recorded.write.digest,
+        "origin": recorded.write.origin,
+        "kind": recorded.write.kind,
         "state": state,
     }

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import tzinfo
 
-    from notewell.capture import Ended, Place
+    from notewell.capture import Ended, NoteWriter
     from notewell.memory import Memory
 
 GUARD = "NOTEWELL_HOOK"
@@ -167,13 +167,13 @@ class _Hook:
     def folder(self) -> Path:
         return _folder(self.arguments)
 
-    def place(self) -> Place:
-        from notewell.capture import Place
+    def place(self) -> NoteWriter:
+        from notewell.capture import NoteWriter
         from notewell.notes import Workspace
         from notewell.redaction import Redactor, load_mask_key
 
         key = load_mask_key(_state_dir(self.arguments))
-        return Place(Workspace.open(_root(self.arguments)), self.folder, Redactor(key))
+        return NoteWriter(Workspace.open(_root(self.arguments)), self.folder, Redactor(key))
 
     def memory(self) -> Memory:
         from notewell.cli.place import memory_of

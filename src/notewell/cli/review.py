@@ -1,12 +1,13 @@
-"""`notewell review`: what of the daily notes could go to MEMORY.md, if you accept it."""
+"""`notewell review`: proposals from the daily notes for MEMORY.md; only the user accepts."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from notewell.cli.history import folder_of
+from notewell.cli.history import notes_of
 from notewell.cli.output import flush, print_json, say, tell
 from notewell.cli.place import add_place
 from notewell.errors import BadRequest
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from notewell.capture import Place, Proposal
+    from notewell.capture import NoteWriter, Proposal
 
 NOTHING_FOUND = 3
 SECTION = "Remembered"
@@ -35,43 +36,56 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture import Place, propose
-    from notewell.notes import Workspace
+    from notewell.capture import NoteWriter, propose
 
-    root, folder = folder_of(arguments)
-    # What the user has read and accepts is written as it was read.
-    place = Place(Workspace.open(root), folder, lambda text: text)
-    proposals = propose(place.notes, folder)
+    notes, folder = notes_of(arguments)
+    # Not redacted: the user has read the text and accepts it as it is.
+    writer = NoteWriter(notes, folder, lambda text: text)
+    proposals = propose(notes, folder)
     if arguments.accept:
-        return _accept(arguments, place, _chosen(proposals, arguments.accept))
+        return _accept(arguments, writer, _chosen(proposals, arguments.accept))
     if arguments.json:
-        print_json({"proposals": [_as_json(place, one, arguments.section) for one in proposals]})
+        print_json(
+            {
+                "proposals": [
+                    _as_json(writer, proposal, arguments.section) for proposal in proposals
+                ]
+            }
+        )
     elif not proposals:
         tell("nothing to propose: nothing was asked to be remembered, repeated or recalled often")
     elif sys.stdin.isatty():
-        return _ask(arguments, place, proposals)
+        return _ask(arguments, writer, proposals)
     else:
-        for one in proposals:
-            _show(place, one, arguments.section)
-        tell("nothing was written; `notewell review --accept ID` writes one")
+        for proposal in proposals:
+            _show(writer, proposal, arguments.section)
+        tell("nothing was written; `notewell review --accept ID` writes proposal")
     return 0 if proposals else NOTHING_FOUND
 
 
 def _chosen(proposals: Sequence[Proposal], ids: Sequence[str]) -> list[Proposal]:
-    by_id = {one.id: one for one in proposals}
+    by_id = {proposal.id: proposal for proposal in proposals}
     unknown = [id_ for id_ in ids if id_ not in by_id]
     if unknown:
         raise BadRequest(f"{unknown[0]!r} is not proposed: `notewell review` lists what is")
     return [by_id[id_] for id_ in ids]
 
 
-def _accept(arguments: argparse.Namespace, place: Place, chosen: Sequence[Proposal]) -> int:
+def _accept(arguments: argparse.Namespace, writer: NoteWriter, chosen: Sequence[Proposal]) -> int:
     from notewell.capture import accept
 
-    written = [accept(place, one, arguments.section, now=datetime.now(UTC)) for one in chosen]
+    written = [
+        accept(writer, proposal, arguments.section, now=datetime.now(UTC)) for proposal in chosen
+    ]
     if arguments.json:
-        told = [{"citation": f"{one.path}#{one.span}", "added": one.added} for one in written]
-        print_json({"written": told})
+        print_json(
+            {
+                "written": [
+                    {"citation": f"{done.path}#{done.span}", "added": done.added}
+                    for done in written
+                ]
+            }
+        )
     else:
         for done in written:
             say(f"wrote {done.path}#{done.span}")
@@ -79,55 +93,55 @@ def _accept(arguments: argparse.Namespace, place: Place, chosen: Sequence[Propos
     return 0
 
 
-def _ask(arguments: argparse.Namespace, place: Place, proposals: Sequence[Proposal]) -> int:
+def _ask(arguments: argparse.Namespace, writer: NoteWriter, proposals: Sequence[Proposal]) -> int:
     from notewell.capture import decline
 
     taken = 0
-    for one in proposals:
-        _show(place, one, arguments.section)
-        said = _said()
-        if said == "q":
+    for proposal in proposals:
+        _show(writer, proposal, arguments.section)
+        answer = _answer()
+        if answer == "q":
             break
-        if said == "y":
+        if answer == "y":
             taken += 1
-            _accept(arguments, place, [one])
-        elif said == "n":
-            decline(place.folder, [one.id], now=datetime.now(UTC))
+            _accept(arguments, writer, [proposal])
+        elif answer == "n":
+            decline(writer.folder, [proposal.id], now=datetime.now(UTC))
     say(f"{taken} {'entry' if taken == 1 else 'entries'} written to MEMORY.md")
     return 0
 
 
-def _said() -> str:
-    """y, n or q; whatever else is neither accepted nor declined. An end of input ends it."""
+def _answer() -> str:
+    """The first letter the user typed; every letter but y, n and q skips. End of input is q."""
     sys.stdout.write("write this to MEMORY.md? [y]es, [n]ever, [s]kip, [q]uit: ")
     flush()
     line = sys.stdin.readline()
     return line.strip().lower()[:1] if line else "q"
 
 
-def _show(place: Place, one: Proposal, section: str) -> None:
-    say(f"{one.id}  {', '.join(one.why)}  {' '.join(one.sources[:3])}")
-    for line in _diff(place, one, section).split("\n"):
+def _show(writer: NoteWriter, proposal: Proposal, section: str) -> None:
+    say(f"{proposal.id}  {', '.join(proposal.why)}  {' '.join(proposal.sources[:3])}")
+    for line in _diff(writer, proposal, section).split("\n"):
         say(f"    {line}")
 
 
-def _diff(place: Place, one: Proposal, section: str) -> str:
-    from notewell.capture import preview, read_bytes
+def _diff(writer: NoteWriter, proposal: Proposal, section: str) -> str:
+    from notewell.capture import preview
     from notewell.errors import NoteUnreadable
 
     for name in ("MEMORY.md", "memory.md"):
-        try:
-            return preview(read_bytes(place.notes.root, name), one, section)
-        except NoteUnreadable:
-            continue
-    return preview(b"", one, section)
+        with suppress(NoteUnreadable):
+            data = writer.notes.read_bytes(name)
+            if data is not None:
+                return preview(data, proposal, section)
+    return preview(b"", proposal, section)
 
 
-def _as_json(place: Place, one: Proposal, section: str) -> dict[str, object]:
+def _as_json(writer: NoteWriter, proposal: Proposal, section: str) -> dict[str, object]:
     return {
-        "id": one.id,
-        "text": one.text,
-        "why": list(one.why),
-        "sources": list(one.sources),
-        "diff": _diff(place, one, section),
+        "id": proposal.id,
+        "text": proposal.text,
+        "why": list(proposal.why),
+        "sources": list(proposal.sources),
+        "diff": _diff(writer, proposal, section),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from notewell.cli.history import folder_of
+from notewell.cli.history import notes_of
 from notewell.cli.output import print_json, say
 from notewell.cli.place import add_place
 
@@ -19,10 +19,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture.undo import undo
+    from notewell.capture import undo_write
 
-    root, folder = folder_of(arguments)
-    done = undo(root, folder, arguments.id, now=datetime.now(UTC))
+    notes, folder = notes_of(arguments)
+    done = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
     size = done.write.end_byte - done.write.start_byte
     if arguments.json:
         print_json({"undone": done.id, "path": done.write.path, "bytes": size})

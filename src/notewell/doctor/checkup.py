@@ -109,7 +109,9 @@ def _folders(indexer: Indexer) -> int:
     from notewell.sync import WatchPaths
 
     transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
-    paths = WatchPaths([*indexer.notes.places, *transcripts], ignore=indexer.store.local_paths())
+    paths = WatchPaths(
+        [*indexer.notes.local_paths(), *transcripts], ignore=indexer.store.local_paths()
+    )
     return len(paths.folders())
 
 

@@ -66,7 +66,7 @@ def open_qmd(
     environment: Mapping[str, str],
 ) -> QmdBackend:
     """Starts nothing and writes nothing before the first question."""
-    workspace = builtin.indexer.notes.root
+    workspace = Path(builtin.indexer.notes.location)
     home = home_of(state.absolute(), agent, workspace)
     folder = settings.export_dir
     export_dir = _resolved(workspace, folder) if folder else home.sessions
@@ -134,7 +134,7 @@ class QmdBackend:
 
     @property
     def _root(self) -> Path:
-        return self._builtin.indexer.notes.root
+        return Path(self._builtin.indexer.notes.location)
 
     def _update_before_search(self) -> None:
         """The first question of a process may be its only one, so it starts no thread. Without an

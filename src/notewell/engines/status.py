@@ -100,7 +100,7 @@ def status_of(
     behind = _behind(scans, found.known) if found.state == "ready" else eligible
     return Status(
         agent=agent,
-        workspace=str(indexer.notes.root),
+        workspace=indexer.notes.location,
         extra_paths=tuple(extra.path for extra in extra_paths),
         index_path=store.place,
         state=found.state,

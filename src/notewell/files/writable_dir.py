@@ -119,6 +119,9 @@ class WritableDir(DirHandle):
             os.close(fd)
         return name
 
+    def remove_file(self, name: str) -> None:
+        os.unlink(name, dir_fd=self._fd)
+
     def new_folder(self, name: str) -> str:
         """Make a folder `<name>-<number>` with the first number that is free."""
         for number in range(1, MAX_NUMBER + 1):

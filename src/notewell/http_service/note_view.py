@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.capture import Cut, decide_cut, read_bytes, writes
+from notewell.capture import Cut, decide_cut, writes
 from notewell.core import NAME
 from notewell.errors import NoteUnreadable
 from notewell.types import Span
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from notewell.capture import Recorded
     from notewell.index import OutlinedChunk
     from notewell.memory import Memory
+    from notewell.notes import NoteStore
 
 MAX_CHARS = 1_000_000
 """A page shows no more of a note; nobody reads a megabyte in a browser."""
@@ -63,7 +64,7 @@ class NoteView:
 def view_note(memory: Memory, path: str) -> NoteView:
     """Raises `NotANote` and `NoteUnreadable`."""
     text = memory.looking().text(path)
-    data, found = _written(memory.workspace, memory.captures, path)
+    data, found = _written(memory.notes, memory.captures, path)
     told = [_origin(data, one, cut) for one, cut in found if cut]
     return NoteView(
         path=path,
@@ -76,13 +77,15 @@ def view_note(memory: Memory, path: str) -> NoteView:
 
 
 def _written(
-    root: Path, folder: Path, path: str
+    notes: NoteStore, folder: Path, path: str
 ) -> tuple[bytes, list[tuple[Recorded, Cut | None]]]:
     """The note as it is, and each write with where its bytes are now."""
     ours = [one for one in writes(folder) if one.write.path == path][-MAX_WRITES:]
     try:
-        data = read_bytes(root, path) if ours else b""
+        data = notes.read_bytes(path) if ours else b""
     except NoteUnreadable:
+        data = None
+    if data is None:
         return b"", [(one, None) for one in ours]
     return data, [(one, None if one.undone else _cut(data, one)) for one in ours]
 

@@ -5,8 +5,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from notewell.capture import CannotUndo, asked_before, paths_shown, recall_days, writes
-from notewell.capture.undo import undo
+from notewell.capture import (
+    CannotUndo,
+    asked_before,
+    paths_shown,
+    recall_days,
+    undo_write,
+    writes,
+)
 from notewell.http_service.agents import Wrote
 from notewell.http_service.auth import Guarded, needs
 from notewell.http_service.context import CallerOf
@@ -128,7 +134,7 @@ async def take_back(
 
     def carry_out(memory: Memory) -> Undone:
         try:
-            done = undo(memory.workspace, memory.captures, id, now=memory.now())
+            done = undo_write(memory.notes, memory.captures, id, now=memory.now())
         except CannotUndo as error:
             raise _cannot_undo(error) from error
         memory.look_again()

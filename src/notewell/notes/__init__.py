@@ -12,13 +12,15 @@ append_target.py  which note an entry goes to
 append.py     one entry more at the end of a note: how the user's notes are written to
 agent_folder.py  the folder an agent may edit, and nothing outside it
 edit.py       create, replace, move and trash in there: compare and swap, nothing lost
-workspace.py  START HERE: open, scan, read, append
+rewrite.py    a new note under a free name; a note rewritten for an undo
+ports.py      NoteStore: what a place that keeps notes does
+workspace.py  START HERE: the folder of Markdown files, the first NoteStore
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.notes.append import Appended
+    from notewell.notes.append import append_result, find_entry, plan_addition
     from notewell.notes.append_format import add_to_section
     from notewell.notes.append_target import user_day
     from notewell.notes.edit import Content, EditableFolder, Kind, Listed
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
         shown,
         untellable,
     )
-    from notewell.notes.note_file import locked_note, read_all, read_note
+    from notewell.notes.note_file import locked_note, note_of, read_all, read_note
+    from notewell.notes.ports import Appended, NoteStore
+    from notewell.notes.rewrite import numbered_paths
     from notewell.notes.scope import ExtraPath
     from notewell.notes.section import Section
     from notewell.notes.settings import NotesSettings
@@ -42,14 +46,16 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "append": "Appended",
+            "append": "append_result find_entry plan_addition",
             "append_format": "add_to_section",
             "append_target": "user_day",
             "edit": "Content EditableFolder Kind Listed",
             "entry": "Block Entry MAX_ENTRY_BYTES",
             "excerpt": "Lines lines_of",
             "names": "IGNORED_FOLDERS is_conflict_copy is_note_name shown untellable",
-            "note_file": "locked_note read_all read_note",
+            "note_file": "locked_note note_of read_all read_note",
+            "ports": "Appended NoteStore",
+            "rewrite": "numbered_paths",
             "scope": "ExtraPath",
             "section": "Section",
             "settings": "NotesSettings",

@@ -33,6 +33,7 @@ from notewell.notes.append_format import Addition, add_lines, add_to_section, is
 from notewell.notes.append_target import Target, target_of
 from notewell.notes.entry import Block, Entry
 from notewell.notes.note_file import TOO_LARGE, locked_note, read_all
+from notewell.notes.ports import Appended
 from notewell.notes.section import Section, headings_above
 
 if TYPE_CHECKING:
@@ -47,24 +48,6 @@ TRIES = 8
 
 PLAIN = "put a plain file or folder there"
 AGAIN = "append it again then: what is there already is not doubled"
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """Where an entry stands now, and what it takes to take it out again."""
-
-    path: str
-    span: Span
-    """The lines of the entry itself."""
-    added: bool
-    """False when it was there already, or an editor took it over while we wrote."""
-    start_byte: int
-    end_byte: int
-    """What was added, up to but without `end_byte`: the entry and the line breaks and headings
-    it needed. Nothing when nothing was added."""
-    digest_before: str
-    digest_after: str
-    """sha256 of the bytes of the note up to `start_byte`, and up to `end_byte`."""
 
 
 def append_entry(
@@ -127,37 +110,16 @@ class _Append:
         return self._read_back(fd, start, addition)
 
     def _find(self, data: bytes) -> Span | None:
-        """Coffee under Likes is another thing than coffee under Dislikes."""
-        if not isinstance(self.to, Section):
-            return self.block.find(data)
-        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-        to = self.to
-        return self.block.find(data, lambda line: to.is_at_end_of(headings_above(text, line)))
+        return find_entry(data, self.block, self.to)
 
     def _read(self, fd: int) -> bytes:
         size = os.fstat(fd).st_size
         if size > MAX_NOTE_BYTES:
-            raise self._too_large()
-        data = read_all(fd, size)
-        if is_utf16(data):
-            raise NoteNotWritable(self.target.path, "it is UTF-16", "save it as UTF-8 first")
-        return data
+            raise _too_large(self.target.path)
+        return read_all(fd, size)
 
     def _plan(self, data: bytes) -> Addition:
-        lines = self.block.lines
-        if isinstance(self.to, Section):
-            addition = add_to_section(data, lines, self.to)
-        else:
-            addition = add_lines(data, lines)
-        if addition is None:
-            raise NoteNotWritable(
-                self.target.path,
-                "a code fence or comment that is open at its end would swallow the heading",
-                "close it first",
-            )
-        if len(data) + len(addition.lead) + len(addition.body) > MAX_NOTE_BYTES:
-            raise self._too_large()
-        return addition
+        return plan_addition(self.target.path, data, self.block, self.to)
 
     def _write(self, fd: int, data: bytes) -> int:
         """All of it in one write, or nothing; returns where it begins in the file."""
@@ -184,17 +146,61 @@ class _Append:
         return self._result(now, span, start, end)
 
     def _result(self, data: bytes, span: Span, start: int, end: int) -> Appended:
-        before = hashlib.sha256(data[:start])
-        digest_before = before.hexdigest()
-        before.update(data[start:end])
-        return Appended(
-            self.target.path, span, start < end, start, end, digest_before, before.hexdigest()
-        )
+        return append_result(self.target.path, data, span, start, end)
 
-    def _too_large(self) -> NoteNotWritable:
-        return NoteNotWritable(
-            self.target.path, f"it would be {TOO_LARGE}", "move some of it to another note"
+
+# -- the same for every store of notes -----------------------------------------------------------
+
+
+def find_entry(data: bytes, block: Block, to: date | Section) -> Span | None:
+    """The lines of an entry that is there already; in a section only below its heading.
+
+    Coffee under Likes is another fact than coffee under Dislikes.
+    """
+    if not isinstance(to, Section):
+        return block.find(data)
+    text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    return block.find(data, lambda line: to.is_at_end_of(headings_above(text, line)))
+
+
+def plan_addition(path: str, data: bytes, block: Block, to: date | Section) -> Addition:
+    """The bytes to add at the end of `data`. Raises `NoteNotWritable`."""
+    if is_utf16(data):
+        raise NoteNotWritable(path, "it is UTF-16", "save it as UTF-8 first")
+    if isinstance(to, Section):
+        addition = add_to_section(data, block.lines, to)
+    else:
+        addition = add_lines(data, block.lines)
+    if addition is None:
+        raise NoteNotWritable(
+            path,
+            "a code fence or comment that is open at its end would swallow the heading",
+            "close it first",
         )
+    if len(data) + len(addition.lead) + len(addition.body) > MAX_NOTE_BYTES:
+        raise _too_large(path)
+    return addition
+
+
+def append_result(path: str, data: bytes, span: Span, start: int, end: int) -> Appended:
+    """The result of an append that added `data[start:end]`; nothing where the two are equal."""
+    digest = hashlib.sha256(data[:start])
+    digest_before = digest.hexdigest()
+    digest.update(data[start:end])
+    return Appended(
+        path,
+        span,
+        start < end,
+        start,
+        end,
+        hashlib.sha256(data[start:end]).hexdigest(),
+        digest_before,
+        digest.hexdigest(),
+    )
+
+
+def _too_large(path: str) -> NoteNotWritable:
+    return NoteNotWritable(path, f"it would be {TOO_LARGE}", "move some of it to another note")
 
 
 def _take_back(fd: int, start: int, ours: bytes) -> bool:

@@ -59,9 +59,26 @@ def read_note(disk: Directory, names: tuple[str, ...], path: str) -> Note:
     except OSError as error:
         why = TOO_LARGE if error.errno == errno.EFBIG else describe_os_error(error)
         raise NoteUnreadable(path, why) from error
+    return note_of(path, data, stat)
+
+
+def note_of(path: str, data: bytes, stat: NoteStat) -> Note:
+    """The note with these bytes, its text cleaned; the same for every store."""
     text, repairs = clean(data)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Note(path, text, digest, stat, repairs)
+
+
+def read_raw(disk: Directory, names: tuple[str, ...], path: str) -> bytes | None:
+    """The bytes of a note; None if it is not there. Raises `NoteUnreadable`."""
+    try:
+        return _read_bytes(disk, names)[0]
+    except FileNotFoundError:
+        return None
+    except NotPlain as refusal:
+        raise NoteUnreadable(path, refusal.why) from None
+    except OSError as error:
+        raise NoteUnreadable(path, describe_os_error(error)) from error
 
 
 def _read_bytes(disk: Directory, names: tuple[str, ...]) -> tuple[bytes, NoteStat]:

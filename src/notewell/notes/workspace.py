@@ -1,4 +1,7 @@
-"""An agent's workspace: what notes it has, what they say, and one entry more."""
+"""START HERE: a folder of Markdown notes, the first implementation of `NoteStore`.
+
+Modules are imported where they are used: a search scans and reads, and loads nothing that writes.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,22 @@ from notewell.files import NotPlain, describe_os_error, disk
 from notewell.notes.scope import scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from notewell.files import Directory
-    from notewell.notes.append import Appended
     from notewell.notes.entry import Entry
+    from notewell.notes.ports import Appended
     from notewell.notes.scope import ExtraPath, Scope
     from notewell.notes.section import Section
     from notewell.types import Note, Scan
 
 APPEND_WAIT_S = 10.0
-"""An append takes milliseconds: whoever holds the lock for this long is stuck, or stopped."""
+"""An append takes milliseconds: a process that holds the lock for this long is stuck."""
 
 
 class Workspace:
-    """Holds no descriptor between calls, so there is nothing to close."""
+    """See `NoteStore`. It holds no descriptor between calls, so there is nothing to close."""
 
     def __init__(self, scope: Scope, folders: Directory) -> None:
         self._scope = scope
@@ -53,12 +56,14 @@ class Workspace:
         return self._scope.root
 
     @property
-    def places(self) -> tuple[Path, ...]:
+    def location(self) -> str:
+        return str(self.root)
+
+    def local_paths(self) -> tuple[Path, ...]:
         """Every file and folder where notes may be, whether it is there or not."""
         return tuple(Path(*place.parts) for place in self._scope.places)
 
     def scan(self) -> Scan:
-        """Which notes are there now. A workspace that is gone is an error, never an empty scan."""
         from notewell.notes.find import find_notes
 
         root = self._open_root()
@@ -68,11 +73,6 @@ class Workspace:
             root.close()
 
     def read(self, path: str) -> Note:
-        """One note, by its key; no scan is needed before.
-
-        Raises `NotANote` for what is not of this memory, and `NoteUnreadable` for a note
-        that is not there, too large, or not ours to read.
-        """
         from notewell.notes.note_file import read_note
 
         names = self._scope.locate(path)
@@ -80,19 +80,36 @@ class Workspace:
             raise NotANote(path)
         return read_note(self._disk, names, path)
 
+    def read_bytes(self, path: str) -> bytes | None:
+        """Links are refused; unlike `read` it does not ask whether the path is part of the scope:
+        the history also knows notes that the settings no longer include."""
+        from notewell.notes.note_file import read_raw
+
+        return read_raw(self._disk, (str(self.root), *path.split("/")), path)
+
     def append(
         self, entry: Entry, to: date | Section, *, wait_s: float = APPEND_WAIT_S
     ) -> Appended:
-        """One entry more in the note of a day, or under a heading of MEMORY.md; on disk when done.
-
-        The day is the user's (see `user_day`). Nothing that is there is changed, and an entry
-        that is there already is not doubled. Raises `BadEntry` for what cannot be an entry,
-        `NoteBusy` when others hold the note longer than `wait_s`, and `NoteNotWritable`.
-        """
         from notewell.notes.append import append_entry
 
         self._open_root().close()
         return append_entry(self._disk, self.root, entry, to, wait_s=wait_s)
+
+    def create(self, stem: str, data: bytes) -> str:
+        from notewell.notes.rewrite import create_note
+
+        return create_note(self.root, stem, data)
+
+    def rewrite(
+        self,
+        path: str,
+        change: Callable[[bytes], bytes | None],
+        *,
+        wait_s: float = APPEND_WAIT_S,
+    ) -> None:
+        from notewell.notes.rewrite import rewrite_note
+
+        rewrite_note(self.root, path, change, wait_s=wait_s)
 
     def _open_root(self) -> Directory:
         try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from notewell.index import IndexedNote, IndexStore
-    from notewell.notes import Workspace
+    from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
     from notewell.sync.source import TextSource
@@ -48,7 +48,7 @@ not to be done for every search of a busy process."""
 class Indexer:
     """The index of one memory and what it is kept from."""
 
-    notes: Workspace
+    notes: NoteStore
     transcripts: tuple[Transcripts, DeltaLimits] | None
     """And how much must be new in one; None: transcripts are not searched."""
     redact_notes: Callable[[str], str] | None

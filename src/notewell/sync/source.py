@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from notewell.notes import Workspace
+    from notewell.notes import NoteStore
     from notewell.sessions import DeltaLimits, Transcripts
     from notewell.types import Note, NoteStat, Scan
 
@@ -28,7 +28,7 @@ BEING_WRITTEN_NS = 1_000_000_000
 
 
 def notes_source(
-    notes: Workspace, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
+    notes: NoteStore, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
 ) -> TextSource:
     """A note that was emptied a moment ago is being saved: unless everything is wanted, it stays
     as it was known."""

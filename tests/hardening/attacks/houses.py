@@ -13,7 +13,6 @@ from pathlib import Path
 from tests.hardening.attacks.swapping import Kind, Swapping
 
 from notewell import Memory, NotesSettings, SessionSettings, open_memory
-from notewell.capture.new_note import write_new
 from notewell.config import Settings
 from notewell.errors import NotANote, NotewellError
 from notewell.memory import index_dir
@@ -134,7 +133,7 @@ def _new_own(house: House, number: int) -> str:
 
 def _capture(house: House, number: int) -> str:
     place = house.memory.place()
-    return write_new(place, f"2026-11-15-{number}", "said\n")
+    return place.create(f"2026-11-15-{number}", "said\n")
 
 
 def _get_extra(house: House, number: int) -> str:

@@ -35,9 +35,10 @@ from notewell.capture import (
     flush,
     writes,
 )
-from notewell.capture.undo import undo
+from notewell.capture.undo import undo_write
 from notewell.cli import main
 from notewell.errors import NotewellError
+from notewell.notes import Workspace
 from notewell.testing import HashEmbedder
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -121,7 +122,11 @@ class Story:
 
     def undo(self) -> dict[str, Any]:
         newest = [one for one in writes(self.capture) if not one.undone][-1]
-        return {"undone": undo(self.workspace, self.capture, newest.id, now=NOW).id}
+        return {
+            "undone": undo_write(
+                Workspace.open(self.workspace), self.capture, newest.id, now=NOW
+            ).id
+        }
 
     def hook(self) -> dict[str, Any]:
         """The end of a session, twice, as hosts are wont to call."""

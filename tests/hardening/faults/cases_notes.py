@@ -18,7 +18,7 @@ from notewell.capture import (
     FlushFacts,
     FlushSettings,
     Message,
-    Place,
+    NoteWriter,
     Reply,
     ToolCall,
     capture_dir,
@@ -26,7 +26,7 @@ from notewell.capture import (
     save_new_messages,
     writes,
 )
-from notewell.capture.undo import undo
+from notewell.capture.undo import undo_write
 from notewell.errors import BadRequest, EditRefused
 from notewell.files import read_json
 from notewell.memory import Memory
@@ -49,9 +49,11 @@ def write_notes(scene: Scene) -> None:
     scene.write("memory/other.md", "nobody writes to this one\n")
 
 
-def place_of(scene: Scene) -> Place:
+def place_of(scene: Scene) -> NoteWriter:
     folder = capture_dir(scene.state, "main", scene.workspace)
-    return Place(Workspace.open(scene.workspace), folder, Redactor(load_mask_key(scene.state)))
+    return NoteWriter(
+        Workspace.open(scene.workspace), folder, Redactor(load_mask_key(scene.state))
+    )
 
 
 def history(scene: Scene) -> list[list[Any]]:
@@ -201,7 +203,7 @@ class UndoCase:
         id_ = writes(folder)[0].id
         arm()
         try:
-            undo(scene.workspace, folder, id_, now=scene.now)
+            undo_write(Workspace.open(scene.workspace), folder, id_, now=scene.now)
         except BadRequest as refused:
             if "undone already" not in str(refused):
                 raise

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from notewell.capture import Place, writes
-from notewell.capture.undo import undo
+from notewell.capture import NoteWriter, writes
+from notewell.capture.undo import undo_write
 from notewell.errors import EditRefused, StateNotWritable
 from notewell.files import append_json_line, read_json, read_json_lines, writable_dir, write_json
 from notewell.index.sqlite import IndexFolder
@@ -62,11 +62,12 @@ def test_what_a_kill_left_of_a_state_file_goes_with_the_next_write(tmp_path: Pat
 def test_what_a_kill_left_of_an_undo_goes_with_the_next_one(tmp_path: Path) -> None:
     root = tmp_path / "workspace"
     (root / "memory").mkdir(parents=True)
-    place = Place(Workspace.open(root), tmp_path / "state", str)
+    place = NoteWriter(Workspace.open(root), tmp_path / "state", str)
     place.append(Entry("one", "test"), DAY, now=NOW)
     place.append(Entry("two", "test"), DAY, now=NOW)
-    (root / "memory" / ".2026-11-15.md.notewell-undo").write_text("half", encoding="utf-8")
-    undo(root, place.folder, writes(place.folder)[0].id, now=NOW)
+    left = f".edit-{hashlib.sha256(b'2026-11-15.md').hexdigest()[:16]}.tmp"
+    (root / "memory" / left).write_text("half", encoding="utf-8")
+    undo_write(place.notes, place.folder, writes(place.folder)[0].id, now=NOW)
     assert names(root / "memory") == ["2026-11-15.md"]
 
 

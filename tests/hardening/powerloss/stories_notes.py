@@ -24,8 +24,9 @@ from notewell.capture import (
     save_new_messages,
     writes,
 )
-from notewell.capture.undo import undo
+from notewell.capture.undo import undo_write
 from notewell.errors import NotewellError
+from notewell.notes import Workspace
 
 DAY = "memory/2026-11-15.md"
 USER_TEXT = "# Memory\n\nThe user wrote this, without a line break at the end."
@@ -284,7 +285,7 @@ class Undo:
 
     def act(self, root: Path, told: Told) -> None:
         folder = capture_dir(root / "state", "main", root / "ws")
-        undo(root / "ws", folder, writes(folder)[1].id, now=NOW)
+        undo_write(Workspace.open(root / "ws"), folder, writes(folder)[1].id, now=NOW)
         told("undone")
 
     def learn(self, root: Path, reset: Callable[[], None]) -> None:

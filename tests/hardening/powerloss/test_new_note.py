@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell.capture import Place
-from notewell.capture.new_note import write_new
+from notewell.capture import NoteWriter
 from notewell.notes import Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -26,10 +25,10 @@ def test_a_note_takes_the_next_number_and_leaves_nothing_beside_it(
     if not has_links:
         monkeypatch.setattr(os, "link", refused)  # as FAT says it
     (tmp_path / "ws").mkdir()
-    place = Place(Workspace.open(tmp_path / "ws"), tmp_path / "state", lambda text: text)
+    place = NoteWriter(Workspace.open(tmp_path / "ws"), tmp_path / "state", lambda text: text)
 
     for text in ("first", "second"):
-        write_new(place, "2026-11-15-talk", text)
+        place.create("2026-11-15-talk", text)
 
     assert {
         path.name: path.read_text(encoding="utf-8")

@@ -1,0 +1,108 @@
+"""What a place that keeps notes does. `Workspace`, a folder of Markdown files, is the first one.
+
+Every package above takes a `NoteStore`; none of them knows that a note is a file. A store that
+keeps the notes of many agents in a database implements this protocol for one agent:
+
+    scan         one consistent look at what is there
+    read         SELECT by path
+    append       one transaction: look for the entry, add it at the end
+    create       INSERT under the first name that is free
+    rewrite      SELECT … FOR UPDATE, decide, UPDATE or DELETE
+
+`tests/contracts/test_note_store.py` runs one suite on every implementation. The text rules (how
+an entry looks, when it is there already) are functions of this package, the same for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from notewell.notes.entry import Entry
+    from notewell.notes.section import Section
+    from notewell.types import Note, Scan, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where an entry is now, and what is needed to take it out again."""
+
+    path: str
+    span: Span
+    """The lines of the entry itself."""
+    added: bool
+    """False if it was there before, or an editor saved it while we wrote."""
+    start_byte: int
+    end_byte: int
+    """The range that was added, without `end_byte`: the entry with the line breaks and headings
+    it needed. Empty if nothing was added."""
+    digest: str
+    """sha256 of the added bytes: finds them again after the user has edited above them."""
+    digest_before: str
+    digest_after: str
+    """sha256 of the note up to `start_byte`, and up to `end_byte`."""
+
+
+class NoteStore(Protocol):
+    """The notes of one memory. A path is a note's key: `memory/2026-11-15.md`."""
+
+    @property
+    def location(self) -> str:
+        """Where the notes are, as the user knows it: the path of a workspace, for example."""
+        ...
+
+    def local_paths(self) -> Sequence[Path]:
+        """Files and folders a watcher observes; empty for notes that are not on this disk."""
+        ...
+
+    def scan(self) -> Scan:
+        """Which notes there are now. An unreachable store is an error, never an empty scan.
+
+        A `NoteStat` that is equal to an earlier one means equal content; a sync relies on that.
+        """
+        ...
+
+    def read(self, path: str) -> Note:
+        """The clean text of a note; no scan is needed before.
+
+        Raises `NotANote` for a path that is not part of this memory, otherwise `NoteUnreadable`.
+        """
+        ...
+
+    def read_bytes(self, path: str) -> bytes | None:
+        """A note exactly as it is kept; None if it is not there. Raises `NoteUnreadable`."""
+        ...
+
+    def append(self, entry: Entry, to: date | Section, *, wait_s: float = ...) -> Appended:
+        """Add one entry to the note of a day, or under a heading of MEMORY.md; durable on return.
+
+        The day is the user's (see `user_day`). Existing text is never changed, and an entry that
+        is there already is not added again. Raises `BadEntry`, `NoteBusy` and `NoteNotWritable`.
+        """
+        ...
+
+    def create(self, stem: str, data: bytes) -> str:
+        """Make `memory/<stem>.md`, or `<stem>-2.md` and so on; durable on return.
+
+        An existing note is never touched. Returns the path. Raises `NoteNotWritable`.
+        """
+        ...
+
+    def rewrite(
+        self,
+        path: str,
+        change: Callable[[bytes], bytes | None],
+        *,
+        wait_s: float = ...,
+    ) -> None:
+        """Replace a note by what `change` makes of it, or remove it where that is None.
+
+        For an undo, which takes back bytes of our own. Fails if another program changes the note
+        meanwhile. What `change` raises is passed on. Raises `NoteBusy` and `NoteNotWritable`.
+        """
+        ...

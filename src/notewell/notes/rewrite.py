@@ -1,0 +1,97 @@
+"""Notes made and rewritten as a whole: a session note that is new, and an undo.
+
+    create     memory/2026-11-15-router.md, memory/2026-11-15-router-2.md, …   the first free name
+    rewrite    lock ── read ── change ── temporary file, fsync ── still the same file? ── rename
+
+An append (see `append`) is all that our own writes do to an existing note; `rewrite` only takes
+such bytes back. Renaming gives the note a new inode, which tells an appender that waits for the
+lock to open the note again.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from notewell.errors import NoteNotWritable
+from notewell.files import NotPlain, WritableDir, descend, describe_os_error, identity
+from notewell.notes.note_file import locked_note, read_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+FOLDER = "memory"
+MAX_NUMBER = 999
+"""More sessions of one name on one day than anybody has."""
+
+
+def numbered_paths(stem: str) -> Iterator[str]:
+    """The names `create` tries, in this order. None is skipped, so after the first that is
+    missing there is none."""
+    yield f"{FOLDER}/{stem}.md"
+    for number in range(2, MAX_NUMBER + 2):
+        yield f"{FOLDER}/{stem}-{number}.md"
+
+
+def create_note(root: Path, stem: str, data: bytes) -> str:
+    with (
+        _not_writable(f"{FOLDER}/{stem}.md", "mend that; it is saved next time"),
+        descend(WritableDir(None), (str(root),)) as workspace,
+    ):
+        workspace.make_folder(FOLDER)
+        # Before the note: a durable file in a folder without a durable name would be lost.
+        workspace.sync()
+        with closing(workspace.folder(FOLDER)) as folder:
+            return _create_numbered(folder, stem, data)
+
+
+def _create_numbered(folder: WritableDir, stem: str, data: bytes) -> str:
+    for path in numbered_paths(stem):
+        with suppress(FileExistsError):
+            os.close(folder.new_file(path.removeprefix(f"{FOLDER}/"), data))
+            folder.sync()
+            return path
+    raise FileExistsError(f"{stem}.md and {MAX_NUMBER} more are there")
+
+
+def rewrite_note(
+    root: Path, path: str, change: Callable[[bytes], bytes | None], *, wait_s: float
+) -> None:
+    *folders, name = path.split("/")
+    with (
+        _not_writable(path, "mend that first"),
+        descend(WritableDir(None), (str(root), *folders)) as folder,
+    ):
+        fd = folder.file_to_change(name)
+        with locked_note(fd, path, wait_s=wait_s):
+            before = os.fstat(fd)
+            data = change(read_all(fd, before.st_size))
+            if data is None:
+                _require_unchanged(folder, name, path, before)
+                folder.remove_file(name)
+            else:
+                temporary = folder.temporary_file(name, data, like=before)
+                with folder.removed_on_failure(temporary):
+                    _require_unchanged(folder, name, path, before)
+                    folder.rename(temporary, folder, name)
+            folder.sync()
+
+
+def _require_unchanged(folder: WritableDir, name: str, path: str, before: os.stat_result) -> None:
+    """An editor does not take our lock, so this is checked as late as possible."""
+    now = folder.stat(name)
+    is_same = identity(now) == identity(before)
+    if not is_same or (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        raise NoteNotWritable(path, "another program changed the note meanwhile", "try again")
+
+
+@contextmanager
+def _not_writable(path: str, action: str) -> Iterator[None]:
+    try:
+        yield
+    except NotPlain as refusal:
+        raise NoteNotWritable(path, refusal.why, "put a plain file or folder there") from None
+    except OSError as error:
+        raise NoteNotWritable(path, describe_os_error(error), action) from error
