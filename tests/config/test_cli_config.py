@@ -78,7 +78,7 @@ def test_show_as_json_can_be_one_agent(run: Any) -> None:
 
 
 def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
-    assert run("check") == (0, "nothing to complain about\n")
+    assert run("check") == (0, "no problems found\n")
     bad = tmp_path / "notewell.json"
     bad.write_text(
         '{"agent": {},\n"memory": {"backend": "qmd",\n"citations": 5}}', encoding="utf-8"
@@ -88,7 +88,7 @@ def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     assert out.split("\n")[:-1] == [
         f"error: {bad}:1: agent: no such setting; did you mean 'agents'?",
         f"refused: {bad}:2: memory.backend: not taken from a workspace's file, which may come "
-        "with a stranger's folder: put it into your own (the engine that answers)",
+        "with a stranger's folder: put it into your own file (the engine that answers)",
         f"error: {bad}:3: memory.citations: expected 'auto' or 'on' or 'off', not 5",
     ]
     assert run("check")[0] == 2

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from notewell.config.layers import read_layer
 from notewell.config.resolve import (
     AgentConfig,
-    Asked,
+    ConfigScope,
     Configuration,
     check_file,
     read_configuration,
+    read_layer,
 )
 
 AGENTS = """
@@ -226,7 +226,7 @@ def loaded(tmp_path: Path, text: str, suffix: str = ".json5") -> Configuration:
     path = tmp_path / f"config{suffix}"
     path.write_text(text, encoding="utf-8")
     env = {"HOME": str(tmp_path)}
-    return read_configuration(Asked(), env, read_layer(path, "user", env))
+    return read_configuration(ConfigScope(), env, read_layer(path, "user", env))
 
 
 def main_of(configuration: Configuration) -> AgentConfig:

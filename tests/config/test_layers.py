@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from notewell.config.paths import user_config_dir
-from notewell.config.resolve import Asked, Configuration, load_configuration, read_configuration
+from notewell.config.resolve import (
+    ConfigScope,
+    Configuration,
+    load_configuration,
+    read_configuration,
+)
+from notewell.config.settings import user_config_dir
 from notewell.errors import BadSetting
 
 
@@ -34,7 +39,7 @@ class Home:
         return load_configuration(self.workspace, agent, self.env)
 
     def read(self) -> Configuration:
-        return read_configuration(Asked(self.workspace), self.env)
+        return read_configuration(ConfigScope(self.workspace), self.env)
 
 
 def written(path: Path, told: object) -> Path:
@@ -121,7 +126,7 @@ def test_one_weight_is_enough_and_two_are_brought_to_a_sum_of_one(home: Home) ->
 def test_a_memory_can_be_off_and_says_why(home: Home) -> None:
     file = home.user({"agents": {"list": [{"id": "a", "memorySearch": {"enabled": False}},
                                           {"id": "b"}]}})  # fmt: skip
-    agents = read_configuration(Asked(), home.env).agents
+    agents = read_configuration(ConfigScope(), home.env).agents
     assert agents["a"].off_because == f"memorySearch.enabled is false ({file}:7)"
     assert agents["b"].enabled
     home.user({"plugins": {"slots": {"memory": "none"}}})
@@ -140,7 +145,7 @@ def test_only_the_default_agent_takes_the_shared_folder(home: Home) -> None:
     home.user(
         {"agents": {"defaults": {"workspace": "~/notes"}, "list": [{"id": "a"}, {"id": "b"}]}}
     )
-    agents = read_configuration(Asked(), home.env).agents
+    agents = read_configuration(ConfigScope(), home.env).agents
     assert agents["a"].workspace == Path(home.env["HOME"]) / "notes"
     assert agents["b"].workspace is None
 
@@ -148,7 +153,7 @@ def test_only_the_default_agent_takes_the_shared_folder(home: Home) -> None:
 def test_a_folder_speaks_for_the_agents_that_live_in_it_and_no_others(home: Home) -> None:
     home.user({"agents": {"list": [{"id": "a", "workspace": str(home.workspace)}, {"id": "b"}]}})
     home.folder(defaults(model="ours"))
-    agents = read_configuration(Asked(), home.env).agents
+    agents = read_configuration(ConfigScope(), home.env).agents
     assert agents["a"].values["memorySearch.model"] == "ours"
     assert agents["b"].values["memorySearch.model"] is None
 
@@ -156,24 +161,24 @@ def test_a_folder_speaks_for_the_agents_that_live_in_it_and_no_others(home: Home
 def test_each_agent_has_an_index_of_its_own(home: Home) -> None:
     agents = [{"id": "a"}, {"id": "b"}]
     home.user({"agents": {"list": agents, **defaults(store={"path": "~/{agentId}.db"})["agents"]}})  # type: ignore[dict-item]
-    found = read_configuration(Asked(), home.env)
+    found = read_configuration(ConfigScope(), home.env)
     assert found.agents["b"].values["memorySearch.store.path"] == str(
         Path(home.env["HOME"]) / "b.db"
     )
     home.user({"agents": {"list": agents, **defaults(store={"path": "~/one.db"})["agents"]}})  # type: ignore[dict-item]
-    (error,) = read_configuration(Asked(), home.env).findings
+    (error,) = read_configuration(ConfigScope(), home.env).findings
     assert "'a' and 'b' would share the index" in error.message
 
 
 def test_two_files_of_a_kind_are_an_error_that_names_both(home: Home) -> None:
     home.folder({})
     (home.workspace / "notewell.yaml").write_text("", encoding="utf-8")
-    with pytest.raises(BadSetting, match=r"notewell\.json and notewell\.yaml are both there"):
+    with pytest.raises(BadSetting, match=r"both notewell\.json and notewell\.yaml exist"):
         home.load()
     (home.workspace / "notewell.yaml").unlink()
     home.user({})
     (home.config / "config.yml").write_text("", encoding="utf-8")
-    with pytest.raises(BadSetting, match=r"config\.json and config\.yml are both there"):
+    with pytest.raises(BadSetting, match=r"both config\.json and config\.yml exist"):
         home.load()
 
 
@@ -265,7 +270,7 @@ def test_plain_json_needs_no_yaml(home: Home) -> None:
         "from notewell.config.resolve import load_configuration; "
         f"c = load_configuration(Path({str(home.workspace)!r})); "
         "assert c.agents['main'].values['memorySearch.model'] == 'b'; "
-        "print(*(m for m in ('yaml', 'numpy', 'notewell.config.schema', 'argparse', 'difflib') "
+        "print(*(m for m in ('yaml', 'numpy', 'argparse', 'difflib') "
         "if m in sys.modules))"
     )
     source = Path(__file__).parents[2] / "src"

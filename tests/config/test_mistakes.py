@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.config.positions import Document, Located
+from notewell.config.document import Document, Located
 from notewell.config.resolve import check_file, load_configuration
-from notewell.config.validate import walk
+from notewell.config.validate import check_document
 from notewell.errors import BadSetting
 
 TEN_YAML = """\
@@ -38,7 +38,7 @@ memory:
 """
 TEN = [
     "3: agents.defaults.workspce: no such setting; did you mean 'agents.defaults.workspace'?",
-    "5: memorySearch.provider: 'opanai' is no provider; did you mean 'openai'?",
+    "5: memorySearch.provider: 'opanai' is not a provider; did you mean 'openai'?",
     "6: agents.defaults.memorySearch.maxResults: no such setting; "
     "did you mean 'agents.defaults.memorySearch.query.maxResults'?",
     "8: agents.defaults.memorySearch.query.minScore: expected a number from 0 to 1, not 'high'",
@@ -47,7 +47,7 @@ TEN = [
     "10: agents.defaults.memorySearch.chunking: expected an object { … }, not 400",
     "12: agents.defaults.memorySearch.remote.baseUrl: "
     "expected an http or https address, not 'api.example.com'",
-    "16: agents.list[1].id: the id 'work' is taken by the entry in line 14",
+    "16: agents.list[1].id: the entry in line 14 has the id 'work' already",
     "18: bindings[0]: there is no agent 'nobody': agents are work",
     "20: memory.citations: expected 'auto' or 'on' or 'off', not 'sometimes'",
 ]
@@ -122,8 +122,8 @@ def search(**told: object) -> dict[str, object]:
         ({"agents": {"list": {}}}, "error: agents.list: expected a list [ … ], not {}"),
         ({"agents": {"list": [{"workspace": "~"}]}}, "error: agents.list[0].id: an agent needs "
          "an id"),
-        ({"agents": {"list": [{"id": "**"}]}}, "error: agents.list[0].id: '**' is no id of an "
-         "agent"),
+        ({"agents": {"list": [{"id": "**"}]}}, "error: agents.list[0].id: '**' is not a valid "
+         "agent id"),
         ({"agents": {"list": [{"id": "a", "default": True}, {"id": "b", "default": True}]}},
          "error: agents.list: 'b' and 'a' are both the default: only one can be"),
         (search(enabled="yes"), "error: agents.defaults.memorySearch.enabled: expected true or "
@@ -145,7 +145,7 @@ def search(**told: object) -> dict[str, object]:
         (search(remote={"apiKey": "${NO_SUCH_NAME}"}), "error: agents.defaults.memorySearch."
          "remote.apiKey: the environment has no NO_SUCH_NAME: set it, or write the value here"),
         (search(remote={"headers": {"a b": "x"}}), "error: agents.defaults.memorySearch.remote."
-         "headers: 'a b' is no name for a header"),
+         "headers: 'a b' is not a valid header name"),
         (search(remote={"headers": {"X": "a\nb"}}), "error: agents.defaults.memorySearch.remote."
          "headers: expected a text on one line for 'X'"),
         (search(query={"hybrid": {"vectorWeight": 0, "textWeight": 0}}), "error: memorySearch."
@@ -176,7 +176,7 @@ def test_a_mistake_is_told_in_full(tmp_path: Path, told: object, message: str) -
         (search(sources=[]), "note: agents.defaults.memorySearch.sources: an empty list is taken "
          "as [memory]"),
         (search(remote={"baseUrl": "http://gpu.example.com"}), "note: agents.defaults."
-         "memorySearch.remote.baseUrl: without https others can read along"),
+         "memorySearch.remote.baseUrl: without https others can read it"),
     ],
 )  # fmt: skip
 def test_a_value_that_is_not_taken_as_it_stands_is_noted(
@@ -206,5 +206,5 @@ def located(value: object) -> Located:
 @given(st.dictionaries(NAMES, TREES, max_size=4))
 def test_no_tree_breaks_the_walk(told: dict[str, object]) -> None:
     for owner in ("user", "workspace", "openclaw"):
-        walked = walk(Document("f", located(told)), owner, {})
+        walked = check_document(Document("f", located(told)), owner, {})
         assert all(finding.message for finding in walked.findings)

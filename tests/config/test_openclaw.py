@@ -116,7 +116,7 @@ def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert not found.agents["ops"].settings.enabled
     assert [binding.agent for binding in found.configuration.bindings] == ["work"]
     assert left["bindings[1].match.roles"] == "not about memory"
-    assert left["bindings[1]"] == "not used: a part of what it asks for is not understood"
+    assert left["bindings[1]"] == "not used: one of its conditions was not understood"
     assert not told(found, "error")
 
 
@@ -170,7 +170,7 @@ def test_without_a_file_there_is_main_in_its_usual_place(state: Path) -> None:
     assert found.config_file is None
     main = found.agents["main"]
     assert main.settings.workspace == state / "workspace"
-    assert main.settings.origins["workspace"] == "OpenClaw's usual place"
+    assert main.settings.origins["workspace"] == "OpenClaw's default"
 
 
 def test_the_environment_and_older_names_say_where_it_is(tmp_path: Path) -> None:

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts.docs.settings_page import settings_page
 
-from notewell.config.key import Key
-from notewell.config.page import settings_page
-from notewell.config.registry import agent_keys, all_keys, tree
+from notewell.config.checks import Key
+from notewell.config.registry import DIALECT, agent_keys, all_keys, json_schema, tree
 from notewell.config.resolve import load_configuration
-from notewell.config.schema import DIALECT, json_schema
 from notewell.config.settings import settings_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 
 def test_the_page_of_settings_is_not_stale() -> None:
-    # `python -m notewell.config.page > docs/reference/settings.md` writes it.
+    # `python -m scripts.docs.settings_page > docs/reference/settings.md` writes it.
     assert PAGE.read_text(encoding="utf-8") == settings_page()
 
 

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from notewell import open_memory
 from notewell.cli import main
-from notewell.config import Asked, load_settings, read_configuration
+from notewell.config import ConfigScope, load_settings, read_configuration
 from notewell.entries import EntryStore, LanceSettings
 from notewell.mcp_server import create_server
 from notewell.testing import HashEmbedder
@@ -121,7 +121,7 @@ def test_a_workspace_that_came_from_a_stranger_opens_no_entries(
     written(workspace / "notewell.json", LANCE)
     env = {"HOME": str(tmp_path)}
     assert load_settings(workspace, "main", env).entries is None
-    (finding,) = read_configuration(Asked(workspace), env).findings
+    (finding,) = read_configuration(ConfigScope(workspace), env).findings
     assert finding.kind == "refused"
 
 

@@ -1,4 +1,4 @@
-"""`notewell config`: what holds and who said so, what is wrong, and what editors need."""
+"""`notewell config`: the values in force and who set them, problems, and a schema for editors."""
 
 from __future__ import annotations
 
@@ -12,27 +12,39 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from notewell.config import AgentConfig, Configuration, Finding, Kind, OpenClaw, Owner
+    from notewell.config import (
+        AgentConfig,
+        ConfigFinding,
+        Configuration,
+        FindingKind,
+        OpenClaw,
+        Owner,
+    )
     from notewell.core import Binding
 
-WRONG = 2
+EXIT_PROBLEMS = 2
 _FATAL = ("error", "refused")
+"""Kinds of findings that make `check` fail; notes do not."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         choices=("show", "check", "schema", "openclaw"),
-        help="what holds · every problem · a JSON Schema · what an OpenClaw would bring",
+        help="values in force · problems · a JSON Schema · what an OpenClaw would set",
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="with check and openclaw: this")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="with check and openclaw: the file to read"
+    )
     parser.add_argument(
         "--as",
         dest="owner",
         choices=("user", "workspace", "openclaw"),
-        help="whose file FILE is (default: by its name)",
+        help="the owner of FILE (default: by its name)",
     )
-    parser.add_argument("--origin", action="store_true", help="say who said each value")
+    parser.add_argument(
+        "--origin", action="store_true", help="show the file and line of each value"
+    )
     parser.add_argument("-w", "--workspace", default=".", metavar="DIR", help="(default: here)")
     parser.add_argument("--agent", metavar="ID", help="only this agent")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -62,25 +74,27 @@ def _schema() -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     findings = _findings(arguments)
-    wrong = [finding for finding in findings if finding.kind in _FATAL]
+    problems = [finding for finding in findings if finding.kind in _FATAL]
     if arguments.json:
-        print_json({"ok": not wrong, "findings": [_finding_json(one) for one in findings]})
-        return WRONG if wrong else 0
+        print_json(
+            {"ok": not problems, "findings": [_finding_json(finding) for finding in findings]}
+        )
+        return EXIT_PROBLEMS if problems else 0
     for finding in findings:
         say(f"{finding.kind}: {finding}")
     if not findings:
-        say("nothing to complain about")
-    elif wrong:
-        tell(counted(len(wrong), "problem"))
-    return WRONG if wrong else 0
+        say("no problems found")
+    elif problems:
+        tell(counted(len(problems), "problem"))
+    return EXIT_PROBLEMS if problems else 0
 
 
-def _findings(arguments: argparse.Namespace) -> tuple[Finding, ...]:
-    from notewell.config import Asked, check_file, read_configuration
+def _findings(arguments: argparse.Namespace) -> tuple[ConfigFinding, ...]:
+    from notewell.config import ConfigScope, check_file, read_configuration
 
     if arguments.file is None:
         workspace = Path(arguments.workspace)
-        return read_configuration(Asked(workspace, arguments.agent), os.environ).findings
+        return read_configuration(ConfigScope(workspace, arguments.agent), os.environ).findings
     path = Path(arguments.file)
     owner: Owner = arguments.owner or _owner(path)
     if owner == "openclaw":
@@ -91,12 +105,13 @@ def _findings(arguments: argparse.Namespace) -> tuple[Finding, ...]:
 
 
 def _owner(path: Path) -> Owner:
+    """Whose file this is, by its name."""
     if path.stem == "notewell":
         return "workspace"
     return "openclaw" if path.stem in ("openclaw", "clawdbot", "moltbot") else "user"
 
 
-def _finding_json(finding: Finding) -> dict[str, Any]:
+def _finding_json(finding: ConfigFinding) -> dict[str, Any]:
     return {**finding._asdict(), "line": finding.line or None}
 
 
@@ -133,6 +148,7 @@ def _show_routes(configuration: Configuration, *, origin: bool) -> None:
         for field, value in provider._asdict().items():
             if value is not None:
                 rows.append((f"models.providers.{name}.{field}", masked(value), ""))
+    # `bindings` and their origins are made in one loop, so they have the same order.
     for binding, (key, place) in zip(
         configuration.bindings,
         [pair for pair in configuration.origins.items() if pair[0].startswith("bindings")],
@@ -143,7 +159,7 @@ def _show_routes(configuration: Configuration, *, origin: bool) -> None:
 
 
 def masked(value: Any) -> Any:
-    """A value that may be shown. Imported late: every command's parser looks into this file."""
+    """A copy without secrets. Imported late: the parser of every command loads this module."""
     from notewell.config import masked as shown
 
     return shown(value)
@@ -158,8 +174,8 @@ def _show_rows(rows: Iterable[tuple[str, Any, str]], *, origin: bool) -> None:
 
 
 def _binding_json(binding: Binding) -> dict[str, Any]:
-    told = {name: part for name, part in binding._asdict().items() if part is not None}
-    return {**told, "peer": binding.peer._asdict()} if binding.peer else told
+    parts = {name: part for name, part in binding._asdict().items() if part is not None}
+    return {**parts, "peer": binding.peer._asdict()} if binding.peer else parts
 
 
 def as_json(configuration: Configuration) -> dict[str, Any]:
@@ -192,32 +208,32 @@ def as_json(configuration: Configuration) -> dict[str, Any]:
 def _openclaw(arguments: argparse.Namespace) -> int:
     from notewell.config import from_openclaw
 
-    found = from_openclaw(Path(arguments.file) if arguments.file else None)
+    openclaw = from_openclaw(Path(arguments.file) if arguments.file else None)
     if arguments.json:
-        print_json(_openclaw_json(found))
+        print_json(_openclaw_json(openclaw))
         return 0
-    say(f"OpenClaw in {found.state_dir}, configured by {found.config_file or 'no file'}")
-    for id_, agent in found.agents.items():
+    say(f"OpenClaw in {openclaw.state_dir}, configured by {openclaw.config_file or 'no file'}")
+    for id_, agent in openclaw.agents.items():
         say(f"agent {id_}: notes in {agent.settings.workspace}, sessions in {agent.transcripts}")
-    kinds: Sequence[Kind] = ("taken", "left", "note", "error")
+    kinds: Sequence[FindingKind] = ("taken", "left", "note", "error")
     for kind in kinds:
-        for finding in found.findings:
+        for finding in openclaw.findings:
             if finding.kind == kind:
                 say(f"{kind}: {finding}")
     return 0
 
 
-def _openclaw_json(found: OpenClaw) -> dict[str, Any]:
+def _openclaw_json(openclaw: OpenClaw) -> dict[str, Any]:
     return {
-        "configFile": str(found.config_file) if found.config_file else None,
-        "stateDir": str(found.state_dir),
+        "configFile": str(openclaw.config_file) if openclaw.config_file else None,
+        "stateDir": str(openclaw.state_dir),
         "agents": [
             {
                 "id": id_,
                 "workspace": str(agent.settings.workspace),
                 "transcripts": str(agent.transcripts),
             }
-            for id_, agent in found.agents.items()
+            for id_, agent in openclaw.agents.items()
         ],
-        "findings": [_finding_json(finding) for finding in found.findings],
+        "findings": [_finding_json(finding) for finding in openclaw.findings],
     }

@@ -90,9 +90,9 @@ def _configured(arguments: argparse.Namespace) -> Meant:
     standing = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
     if not has_files(Path(HERE), os.environ) or (arguments.agent is None and standing):
         return Meant(arguments.agent or MAIN, HERE)
-    from notewell.config import Asked, load_configuration, read_configuration
+    from notewell.config import ConfigScope, load_configuration, read_configuration
 
-    every = read_configuration(Asked(), os.environ)
+    every = read_configuration(ConfigScope(), os.environ)
     id_ = arguments.agent or every.default_agent
     if arguments.agent and every.agents.keys() - {MAIN} and id_.lower() not in every.agents:
         known = ", ".join(every.agents)

@@ -1,32 +1,39 @@
-"""Settings: what files may say, who of them wins, and the values that hold without any.
+"""Settings: what files can set, which file wins, and the defaults.
 
 Keys are spelled as in OpenClaw; `docs/reference/settings.md` lists them all:
 
     {"agents": {"defaults": {"memorySearch": {"extraPaths": ["docs"]}}}}
 
-A file becomes a tree with lines (`read_file`) and is held against the table of keys (`table`,
-`walk`); the layers are resolved into one `Configuration` (`resolve`).
+document.py     a file as a tree in which every value has its line; read_json5, read_yaml: parsers
+checks.py       what a key accepts, secrets included; one row of the table
+keys_*.py       the table; registry.py: the table as a tree and as a JSON Schema
+validate.py     a file compared with the table: its settings and its problems
+agents.py       agents, bindings and providers, collected from the files
+resolve.py      which file wins: the `Configuration`
+settings.py     START HERE: `Settings`, the bundle of what each package is handed; paths
+openclaw.py     an existing OpenClaw, read only
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.config.checks import masked
+    from notewell.config.document import ConfigFinding, FindingKind
     from notewell.config.openclaw import OpenClaw, from_openclaw
-    from notewell.config.paths import default_state_dir, has_files
-    from notewell.config.positions import Finding, Kind
+    from notewell.config.registry import json_schema
     from notewell.config.resolve import (
         AgentConfig,
-        Asked,
+        ConfigScope,
         Configuration,
         check_file,
         load_configuration,
         read_configuration,
     )
-    from notewell.config.schema import json_schema
-    from notewell.config.secret import masked
     from notewell.config.settings import (
         WORKSPACE_FILE,
         Settings,
+        default_state_dir,
+        has_files,
         load_settings,
         settings_of,
         write_workspace_file,
@@ -38,15 +45,18 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
+            "checks": "masked",
+            "document": "ConfigFinding FindingKind",
             "openclaw": "OpenClaw from_openclaw",
-            "paths": "default_state_dir has_files",
-            "positions": "Finding Kind",
+            "registry": "json_schema",
             "resolve": (
-                "AgentConfig Asked Configuration check_file load_configuration read_configuration"
+                "AgentConfig ConfigScope Configuration check_file load_configuration "
+                "read_configuration"
             ),
-            "schema": "json_schema",
-            "secret": "masked",
-            "settings": "Settings WORKSPACE_FILE load_settings settings_of write_workspace_file",
+            "settings": (
+                "Settings WORKSPACE_FILE default_state_dir has_files load_settings settings_of "
+                "write_workspace_file"
+            ),
             "validate": "Owner",
         },
     )

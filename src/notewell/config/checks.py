@@ -1,17 +1,22 @@
-"""What a key takes: each check turns a value of a file into ours, or says why it cannot.
+"""One row of the table of settings: a key, and the check that its values must pass.
 
-A number outside its bounds is brought to the nearest one, as OpenClaw does, and a note says so; a
-value of the wrong type is an error. A check also describes itself, to people (`says`) and to
-editors (`schema`), so that the pages and the JSON Schema cannot drift from what is done.
+A check converts a value of a file into ours, or raises `BadValue`. A number outside its bounds is
+replaced by the nearest bound, as OpenClaw does, and a note reports it; a value of the wrong type
+is an error. A check also describes itself, to people (`says`) and to editors (`schema`), so that
+the reference page and the JSON Schema cannot differ from what the code does.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from notewell.config.positions import shown
+from notewell.config.document import shown
+from notewell.core import MASK, Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 JsonSchema = dict[str, Any]
 
@@ -19,10 +24,10 @@ JsonSchema = dict[str, Any]
 class Checked(NamedTuple):
     value: Any
     note: str = ""
-    """What the user should know: the value was understood, but not taken as it stands."""
+    """What the user should know: the value was understood, but changed."""
 
 
-class Wrong(Exception):
+class BadValue(Exception):
     """The value cannot be used; the message says what is expected."""
 
 
@@ -35,8 +40,8 @@ class Check(Protocol):
     def __call__(self, value: object) -> Checked: ...
 
 
-def expected(what: str, value: object) -> Wrong:
-    return Wrong(f"expected {what}, not {shown(value)}")
+def expected(what: str, value: object) -> BadValue:
+    return BadValue(f"expected {what}, not {shown(value)}")
 
 
 class Flag(NamedTuple):
@@ -67,16 +72,17 @@ class Number(NamedTuple):
         return f"{self.high:g}" if self.high < 1e6 else f"{int(self.high)}"
 
     def schema(self) -> JsonSchema:
-        # No minimum and maximum: a value outside is taken as the nearest bound, not refused.
+        # No minimum and maximum: a value outside is replaced by the nearest bound, not refused.
         return {"type": "integer" if self.whole else "number"}
 
     def __call__(self, value: object) -> Checked:
+        # `true` is an int in Python, but not in a configuration file.
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise expected(self.says, value)
         if not math.isfinite(value):
             raise expected(self.says, value)
-        taken = min(self.high, max(self.low, value))
-        result = math.floor(taken) if self.whole else float(taken)
+        bounded = min(self.high, max(self.low, value))
+        result = math.floor(bounded) if self.whole else float(bounded)
         note = "" if result == value else f"{shown(value)} is taken as {result} ({self.says})"
         return Checked(result, note)
 
@@ -92,7 +98,7 @@ class Text(NamedTuple):
         if not isinstance(value, str) or "\0" in value:
             raise expected(self.says, value)
         if not self.blank and not value.strip():
-            raise Wrong(f"expected {self.says}, not an empty one")
+            raise BadValue(f"expected {self.says}, not an empty one")
         return Checked(value if self.blank else value.strip())
 
 
@@ -107,13 +113,13 @@ class Choice(NamedTuple):
         return {"enum": list(self.choices)}
 
     def __call__(self, value: object) -> Checked:
-        # In YAML 1.1, which many tools still write, a bare on or off is a boolean.
+        # Tools that write YAML 1.1 turn a plain on or off into a boolean.
         if isinstance(value, bool) and {"on", "off"} <= set(self.choices):
             value = "on" if value else "off"
-        told = value.strip().lower() if isinstance(value, str) else value
-        if told not in self.choices:
+        choice = value.strip().lower() if isinstance(value, str) else value
+        if choice not in self.choices:
             raise expected(" or ".join(map(repr, self.choices)), value)
-        return Checked(told)
+        return Checked(choice)
 
 
 class Sources(NamedTuple):
@@ -125,15 +131,18 @@ class Sources(NamedTuple):
     def __call__(self, value: object) -> Checked:
         if not isinstance(value, list):
             raise expected("a list of 'memory' and 'sessions'", value)
-        for one in value:
-            if one not in ("memory", "sessions"):
-                raise expected("'memory' or 'sessions' in the list", one)
-        kept = tuple(dict.fromkeys(value))
-        return Checked(kept or ("memory",), "" if kept else "an empty list is taken as [memory]")
+        for source in value:
+            if source not in ("memory", "sessions"):
+                raise expected("'memory' or 'sessions' in the list", source)
+        sources = tuple(dict.fromkeys(value))
+        if not sources:
+            # A memory without sources could never answer.
+            return Checked(("memory",), "an empty list is taken as [memory]")
+        return Checked(sources)
 
 
 class Paths(NamedTuple):
-    """Folders and files, each a path or `{path, pattern}`, with a name where qmd wants one."""
+    """Folders and files, each a path or `{path, pattern}`; QMD's also have a name."""
 
     named: bool = False
 
@@ -157,13 +166,14 @@ class Paths(NamedTuple):
     def __call__(self, value: object) -> Checked:
         if not isinstance(value, list):
             raise expected("a list of paths", value)
-        return Checked(tuple(dict.fromkeys(self._one(one) for one in value)))
+        return Checked(tuple(dict.fromkeys(self._entry(entry) for entry in value)))
 
-    def _one(self, value: object) -> tuple[str | None, ...]:
-        told = {"path": value} if isinstance(value, str) else value
-        if not isinstance(told, dict) or not told.keys() <= set(self._keys()):
+    def _entry(self, value: object) -> tuple[str | None, ...]:
+        entry = {"path": value} if isinstance(value, str) else value
+        if not isinstance(entry, dict) or not entry.keys() <= set(self._keys()):
             raise expected(f"a path or {{{', '.join(self._keys())}}}", value)
-        parts = tuple(told.get(key) for key in self._keys())
+        parts = tuple(entry.get(key) for key in self._keys())
+        # A NUL byte makes every system call raise ValueError instead of OSError.
         if not isinstance(parts[0], str) or not parts[0].strip() or "\0" in parts[0]:
             raise expected("a path", parts[0])
         for part in parts[1:]:
@@ -179,25 +189,26 @@ class Url(NamedTuple):
         return {"type": "string", "pattern": "^https?://"}
 
     def __call__(self, value: object) -> Checked:
-        from urllib.parse import urlsplit
+        from urllib.parse import urlsplit  # Imported late: few files have an address.
 
         if not isinstance(value, str) or re.search(r"[\s\0]", value.strip()):
             raise expected(self.says, value)
         try:
             parts = urlsplit(value.strip())
             host = parts.hostname
-            _ = parts.port  # Checked by asking for it.
+            _ = parts.port  # The property raises ValueError for a bad port.
         except ValueError as error:
             raise expected(self.says, value) from error
         if parts.scheme not in ("http", "https") or not host:
             raise expected(self.says, value)
+        # A host without a dot is a name in the local network, of a container say.
         local = host in ("localhost", "::1") or host.startswith("127.") or "." not in host
-        note = "" if parts.scheme == "https" or local else "without https others can read along"
+        note = "" if parts.scheme == "https" or local else "without https others can read it"
         return Checked(value.strip().rstrip("/"), note)
 
 
 class Duration(NamedTuple):
-    """`"30s"`, `"5m"`, `"1h"`; a bare number is minutes, as OpenClaw has it. Kept in seconds."""
+    """`"30s"`, `"5m"`, `"1h"`; a bare number is minutes, as in OpenClaw. Seconds inside."""
 
     says: str = "a duration such as `30s`, `5m` or `1h`"
 
@@ -215,7 +226,7 @@ class Duration(NamedTuple):
 
 
 class Unused(NamedTuple):
-    """Part of a profile that others use; Notewell takes it as it is and does nothing with it."""
+    """A key of OpenClaw's that Notewell accepts and ignores, and says so."""
 
     says: str = "anything; not used by Notewell"
 
@@ -224,3 +235,113 @@ class Unused(NamedTuple):
 
     def __call__(self, value: object) -> Checked:
         return Checked(value)
+
+
+# -- secrets -------------------------------------------------------------------------------------
+
+_REFERENCE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}")
+
+
+class SecretText(NamedTuple):
+    """An API key. No message contains it, not even one about a bad value."""
+
+    says: str = "a text, or `${NAME}` for a variable of the environment"
+
+    def schema(self) -> JsonSchema:
+        reference = {"type": "object", "required": ["source", "id"]}
+        return {"oneOf": [{"type": "string", "minLength": 1}, reference]}
+
+    def __call__(self, value: object) -> Checked:
+        if not isinstance(value, str) or not value.strip():
+            raise BadValue("expected a text, or ${NAME} for a variable of the environment")
+        return Checked(Secret(value.strip()))
+
+
+class Headers(NamedTuple):
+    says: str = "an object of names and texts"
+
+    def schema(self) -> JsonSchema:
+        return {"type": "object", "additionalProperties": {"type": "string"}}
+
+    def __call__(self, value: object) -> Checked:
+        if not isinstance(value, dict):
+            raise BadValue("expected an object of names and texts")
+        for name, text in value.items():
+            # RFC 9110 tokens; a line break in a value could add a header of its own.
+            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+                raise BadValue(f"{name!r} is not a valid header name")
+            if not isinstance(text, str) or not text.isprintable():
+                raise BadValue(f"expected a text on one line for {name!r}")
+        return Checked({name: Secret(text) for name, text in value.items()})
+
+
+def environment_name(value: object) -> str | None:
+    """The variable that OpenClaw's `{source: "env", id: "NAME"}` stands for."""
+    if isinstance(value, dict) and value.get("source") == "env":
+        name = value.get("id")
+        return name if isinstance(name, str) else None
+    return None
+
+
+def substituted(text: str, environment: Mapping[str, str]) -> str:
+    """The text with each `${NAME}` replaced; raises `BadValue` for a variable that is not set."""
+
+    def fill(match: re.Match[str]) -> str:
+        value = environment.get(match[1])
+        # An empty variable counts as unset: an empty key would fail later, at the provider.
+        if not value:
+            raise BadValue(f"the environment has no {match[1]}: set it, or write the value here")
+        return value
+
+    return _REFERENCE.sub(fill, text)
+
+
+def masked(value: Any) -> Any:
+    """A copy for people to read, without secrets and without passwords inside URLs."""
+    if isinstance(value, Secret):
+        return MASK
+    if isinstance(value, str):
+        return re.sub(r"(?<=://)[^/@\s]*@", f"{MASK}@", value)
+    if isinstance(value, dict):
+        return {name: masked(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(inner) for inner in value]
+    return value
+
+
+# -- rows of the table ---------------------------------------------------------------------------
+
+Since: TypeAlias = Literal["seed", "openclaw", "ours"]
+"""Where a key comes from: the OpenClaw of Notewell's beginning, a later OpenClaw, or Notewell."""
+
+AGENTS = ("agents.defaults", "agents.list[]")
+"""A key below `agents.defaults` can also be in an agent's own entry, where it wins."""
+
+
+class Key(NamedTuple):
+    """A setting: what it accepts, its default, who may set it, and the field that it decides."""
+
+    path: str
+    """Dotted; `[]` is an entry of a list, `*` any name. Relative to an agent where it has one."""
+    check: Check
+    default: Any
+    meaning: str
+    since: Since = "seed"
+    own: bool = False
+    """Only from the user's own file: it names a program, an address, a secret or another folder,
+    and a workspace's file may come with a folder from a stranger."""
+    outside: bool = False
+    """A path: if a workspace's file names one outside the workspace, a note reports it."""
+    field: str = ""
+    """The field of `Settings` that the value decides, with its group: `search.max_results`.
+    Empty for keys that the configuration itself uses, and for those that have no effect yet."""
+
+
+def on(path: str, meaning: str, since: Since = "seed", *, field: str = "") -> Key:
+    """A switch that is on by default."""
+    return Key(path, Flag(), default=True, meaning=meaning, since=since, field=field)
+
+
+def off(path: str, meaning: str, since: Since = "seed", *, field: str = "") -> Key:
+    """A switch that is off by default."""
+    return Key(path, Flag(), default=False, meaning=meaning, since=since, field=field)

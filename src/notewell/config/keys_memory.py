@@ -6,14 +6,17 @@ from notewell.config.checks import (
     Choice,
     Duration,
     Flag,
+    Headers,
+    Key,
     Number,
     Paths,
+    SecretText,
     Text,
     Unused,
     Url,
+    off,
+    on,
 )
-from notewell.config.key import Key, off, on
-from notewell.config.secret import Headers, SecretText
 
 _MS = Number(0, 86_400_000)
 _PROFILE = (
@@ -99,7 +102,7 @@ _QMD = (
 
 _LANCE = (
     off("enabled", "give agents entries: single statements that they store, recall and forget, "
-        "beside the notes", "openclaw", field="entries.enabled"),
+        "beside the notes", "openclaw"),
     Key("config.dbPath", Text("a folder"), None, "where they are kept; unset, below the state "
         "folder", "openclaw", field="entries.db_path"),
     off("config.autoCapture", "let a host store what the user says, by itself", "openclaw",

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from notewell.config.checks import Choice, Flag, Number, Paths, Sources, Text, Url
-from notewell.config.key import Key, off, on
-from notewell.config.secret import Headers, SecretText
+from notewell.config.checks import (
+    Choice,
+    Flag,
+    Headers,
+    Key,
+    Number,
+    Paths,
+    SecretText,
+    Sources,
+    Text,
+    Url,
+    off,
+    on,
+)
 from notewell.core import FUSIONS
 from notewell.embedders import PROVIDER_NAMES
 from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, MAX_RESULTS

@@ -1,10 +1,10 @@
-"""An OpenClaw of the user's, read as it is: its configuration, its agents, their folders.
+"""An existing OpenClaw: its configuration, its agents and their folders, read only.
 
-Nothing of it is written to: keys that would make us write into OpenClaw's folders (its index, its
-model cache, its exports) are left, and so is all that is not about memory. Every key is accounted
-for by a finding, `taken` or `left`.
+Keys that would make Notewell write into OpenClaw's folders (its index, its model cache, its
+exports) are not used, nor are keys that are not about memory. Every key of the file has a finding,
+`taken` or `left`.
 
-Two spellings are understood. Earlier the settings were where ours still are; in 2026.9
+Two spellings are understood. Earlier versions have the keys where ours are; since 2026.9
 
     memory.search                    is our  agents.defaults.memorySearch
     agents.entries.<id>              is our  agents.list[] with that id
@@ -18,22 +18,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.config.checks import Unused
-from notewell.config.layers import expanded
-from notewell.config.paths import home
-from notewell.config.positions import Document, Finding, Located, plain, shown
-from notewell.config.read_file import read_document
-from notewell.config.resolve import Asked, read_configuration
-from notewell.config.secret import masked
-from notewell.config.validate import Walked, dotted, walk
+from notewell.config.checks import Unused, masked
+from notewell.config.document import (
+    ConfigFinding,
+    Document,
+    Located,
+    plain,
+    read_document,
+    shown,
+)
+from notewell.config.resolve import ConfigScope, expanded, read_configuration
+from notewell.config.settings import home
+from notewell.config.validate import check_document, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from notewell.config.document import FindingKind
     from notewell.config.resolve import AgentConfig, Configuration
+    from notewell.config.validate import Layer
 
 STATE_FOLDERS = (".openclaw", ".clawdbot", ".moltbot")
-"""Newest name first; the first that is there is used, as OpenClaw does."""
+"""OpenClaw's names, newest first; the first folder that exists is used, as OpenClaw does."""
 CONFIG_NAMES = (
     "openclaw.json",
     "openclaw.json5",
@@ -44,7 +50,7 @@ CONFIG_NAMES = (
 )
 LEFT = {
     "memorySearch.store.path": "that is OpenClaw's index; Notewell keeps its own",
-    "memorySearch.store.vector.extensionPath": "Notewell loads no libraries of OpenClaw's",
+    "memorySearch.store.vector.extensionPath": "Notewell does not load OpenClaw's libraries",
     "memorySearch.store.fts": "Notewell segments every script itself",
     "memorySearch.local.modelCacheDir": "Notewell downloads nothing into OpenClaw's folders",
     "memorySearch.multimodal": "Notewell indexes Markdown only",
@@ -54,16 +60,16 @@ LEFT = {
 }
 _FLAT = {"chunkSize": "chunking.tokens", "chunkOverlap": "chunking.overlap",
          "maxResults": "query.maxResults"}  # fmt: skip
-"""What very early files had flat."""
+"""Keys that very early files had one level higher."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenClawAgent:
     settings: AgentConfig
     transcripts: Path
-    """Where its sessions are kept, one JSON-lines file each; may not exist."""
+    """The folder of its sessions, one JSON-lines file each; may not exist."""
     auth_profiles: Path
-    """Where OpenClaw keeps its keys; may not exist."""
+    """OpenClaw's file of API keys; may not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +78,23 @@ class OpenClaw:
     state_dir: Path
     agents: Mapping[str, OpenClawAgent]
     configuration: Configuration
-    findings: tuple[Finding, ...]
-    """What was taken, what was left, and why."""
+    findings: tuple[ConfigFinding, ...]
+    """Which keys are used, which are not, and why."""
 
 
 def from_openclaw(
     path: Path | None = None, environment: Mapping[str, str] = os.environ
 ) -> OpenClaw:
-    """The OpenClaw at `path`, its configuration or its state folder, or the one that is here."""
+    """The OpenClaw at `path` (its configuration file or its state folder), or the user's own."""
     env = _environment(environment)
     state_dir, file = _places(path, env)
     document = read_document(file) if file else Document(str(state_dir), Located({}, 1))
+    # OpenClaw uses its own `env` block only for variables that the environment does not have.
     env = {**_own_variables(document.root), **env}
-    layer = walk(document._replace(root=as_ours(document.root)), "openclaw", env, LEFT)
+    ours = document._replace(root=with_our_keys(document.root))
+    layer = check_document(ours, "openclaw", env, LEFT)
     layer = layer._replace(findings=(*layer.findings, *_taken(layer)))
-    configuration = read_configuration(Asked(), env, layer)
+    configuration = read_configuration(ConfigScope(), env, layer)
     agents = {
         id_: _agent(configuration, settings, state_dir)
         for id_, settings in configuration.agents.items()
@@ -102,23 +110,23 @@ def from_openclaw(
 
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """OPENCLAW_HOME stands for the user's folder wherever OpenClaw looks."""
+    """The environment as OpenClaw sees it: OPENCLAW_HOME replaces the user's folder."""
     named = environment.get("OPENCLAW_HOME")
     return {**environment, "HOME": named} if named else dict(environment)
 
 
 def _places(path: Path | None, environment: Mapping[str, str]) -> tuple[Path, Path | None]:
-    """The state folder and the file; either can be told by the caller or the environment."""
-    told_state = environment.get("OPENCLAW_STATE_DIR")
+    """The state folder and the configuration file, named by the caller or the environment."""
+    state_dir = environment.get("OPENCLAW_STATE_DIR")
     here = Path.cwd()
     if path is not None and not path.is_dir():
-        state = expanded(told_state, environment, here) if told_state else path.parent
+        state = expanded(state_dir, environment, here) if state_dir else path.parent
         return state, path
     if path is not None:
         return path, _config_in(path)
-    state = expanded(told_state, environment, here) if told_state else _state_at_home(environment)
-    told_file = environment.get("OPENCLAW_CONFIG_PATH")
-    return state, expanded(told_file, environment, here) if told_file else _config_in(state)
+    state = expanded(state_dir, environment, here) if state_dir else _state_at_home(environment)
+    config_path = environment.get("OPENCLAW_CONFIG_PATH")
+    return state, expanded(config_path, environment, here) if config_path else _config_in(state)
 
 
 def _state_at_home(environment: Mapping[str, str]) -> Path:
@@ -134,17 +142,17 @@ def _config_in(state: Path) -> Path | None:
 # -- its spelling --------------------------------------------------------------------------------
 
 
-def as_ours(root: Located) -> Located:
-    """The same values under the keys Notewell uses, each still on its own line."""
+def with_our_keys(root: Located) -> Located:
+    """The same values under Notewell's keys, each with its own line."""
     top = _members(root)
     memory = _members(top.get("memory"))
     agents = _members(top.get("agents"))
     defaults = _members(agents.get("defaults"))
     shared = [memory.pop("search", None), defaults.pop("memorySearch", None),
               top.pop("memorySearch", None)]  # fmt: skip
-    line = next((told.line for told in shared if told), 1)
+    line = next((value.line for value in shared if value), 1)
     if any(shared):
-        defaults["memorySearch"] = Located(_search(shared), line)
+        defaults["memorySearch"] = Located(_merged_search(shared), line)
     if defaults:
         agents["defaults"] = Located(defaults, line)
     entries = _entries(agents)
@@ -165,30 +173,31 @@ def _entries(agents: dict[str, Located]) -> list[Located]:
     listed = agents.get("list")
     named = agents.pop("entries", None)
     if named and isinstance(named.data, dict):
-        told = [
+        entries = [
             Located({"id": Located(id_, entry.line), **_members(entry)}, entry.line)
             for id_, entry in named.data.items()
         ]
     else:
-        told = listed.data if listed and isinstance(listed.data, list) else []
-    return [_entry(one) for one in told]
+        entries = listed.data if listed and isinstance(listed.data, list) else []
+    return [_entry(entry) for entry in entries]
 
 
 def _entry(value: Located) -> Located:
     members = _members(value)
     memory = _members(members.pop("memory", None))
     shared = [memory.pop("search", None), members.pop("memorySearch", None)]
-    line = next((told.line for told in shared if told), value.line)
+    line = next((search.line for search in shared if search), value.line)
     if any(shared):
-        members["memorySearch"] = Located(_search(shared), line)
+        members["memorySearch"] = Located(_merged_search(shared), line)
     return Located(members, value.line)
 
 
-def _search(told: list[Located | None]) -> dict[str, Located]:
-    """One `memorySearch` of several; the first to name a key wins."""
+def _merged_search(sections: list[Located | None]) -> dict[str, Located]:
+    """One `memorySearch` made from several; the first section that has a key wins."""
     search: dict[str, Located] = {}
-    for one in told:
-        search = {**_members(one), **search}
+    for section in sections:
+        search = {**_members(section), **search}
+    # Some versions have `cache` below `store`.
     store = _members(search.get("store"))
     if "cache" in store and "cache" not in search:
         search["cache"] = store.pop("cache")
@@ -197,45 +206,45 @@ def _search(told: list[Located | None]) -> dict[str, Located]:
         if flat in search:
             above, name = path.split(".")
             value = search.pop(flat)
-            known = _members(search.get(above))
-            search[above] = Located({name: value, **known}, value.line)
+            members = _members(search.get(above))
+            search[above] = Located({name: value, **members}, value.line)
     return search
 
 
 def _own_variables(root: Located) -> dict[str, str]:
-    """The file's own `env` block, which OpenClaw reads where the environment has nothing."""
+    """The variables of the file's own `env` block; they can also be in `env.vars`."""
     block = plain(_members(root).get("env", Located({}, 1)))
-    told = block if isinstance(block, dict) else {}
-    more = told.get("vars")
-    told = {**(more if isinstance(more, dict) else {}), **told}
-    return {name: text for name, text in told.items() if isinstance(text, str)}
+    variables = block if isinstance(block, dict) else {}
+    inner = variables.get("vars")
+    variables = {**(inner if isinstance(inner, dict) else {}), **variables}
+    return {name: text for name, text in variables.items() if isinstance(text, str)}
 
 
 # -- what comes of it ----------------------------------------------------------------------------
 
 
-def _taken(layer: Walked) -> list[Finding]:
+def _taken(layer: Layer) -> list[ConfigFinding]:
     findings = []
     for setting in layer.settings:
         unused = isinstance(setting.key.check, Unused)
         message = "not about memory" if unused else f"taken: {shown(masked(setting.value))}"
-        kind = "left" if unused else "taken"
+        kind: FindingKind = "left" if unused else "taken"
         key = dotted(setting.path)
-        findings.append(Finding(kind, layer.file, setting.line, key, message))  # type: ignore[arg-type]
+        findings.append(ConfigFinding(kind, layer.file, setting.line, key, message))
     return findings
 
 
 def _agent(configuration: Configuration, settings: AgentConfig, state_dir: Path) -> OpenClawAgent:
     if settings.workspace is None:
-        workspace = _usual_workspace(configuration, settings.id, state_dir)
+        workspace = _default_workspace(configuration, settings.id, state_dir)
         values = {**settings.values, "workspace": str(workspace)}
-        origins = {**settings.origins, "workspace": "OpenClaw's usual place"}
+        origins = {**settings.origins, "workspace": "OpenClaw's default"}
         settings = replace(settings, workspace=workspace, values=values, origins=origins)
     folder = state_dir / "agents" / settings.id
     return OpenClawAgent(settings, folder / "sessions", folder / "agent" / "auth-profiles.json")
 
 
-def _usual_workspace(configuration: Configuration, id_: str, state_dir: Path) -> Path:
+def _default_workspace(configuration: Configuration, id_: str, state_dir: Path) -> Path:
     if id_ == configuration.default_agent:
         return state_dir / "workspace"
     default = configuration.agents[configuration.default_agent].workspace
@@ -243,11 +252,13 @@ def _usual_workspace(configuration: Configuration, id_: str, state_dir: Path) ->
     return below if below and below.is_dir() else state_dir / f"workspace-{id_}"
 
 
-def _sessions_elsewhere(agents: Mapping[str, OpenClawAgent], state_dir: Path) -> list[Finding]:
-    """Later OpenClaw keeps sessions in a database, whose form is its own affair."""
+def _sessions_elsewhere(
+    agents: Mapping[str, OpenClawAgent], state_dir: Path
+) -> list[ConfigFinding]:
+    """Later versions keep sessions in a database whose schema is not documented."""
     return [
-        Finding("note", str(state_dir), 0, id_, "its sessions are in OpenClaw's own database, "
-                "which is not read; transcripts that were exported are")
+        ConfigFinding("note", str(state_dir), 0, id_, "its sessions are in OpenClaw's own "
+                      "database, which is not read; exported transcripts are")
         for id_, agent in agents.items()
         if (state_dir / "agents" / id_ / "agent" / "openclaw-agent.sqlite").is_file()
         and not agent.transcripts.is_dir()

@@ -1,9 +1,9 @@
-"""JSON and JSON5, read so that every value keeps its line.
+"""A parser for JSON and JSON5 that keeps the line of every value.
 
-Of the readers on offer none gives positions without a parser generator of its own, and the format
-is small: tokens by one pattern, then objects, lists and values. JSON is a part of JSON5, so one
-reader does for both. Beyond JSON5 it takes a file whose outermost braces are missing, because that
-is how OpenClaw's pages print their examples and so what people paste.
+No parser on PyPI gives positions without a parser generator of its own, and the format is small: a
+regular expression cuts the text into tokens, and a recursive descent builds objects, lists and
+values. JSON is a subset of JSON5, so one parser reads both. Beyond JSON5 it accepts a file without
+the outermost braces: OpenClaw's documentation prints examples that way, and people paste them.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from notewell.config.positions import (
+from notewell.config.document import (
     MAX_DEPTH,
     MAX_VALUES,
-    Finding,
+    ConfigFinding,
     Located,
     Malformed,
     shown,
 )
 
 MAX_NUMBER_CHARS = 64
+"""int() takes quadratic time, and Python refuses more than 4300 digits with its own error."""
 
 _TOKEN = re.compile(
     r"""
@@ -46,8 +47,8 @@ class _Token(NamedTuple):
     line: int
 
 
-def read_json5(text: str, file: str) -> tuple[Located, tuple[Finding, ...]]:
-    """The tree of a JSON or JSON5 text, and what is odd about it; raises `Malformed`."""
+def read_json5(text: str, file: str) -> tuple[Located, tuple[ConfigFinding, ...]]:
+    """The tree of a JSON or JSON5 text, and its duplicate keys; raises `Malformed`."""
     reader = _Reader(_tokens(text), file)
     return reader.document(), tuple(reader.findings)
 
@@ -58,11 +59,12 @@ def _tokens(text: str) -> list[_Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match:
-            raise Malformed(f"cannot read on at {shown(text[at : at + 20])}", line)
-        kind, found = match.lastgroup or "", match.group()
+            raise Malformed(f"unexpected text {shown(text[at : at + 20])}", line)
+        kind, token = match.lastgroup or "", match.group()
         if kind != "space":
-            tokens.append(_Token(kind, found, line))
-        line += found.count("\n")
+            tokens.append(_Token(kind, token, line))
+        # Comments and strings with a continued line span several lines.
+        line += token.count("\n")
         at = match.end()
     tokens.append(_Token("end", "the end of the file", line))
     return tokens
@@ -74,12 +76,13 @@ class _Reader:
         self._file = file
         self._next = 0
         self._values = 0
-        self.findings: list[Finding] = []
+        self.findings: list[ConfigFinding] = []
 
     def document(self) -> Located:
         first = self._tokens[0]
         if first.kind == "end":
             return Located({}, 1)
+        # `key: …` at the top is an object without its braces.
         if first.text != "{" and len(self._tokens) > 2 and self._tokens[1].text == ":":
             return Located(self._members("end", 1), first.line)
         value = self._value(0)
@@ -90,6 +93,7 @@ class _Reader:
 
     def _take(self) -> _Token:
         token = self._tokens[self._next]
+        # The last token is never passed, so that every error can name the line of the end.
         if token.kind != "end":
             self._next += 1
         return token
@@ -100,9 +104,10 @@ class _Reader:
     def _value(self, depth: int) -> Located:
         token = self._take()
         self._values += 1
+        # The descent is recursive: without the limit, many brackets would end in a RecursionError.
         if depth > MAX_DEPTH or self._values > MAX_VALUES:
             what = f"{MAX_DEPTH} levels" if depth > MAX_DEPTH else f"{MAX_VALUES} values"
-            raise Malformed(f"more than {what}: no configuration is", token.line)
+            raise Malformed(f"more than {what}: no configuration has so many", token.line)
         if token.text == "{":
             return Located(self._members("}", depth + 1), token.line)
         if token.text == "[":
@@ -126,8 +131,9 @@ class _Reader:
             if colon.text != ":":
                 raise Malformed(f"expected ':' after {shown(key)}", colon.line)
             if key in members:
-                message = f"said twice; the first time in line {members[key].line}"
-                self.findings.append(Finding("error", self._file, token.line, key, message))
+                message = f"set twice; first in line {members[key].line}"
+                self.findings.append(ConfigFinding("error", self._file, token.line, key, message))
+            # The line of the key, not of the value: an editor shows the problem at the key.
             members[key] = Located(self._value(depth).data, token.line)
             self._comma(end)
         return members
@@ -167,7 +173,8 @@ def _number(token: _Token) -> int | float:
 
 def _unescaped(token: _Token) -> str:
     text = _ESCAPE.sub(_unescape, token.text[1:-1])
-    # A pair of \u escapes is one character; half a pair is none, and must not get any further.
+    # Two \u escapes can be one character (a surrogate pair). Half a pair is no character, and
+    # would fail much later, when the value is written as UTF-8.
     if any("\ud800" <= character <= "\udfff" for character in text):
         try:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")

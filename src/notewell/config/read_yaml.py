@@ -1,10 +1,10 @@
-"""YAML, read so that every value keeps its line.
+"""A YAML reader that keeps the line of every value.
 
-PyYAML cuts the text into events with lines; the tree is put together here, for three reasons. What
-a plain word means is decided by YAML 1.2, not by 1.1, where `citations: on` says true. Its own
-tree builder in C follows nesting on the C stack, and enough brackets crash the process. And what
-aliases unfold to has to be counted while it is small. Tags are not obeyed, so nothing in a file
-can make an object.
+PyYAML parses the text into events that have lines; this module builds the tree from them, for
+three reasons. Plain scalars follow YAML 1.2: in YAML 1.1, which PyYAML implements, `citations: on`
+means true. PyYAML's own composer in C recurses on the C stack, so that enough brackets crash the
+process. And the size of expanded aliases must be counted before they are expanded ("billion
+laughs"). Tags are ignored, so no file can construct an object.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.config.positions import (
+from notewell.config.document import (
     MAX_DEPTH,
     MAX_VALUES,
+    ConfigFinding,
     Data,
-    Finding,
     Located,
     Malformed,
     shown,
@@ -38,17 +38,18 @@ _MERGE = "<<"
 
 
 class _Built(NamedTuple):
-    """A value with what an alias of it costs."""
+    """A value, and what an alias of it costs."""
 
     data: Data
     values: int
     height: int
 
 
-def read_yaml(text: str, file: str) -> tuple[Located, tuple[Finding, ...]]:
-    """The tree of a YAML text, and what is odd about it; raises `Malformed`."""
+def read_yaml(text: str, file: str) -> tuple[Located, tuple[ConfigFinding, ...]]:
+    """The tree of a YAML text, and its duplicate keys; raises `Malformed`."""
     import yaml
 
+    # The base loader resolves nothing: every scalar comes as text, with its style.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         builder = _Builder(iter(yaml.parse(text, loader)), file)
@@ -67,7 +68,7 @@ class _Builder:
         self._file = file
         self._values = 0
         self._anchors: dict[str, _Built] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[ConfigFinding] = []
 
     def _next(self) -> tuple[str, Any, int]:
         event = next(self._events)
@@ -100,7 +101,8 @@ class _Builder:
         else:
             members, height = self._members(depth + 1)
             built = _Built(members, self._values - before + 1, height + 1)
-        if event.anchor:  # Known only from here on, so that nothing can contain itself.
+        # Registered after the value is complete, so that no value can contain itself.
+        if event.anchor:
             self._anchors[event.anchor] = built
         return built
 
@@ -108,15 +110,16 @@ class _Builder:
         built = self._anchors.get(anchor)
         if built is None:
             raise Malformed(f"not valid YAML: found undefined alias {shown(anchor)}", line)
+        # An alias counts as much as the value that it stands for, though it shares the object.
         self._values += built.values - 1
         self._within(line, depth + built.height)
         return built
 
     def _within(self, line: int, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise Malformed(f"more than {MAX_DEPTH} levels: no configuration is", line)
+            raise Malformed(f"more than {MAX_DEPTH} levels: no configuration has so many", line)
         if self._values > MAX_VALUES:
-            raise Malformed(f"more than {MAX_VALUES} values, aliases unfolded", line)
+            raise Malformed(f"more than {MAX_VALUES} values, with aliases expanded", line)
 
     def _items(self, depth: int) -> tuple[list[Located], int]:
         items: list[Located] = []
@@ -145,16 +148,19 @@ class _Builder:
                 merged += _mappings(built.data, line)
                 continue
             if event.value in members:
-                message = f"said twice; the first time in line {members[event.value].line}"
-                self.findings.append(Finding("error", self._file, line, event.value, message))
+                message = f"set twice; first in line {members[event.value].line}"
+                self.findings.append(
+                    ConfigFinding("error", self._file, line, event.value, message)
+                )
             members[event.value] = Located(built.data, line)
+        # Own members win over merged ones, and of two merged objects the first wins.
         for mapping in merged:
             members = {**mapping, **members}
         return members, height
 
 
 def _mappings(data: Data, line: int) -> list[dict[str, Located]]:
-    """What `<<` merges in: an object, or a list of them of which the first wins."""
+    """What `<<` merges: an object, or a list of objects."""
     if isinstance(data, dict):
         return [data]
     if isinstance(data, list) and all(isinstance(item.data, dict) for item in data):
@@ -164,7 +170,8 @@ def _mappings(data: Data, line: int) -> list[dict[str, Located]]:
 
 def _scalar(event: Any) -> Data:
     text: str = event.value
-    if event.style:  # Quoted or a block: a text, whatever it looks like.
+    # Quoted or a block scalar: text, whatever it looks like.
+    if event.style:
         return text
     if text in _WORDS:
         return _WORDS[text]

@@ -1,4 +1,14 @@
-"""From layers to a `Configuration`: the strongest word for every key, and who said it."""
+"""From files to a `Configuration`: for every key the strongest value, and who set it.
+
+    built-in values
+      → the user's file       $NOTEWELL_CONFIG, or config.{json,json5,yaml,yml} in the platform's
+                              folder for configuration
+      → the workspace's file  notewell.{json,json5,yaml,yml} at the top of the workspace
+      → the agent's entry     in either file; again the workspace's file wins
+
+A later layer wins. Two files of one kind are an error, because nobody could say which of them
+wins.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +18,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.agents import agent_entries, agent_values, bindings_of, providers_of
-from notewell.config.layers import expanded, user_layer, workspace_layer
-from notewell.config.positions import Finding
+from notewell.config.document import ConfigFinding, Document, Located, read_document
+from notewell.config.settings import (
+    CONFIG_VARIABLE,
+    SUFFIXES,
+    USER_STEM,
+    WORKSPACE_STEM,
+    home,
+    user_config_dir,
+)
+from notewell.config.validate import Layer, check_document
 from notewell.core import DEFAULT_AGENT, normal_agent_id
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.config.agents import Entry, ProviderEntry, Value
-    from notewell.config.positions import Kind
-    from notewell.config.validate import Owner, Walked
+    from notewell.config.agents import AgentEntry, ProviderEntry, Value
+    from notewell.config.document import FindingKind
+    from notewell.config.validate import Owner
     from notewell.core import Binding
+
+_STORE_PATH = "memorySearch.store.path"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """What holds for one agent, by key; `settings_of` makes its `Settings` from it."""
+    """The values of one agent by key; `settings_of` makes its `Settings` from them."""
 
     id: str
     workspace: Path | None
-    """None: the folder that is asked for."""
+    """None: the folder that the caller names."""
     off_because: str | None
     """Why this agent has no memory; None when it has one."""
     values: Mapping[str, Any]
     """By dotted key below the agent (`memorySearch.provider`) or the file (`memory.citations`)."""
     origins: Mapping[str, str]
-    """For each key of `values`, `file:line` of who said it, or `default`."""
+    """For each key of `values`, `file:line` of who set it, or `default`."""
 
     @property
     def enabled(self) -> bool:
@@ -43,26 +63,75 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """All agents and how messages find them."""
+    """All agents, and the bindings that route messages to them."""
 
     agents: Mapping[str, AgentConfig]
     default_agent: str
     bindings: tuple[Binding, ...]
     providers: Mapping[str, ProviderEntry]
-    findings: tuple[Finding, ...]
+    findings: tuple[ConfigFinding, ...]
     origins: Mapping[str, str]
-    """Who said what is not an agent's: `bindings[0]`, `models.providers.openai.apiKey`."""
+    """Who set what belongs to no agent: `bindings[0]`, `models.providers.openai.apiKey`."""
     files: tuple[str, ...]
     """The files that were read, weakest first."""
 
 
-class Asked(NamedTuple):
-    """Whose configuration is wanted, and where."""
+class ConfigScope(NamedTuple):
+    """Whose configuration to resolve, and for which folder."""
 
     workspace: Path | None = None
-    """The folder the asker is in; it is the workspace of the agent asked for."""
+    """The caller's folder; it is the workspace of the agent that is resolved."""
     agent: str | None = None
-    """Only this agent; without it all of them."""
+    """Only this agent; None is all of them."""
+
+
+# -- layers --------------------------------------------------------------------------------------
+
+
+def expanded(text: str, environment: Mapping[str, str], base: Path) -> Path:
+    """A path in a file: `~` is the user's folder, and a relative one starts beside the file."""
+    if text == "~" or text.startswith(("~/", "~\\")):
+        return home(environment) / text[2:]
+    return base / text
+
+
+def user_layer(environment: Mapping[str, str] = os.environ) -> Layer | None:
+    """The user's own file; None if there is none."""
+    named = environment.get(CONFIG_VARIABLE)
+    if named:
+        return read_layer(expanded(named, environment, Path.cwd()), "user", environment)
+    return _only_one(user_config_dir(environment), USER_STEM, "user", environment)
+
+
+def workspace_layer(workspace: Path, environment: Mapping[str, str] = os.environ) -> Layer | None:
+    """The file of a workspace; None if there is none."""
+    return _only_one(workspace, WORKSPACE_STEM, "workspace", environment)
+
+
+def read_layer(path: Path, owner: Owner, environment: Mapping[str, str]) -> Layer:
+    """One file, read and checked."""
+    # Users link their own configuration from a repository. A link in a stranger's folder could
+    # point to any file of the user's, whose content would then appear in messages.
+    document = read_document(path, follow_links=owner != "workspace")
+    return check_document(document, owner, environment)
+
+
+def _only_one(
+    folder: Path, stem: str, owner: Owner, environment: Mapping[str, str]
+) -> Layer | None:
+    candidates = (folder / f"{stem}{suffix}" for suffix in SUFFIXES)
+    # lexists, not exists: a broken link or an unreadable file must be reported, not ignored.
+    paths = [path for path in candidates if os.path.lexists(path)]
+    if len(paths) > 1:
+        names = " and ".join(path.name for path in paths)
+        message = f"both {names} exist: keep one of them, so that it is clear which one counts"
+        finding = ConfigFinding("error", str(folder), 0, "", message)
+        document = Document(str(folder), Located({}, 1), (finding,))
+        return check_document(document, owner, environment)
+    return read_layer(paths[0], owner, environment) if paths else None
+
+
+# -- resolving -----------------------------------------------------------------------------------
 
 
 def load_configuration(
@@ -72,9 +141,9 @@ def load_configuration(
 ) -> Configuration:
     """The user's file and the workspace's, resolved; raises `BadSetting` on the first error."""
     if agent is not None and normal_agent_id(agent) is None:
-        raise BadSetting("agent", f"{agent!r} is no id of an agent")
-    asked = Asked(workspace, normal_agent_id(agent) if agent else None)
-    configuration = read_configuration(asked, environment)
+        raise BadSetting("agent", f"{agent!r} is not a valid agent id")
+    scope = ConfigScope(workspace, normal_agent_id(agent) if agent else None)
+    configuration = read_configuration(scope, environment)
     errors = [finding for finding in configuration.findings if finding.kind == "error"]
     if errors:
         more = f" (and {len(errors) - 1} more: `notewell config check`)" if errors[1:] else ""
@@ -84,20 +153,25 @@ def load_configuration(
 
 
 def read_configuration(
-    asked: Asked, environment: Mapping[str, str], user: Walked | None = None
+    scope: ConfigScope, environment: Mapping[str, str], user: Layer | None = None
 ) -> Configuration:
     """The same, with every problem among its findings instead of raised.
 
-    `user` stands in for the user's own file: OpenClaw's, or one that is to be checked.
+    `user` replaces the user's own file: by OpenClaw's, or by one that is to be checked.
     """
     user = user or user_layer(environment)
     base = (user,) if user else ()
-    entries, found = agent_entries(base)
+    entries, entry_findings = agent_entries(base)
     resolver = _Resolver(base, entries, environment)
-    agents = {id_: resolver.agent(id_, asked) for id_ in resolver.ids(asked)}
-    bindings, binding_origins, more = bindings_of(base, entries)
+    agents = {id_: resolver.agent(id_, scope) for id_ in resolver.ids(scope)}
+    bindings, binding_origins, binding_findings = bindings_of(base, entries)
     providers, provider_origins = providers_of(base)
-    findings = [*found, *more, *resolver.findings, *_shared_indexes(agents)]
+    findings = [
+        *entry_findings,
+        *binding_findings,
+        *resolver.findings,
+        *_shared_indexes(resolver.index_paths),
+    ]
     for layer in resolver.layers:
         findings += layer.findings
     findings.sort(key=lambda finding: (finding.file, finding.line))
@@ -106,69 +180,77 @@ def read_configuration(
         default_agent=_default_id(entries),
         bindings=bindings,
         providers=providers,
+        # Every agent is resolved from the same files, so each repeats their findings.
         findings=tuple(dict.fromkeys(findings)),
         origins={**binding_origins, **provider_origins},
         files=tuple(layer.file for layer in reversed(resolver.layers)),
     )
 
 
-def _default_id(entries: Mapping[str, Entry]) -> str:
-    """The agent that is marked, else the first, else `main`."""
+def _default_id(entries: Mapping[str, AgentEntry]) -> str:
+    """The agent that is marked as default, else the first, else `main`."""
     marked = [id_ for id_, entry in entries.items() if entry.default]
     return (marked or [*entries, DEFAULT_AGENT])[0]
 
 
 class _Resolver:
-    """Reads each workspace's file once."""
+    """Resolves agents one by one, and reads the file of each workspace once."""
 
     def __init__(
         self,
-        base: tuple[Walked, ...],
-        entries: Mapping[str, Entry],
+        base: tuple[Layer, ...],
+        entries: Mapping[str, AgentEntry],
         environment: Mapping[str, str],
     ) -> None:
         self._base = base
         self._entries = entries
         self._default = _default_id(entries)
         self._environment = environment
-        self._by_folder: dict[Path, Walked | None] = {}
+        self._by_folder: dict[Path, Layer | None] = {}
         self.layers = list(reversed(base))
-        """All layers that spoke, the strongest first."""
-        self.findings: list[Finding] = []
+        """All layers that were read, the strongest first."""
+        self.index_paths: dict[str, Value] = {}
+        """The configured index of each agent that has one, and where it is configured."""
+        self.findings: list[ConfigFinding] = []
 
-    def ids(self, asked: Asked) -> list[str]:
-        """The agent asked for, or all: the user's, and those the folder's own file speaks of."""
-        if asked.agent is not None:
-            return [asked.agent]
-        here = self._layer(asked.workspace) if asked.workspace else None
+    def ids(self, scope: ConfigScope) -> list[str]:
+        """The agent of the scope, or all: the user's, and those in the workspace's own file."""
+        if scope.agent is not None:
+            return [scope.agent]
+        here = self._layer(scope.workspace) if scope.workspace else None
         local = agent_entries((here,))[0] if here else {}
         return list({**dict.fromkeys(self._entries or [DEFAULT_AGENT]), **dict.fromkeys(local)})
 
-    def agent(self, id_: str, asked: Asked) -> AgentConfig:
-        alone, _ = agent_values(id_, self._base, is_default=id_ == self._default)
-        told = alone["workspace"]
-        workspace = self._workspace(told)
-        is_here = id_ == (asked.agent or self._default) or id_ not in self._entries
-        if asked.workspace is not None and is_here:
-            workspace = asked.workspace
+    def agent(self, id_: str, scope: ConfigScope) -> AgentConfig:
+        is_default = id_ == self._default
+        # The user's file alone says where the workspace is; only then is its file known.
+        workspace = self._workspace(
+            agent_values(id_, self._base, is_default=is_default)[0]["workspace"]
+        )
+        is_here = id_ == (scope.agent or self._default) or id_ not in self._entries
+        if scope.workspace is not None and is_here:
+            workspace = scope.workspace
         layer = self._layer(workspace) if workspace else None
         layers = (*self._base, layer) if layer else self._base
-        values, findings = agent_values(id_, layers, is_default=id_ == self._default)
-        known = {name for walked in self._base for name in providers_of((walked,))[0]}
-        self.findings += [*findings, *_unknown_providers(values, known, openclaw=self._is_foreign)]
-        return self._settled(id_, workspace, values)
+        values, findings = agent_values(id_, layers, is_default=is_default)
+        providers = {name for layer in self._base for name in providers_of((layer,))[0]}
+        self.findings += findings
+        self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
+        return self._agent_config(id_, workspace, values)
 
     @property
-    def _is_foreign(self) -> bool:
+    def _is_openclaw(self) -> bool:
         return any(layer.owner == "openclaw" for layer in self._base)
 
-    def _workspace(self, told: Value) -> Path | None:
-        if told.value is None:
+    def _workspace(self, value: Value) -> Path | None:
+        if value.value is None:
             return None
-        return expanded(told.value, self._environment, Path(told.file).parent)
+        return expanded(value.value, self._environment, Path(value.file).parent)
 
-    def _layer(self, workspace: Path) -> Walked | None:
-        if self._is_foreign:  # OpenClaw's folders have no file of ours.
+    def _layer(self, workspace: Path) -> Layer | None:
+        # OpenClaw's workspaces have no file of ours, and a `notewell.json` there must not change
+        # what its user configured for OpenClaw.
+        if self._is_openclaw:
             return None
         if workspace not in self._by_folder:
             layer = workspace_layer(workspace, self._environment)
@@ -178,81 +260,84 @@ class _Resolver:
                 self.findings += agent_entries((layer,))[1]
         return self._by_folder[workspace]
 
-    def _settled(self, id_: str, workspace: Path | None, told: Mapping[str, Value]) -> AgentConfig:
-        values: dict[str, Any] = {key: value.value for key, value in told.items()}
-        path = values["memorySearch.store.path"]
-        if path is not None:
-            base = Path(told["memorySearch.store.path"].file).parent
-            named = path.replace("{agentId}", id_)
-            values["memorySearch.store.path"] = str(expanded(named, self._environment, base))
+    def _agent_config(
+        self, id_: str, workspace: Path | None, resolved: Mapping[str, Value]
+    ) -> AgentConfig:
+        values: dict[str, Any] = {key: value.value for key, value in resolved.items()}
+        store = resolved[_STORE_PATH]
+        if store.value is not None:
+            named = store.value.replace("{agentId}", id_)
+            path = str(expanded(named, self._environment, Path(store.file).parent))
+            values[_STORE_PATH] = path
+            self.index_paths[id_] = store._replace(value=path)
         values["workspace"] = str(workspace) if workspace else None
-        origins = {key: value.origin for key, value in told.items()}
-        if workspace and origins["workspace"] == "default":
+        origins = {key: value.origin for key, value in resolved.items()}
+        if workspace and not resolved["workspace"].file:
             origins["workspace"] = "the command line"
         return AgentConfig(
             id=id_,
             workspace=workspace,
-            off_because=_off_because(told),
+            off_because=_off_because(resolved),
             values=values,
             origins=origins,
         )
 
 
-def _off_because(told: Mapping[str, Value]) -> str | None:
-    enabled = told["memorySearch.enabled"]
+def _off_because(values: Mapping[str, Value]) -> str | None:
+    enabled = values["memorySearch.enabled"]
     if not enabled.value:
         return f"memorySearch.enabled is false ({enabled.origin})"
-    slot = told["plugins.slots.memory"]
+    slot = values["plugins.slots.memory"]
     if str(slot.value).lower() == "none":
         return f"plugins.slots.memory is none ({slot.origin})"
     return None
 
 
 def _unknown_providers(
-    values: dict[str, Value], known: set[str], *, openclaw: bool
-) -> list[Finding]:
-    """A provider is one of ours or one the user named; OpenClaw has more, which we leave."""
+    values: dict[str, Value], named: set[str], *, openclaw: bool
+) -> list[ConfigFinding]:
+    """Providers that are neither ours nor entries of `models.providers`.
+
+    OpenClaw has more providers than we do; its file is used with the default instead.
+    """
     from notewell.config.validate import did_you_mean
     from notewell.embedders import PROVIDER_NAMES
 
     findings = []
     for key in ("memorySearch.provider", "memorySearch.fallback"):
-        told = values[key]
-        if told.value.lower() in PROVIDER_NAMES:
-            values[key] = told._replace(value=told.value.lower())
-        elif told.value not in known:
-            message = f"{told.value!r} is no provider{did_you_mean(told.value, PROVIDER_NAMES)}"
+        provider = values[key]
+        if provider.value.lower() in PROVIDER_NAMES:
+            values[key] = provider._replace(value=provider.value.lower())
+        elif provider.value not in named:
+            name = provider.value
+            message = f"{name!r} is not a provider{did_you_mean(name, PROVIDER_NAMES)}"
             if openclaw:
-                message = f"Notewell has no provider {told.value!r}; the default holds"
-                values[key] = told._replace(value="none" if "fallback" in key else "auto")
-            kind: Kind = "left" if openclaw else "error"
-            findings.append(Finding(kind, told.file, told.line, key, message))
+                message = f"Notewell has no provider {name!r}; the default holds"
+                values[key] = provider._replace(value="none" if "fallback" in key else "auto")
+            kind: FindingKind = "left" if openclaw else "error"
+            findings.append(ConfigFinding(kind, provider.file, provider.line, key, message))
     return findings
 
 
-def _shared_indexes(agents: Mapping[str, AgentConfig]) -> list[Finding]:
-    """One index an agent: two in one file would read each other's notes."""
-    seen: dict[str, str] = {}
+def _shared_indexes(index_paths: Mapping[str, Value]) -> list[ConfigFinding]:
+    """Agents that name the same index: each would find the notes of the other."""
+    owners: dict[str, str] = {}
     findings = []
-    for id_, agent in agents.items():
-        path = agent.values["memorySearch.store.path"]
-        if path and path in seen:
-            file, _, line = agent.origins["memorySearch.store.path"].rpartition(":")
+    for id_, path in index_paths.items():
+        owner = owners.setdefault(path.value, id_)
+        if owner != id_:
             message = (
-                f"agents {seen[path]!r} and {id_!r} would share the index {path!r}: "
+                f"agents {owner!r} and {id_!r} would share the index {path.value!r}: "
                 "put {agentId} into the path"
             )
-            key = "memorySearch.store.path"
-            findings.append(Finding("error", file, int(line), key, message))
-        elif path:
-            seen[path] = id_
+            findings.append(ConfigFinding("error", path.file, path.line, _STORE_PATH, message))
     return findings
 
 
-def check_file(path: Path, owner: Owner, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Everything there is to say about one file, read as its owner's."""
-    from notewell.config.layers import read_layer
-
+def check_file(
+    path: Path, owner: Owner, environment: Mapping[str, str]
+) -> tuple[ConfigFinding, ...]:
+    """All findings about one file, read as its owner's."""
     layer = read_layer(path, owner, environment)
-    configuration = read_configuration(Asked(), environment, layer)
+    configuration = read_configuration(ConfigScope(), environment, layer)
     return tuple(finding for finding in configuration.findings if finding.file == str(path))

@@ -5,12 +5,16 @@
 Each group is a frozen dataclass of the package that reads it, and that package is handed its group
 only. A row of the table names the group and the field (`Key.field`), so that a new setting is one
 row, one field and its reader.
+
+Every search loads this module, so it imports neither the table nor a parser. It also has the
+paths of configuration and state, which a search needs as well.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,6 +36,11 @@ if TYPE_CHECKING:
     from notewell.notes import ExtraPath
     from notewell.qmd import ExtraFolder, QmdSettings
 
+STATE_VARIABLE = "NOTEWELL_STATE_DIR"
+CONFIG_VARIABLE = "NOTEWELL_CONFIG"
+SUFFIXES = (".json", ".json5", ".yaml", ".yml")
+USER_STEM = "config"
+WORKSPACE_STEM = "notewell"
 WORKSPACE_FILE = "notewell.json"
 SEED_MIN_SCORE = 0.35
 
@@ -68,8 +77,6 @@ def load_settings(
     workspace: Path, agent: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Settings:
     """What the user's file and the workspace's file say; the defaults where there is no file."""
-    from notewell.config.paths import has_files
-
     # Most workspaces have no file: then neither the table of keys nor a parser is imported.
     if not has_files(workspace, environment):
         return Settings()
@@ -80,6 +87,51 @@ def load_settings(
     providers = configuration.providers.items()
     keys = {name: provider.api_key for name, provider in providers if provider.api_key}
     return settings_of(configuration.agents[id_], keys)
+
+
+# -- paths ---------------------------------------------------------------------------------------
+
+
+def default_state_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """NOTEWELL_STATE_DIR, else the platform's folder for state that can be rebuilt."""
+    # Not beside the notes: people sync folders of notes between machines, and a SQLite file that
+    # is copied while it is written is broken.
+    named = environment.get(STATE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or Path.home()) / "notewell"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "notewell"
+    base = environment.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "notewell"
+
+
+def home(environment: Mapping[str, str]) -> Path:
+    """The user's folder, according to the environment."""
+    folder = environment.get("HOME") or environment.get("USERPROFILE")
+    return Path(folder) if folder else Path.home()
+
+
+def user_config_dir(environment: Mapping[str, str]) -> Path:
+    """The platform's folder for configuration."""
+    if sys.platform == "win32":
+        return Path(environment.get("APPDATA") or home(environment)) / "notewell"
+    if sys.platform == "darwin":
+        return home(environment) / "Library" / "Application Support" / "notewell"
+    base = environment.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else home(environment) / ".config") / "notewell"
+
+
+def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
+    """Whether there is a configuration file at all; most searches need no more than this."""
+    if environment.get(CONFIG_VARIABLE):
+        return True
+    stems = ((user_config_dir(environment), USER_STEM), (workspace, WORKSPACE_STEM))
+    # lexists: a broken link counts, so that it is reported and not silently ignored.
+    return any(
+        os.path.lexists(folder / f"{stem}{end}") for folder, stem in stems for end in SUFFIXES
+    )
 
 
 # -- from keys to fields -------------------------------------------------------------------------
@@ -108,7 +160,7 @@ def settings_of(agent: AgentConfig, provider_keys: Mapping[str, Secret]) -> Sett
         capture=CaptureSettings(**_group(fields, "capture")),
         embedder=_embedder(fields, provider_keys),
         qmd=_qmd(agent.values, fields),
-        entries=_entries(fields),
+        entries=_entries(agent.values, fields),
         fallback_engine=fields["fallback_engine"],
         citations=fields["citations"],
         off_because=agent.off_because,
@@ -171,12 +223,12 @@ def _qmd(values: Mapping[str, Any], fields: Mapping[str, Any]) -> QmdSettings | 
     return QmdSettings(**{**_group(fields, "qmd"), "scope": scope})
 
 
-def _entries(fields: Mapping[str, Any]) -> LanceSettings | None:
-    if not fields["entries.enabled"]:
+def _entries(values: Mapping[str, Any], fields: Mapping[str, Any]) -> LanceSettings | None:
+    if not values["plugins.entries.memory-lancedb.enabled"]:
         return None
     from notewell.entries import LanceSettings
 
-    return LanceSettings(**_group(fields, "entries"))
+    return LanceSettings(enabled=True, **_group(fields, "entries"))
 
 
 def _extra_paths(paths: Iterable[tuple[str, str | None]]) -> tuple[ExtraPath, ...]:

@@ -1,68 +1,84 @@
-"""A file held against the table: what it sets, and everything that is wrong with it."""
+"""A file compared with the table of keys: what it sets, and everything that is wrong with it.
+
+A problem costs one key, never the file: the walk goes on, and the default of the key holds.
+"""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from notewell.config.checks import Unused, Wrong
-from notewell.config.key import Key
-from notewell.config.positions import Finding, Located, plain, shown
+from notewell.config.checks import (
+    BadValue,
+    Headers,
+    Key,
+    SecretText,
+    Unused,
+    environment_name,
+    substituted,
+)
+from notewell.config.document import ConfigFinding, Located, plain, shown
 from notewell.config.registry import RENAMED, all_keys, tree
-from notewell.config.secret import Headers, SecretText, environment_name, substituted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from notewell.config.positions import Document, Kind
+    from notewell.config.document import Document, FindingKind
     from notewell.config.registry import Tree
 
 Owner: TypeAlias = Literal["user", "workspace", "openclaw"]
 """Whose file it is: the user's own, one that came with a folder, or OpenClaw's."""
 
-_MAY_BE_ANYTHING = frozenset({"$schema"})
+KeyPath: TypeAlias = "tuple[str | int, ...]"
+"""Names and, for entries of lists, their number: `("agents", "list", 0, "workspace")`."""
+
+_UNCHECKED = frozenset({"$schema"})
 
 
 class Setting(NamedTuple):
-    """A value that a file gives."""
+    """A value that a file sets."""
 
-    path: tuple[str | int, ...]
-    """Names and, for entries of lists, their number: `("agents", "list", 0, "workspace")`."""
+    path: KeyPath
     key: Key
     value: Any
     line: int
 
 
-class Walked(NamedTuple):
+class Layer(NamedTuple):
+    """A checked file; several layers on top of each other make a configuration."""
+
     owner: Owner
     file: str
     settings: tuple[Setting, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[ConfigFinding, ...]
 
 
-def dotted(path: tuple[str | int, ...]) -> str:
+def dotted(path: KeyPath) -> str:
+    """The path as people write it: `agents.list[0].workspace`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
 
 
-def walk(
+def check_document(
     document: Document,
     owner: Owner,
     environment: Mapping[str, str],
     left: Mapping[str, str] = MappingProxyType({}),
-) -> Walked:
-    """Everything the document sets, checked; a problem costs one key, not the file.
+) -> Layer:
+    """What the document sets, and what is wrong with it.
 
-    `left` names keys of a foreign file that are not taken, with the reason.
+    `left` names keys of OpenClaw's file that are not used, each with the reason.
     """
-    walker = _Walker(document.file, owner, environment, left)
-    settings = tuple(walker.below((), document.root, tree()))
-    return Walked(owner, document.file, settings, (*document.findings, *walker.findings))
+    checker = _DocumentChecker(document.file, owner, environment, left)
+    settings = tuple(checker.below((), document.root, tree()))
+    return Layer(owner, document.file, settings, (*document.findings, *checker.findings))
 
 
-class _Walker:
+class _DocumentChecker:
+    """Descends into a file and the tree of keys at the same time."""
+
     def __init__(
         self, file: str, owner: Owner, environment: Mapping[str, str], left: Mapping[str, str]
     ) -> None:
@@ -70,69 +86,68 @@ class _Walker:
         self._owner = owner
         self._environment = environment
         self._left = left
-        self.findings: list[Finding] = []
+        self.findings: list[ConfigFinding] = []
 
-    def _find(self, kind: Kind, path: tuple[str | int, ...], line: int, message: str) -> None:
+    def _report(self, kind: FindingKind, path: KeyPath, line: int, message: str) -> None:
+        # OpenClaw's file is not ours to correct: what we cannot use is left, not an error.
         if self._owner == "openclaw" and kind == "error":
             kind, message = "left", f"{message}; the default holds"
-        self.findings.append(Finding(kind, self._file, line, dotted(path), message))
+        self.findings.append(ConfigFinding(kind, self._file, line, dotted(path), message))
 
-    def below(
-        self, path: tuple[str | int, ...], value: Located, known: Tree | Key
-    ) -> Iterator[Setting]:
-        if value.data is None:  # `memorySearch:` with nothing below it says nothing.
+    def below(self, path: KeyPath, value: Located, node: Tree | Key) -> Iterator[Setting]:
+        """What `value` sets, where `node` is the part of the tree that belongs to it."""
+        # In YAML, `memorySearch:` with nothing below it is null and sets nothing.
+        if value.data is None:
             return
-        if isinstance(known, Key):
-            yield from self._leaf(path, value, known)
-        elif "[]" in known:
-            yield from self._entries(path, value, known["[]"])
+        if isinstance(node, Key):
+            yield from self._leaf(path, value, node)
+        elif "[]" in node:
+            yield from self._entries(path, value, node["[]"])
         elif isinstance(value.data, dict):
             for name, inner in value.data.items():
-                yield from self._member((*path, name), inner, known)
+                yield from self._member((*path, name), inner, node)
         else:
             message = f"expected an object {{ … }}, not {shown(plain(value))}"
-            self._find("error", path, value.line, message)
+            self._report("error", path, value.line, message)
 
-    def _entries(
-        self, path: tuple[str | int, ...], value: Located, known: Tree | Key
-    ) -> Iterator[Setting]:
+    def _entries(self, path: KeyPath, value: Located, node: Tree | Key) -> Iterator[Setting]:
         if not isinstance(value.data, list):
             message = f"expected a list [ … ], not {shown(plain(value))}"
-            self._find("error", path, value.line, message)
+            self._report("error", path, value.line, message)
             return
         for number, entry in enumerate(value.data):
-            yield from self.below((*path, number), entry, known)
+            yield from self.below((*path, number), entry, node)
 
-    def _member(
-        self, path: tuple[str | int, ...], value: Located, known: Tree
-    ) -> Iterator[Setting]:
+    def _member(self, path: KeyPath, value: Located, node: Tree) -> Iterator[Setting]:
         name = str(path[-1])
-        below = known.get(name, known.get("*"))
+        below = node.get(name, node.get("*"))
         reason = self._left.get(below_agent(path))
         if reason or (below is None and self._owner == "openclaw"):
-            self._find("left", path, value.line, reason or _foreign(path))
+            self._report("left", path, value.line, reason or _foreign(path))
         elif below is not None:
             yield from self.below(path, value, below)
-        elif path[0] not in _MAY_BE_ANYTHING:
-            self._find("error", path, value.line, f"no such setting{_hint(path, known)}")
+        elif path[0] not in _UNCHECKED:
+            self._report("error", path, value.line, f"no such setting{_hint(path, node)}")
 
-    def _leaf(self, path: tuple[str | int, ...], value: Located, key: Key) -> Iterator[Setting]:
+    def _leaf(self, path: KeyPath, value: Located, key: Key) -> Iterator[Setting]:
         if key.own and self._owner == "workspace":
-            self._find("refused", path, value.line, _only_own(key))
+            self._report("refused", path, value.line, _only_own(key))
             return
         try:
             checked = key.check(self._filled(plain(value), key))
-        except Wrong as wrong:
-            self._find("error", path, value.line, str(wrong))
+        except BadValue as error:
+            self._report("error", path, value.line, str(error))
             return
         if checked.note:
-            self._find("note", path, value.line, checked.note)
+            self._report("note", path, value.line, checked.note)
         if key.outside and self._owner == "workspace":
-            self._tell_outside(path, value.line, checked.value)
+            self._note_outside(path, value.line, checked.value)
         yield Setting(path, key, checked.value, value.line)
 
     def _filled(self, value: object, key: Key) -> object:
-        """`${NAME}` filled in, where the file is the user's: a stranger's may not ask for any."""
+        """The value with `${NAME}` replaced."""
+        # A stranger's file must not read the environment: it could send a secret of the user's
+        # to an address of its choice.
         if self._owner == "workspace" or isinstance(key.check, Unused):
             return value
         if isinstance(key.check, SecretText) and (name := environment_name(value)):
@@ -143,23 +158,24 @@ class _Walker:
             return {name: self._filled(inner, key) for name, inner in value.items()}
         return value
 
-    def _tell_outside(
-        self, path: tuple[str | int, ...], line: int, entries: tuple[tuple[str, ...], ...]
+    def _note_outside(
+        self, path: KeyPath, line: int, entries: tuple[tuple[str, ...], ...]
     ) -> None:
         for entry in entries:
+            # Absolute, a home folder, a parent folder, or a drive of Windows (`C:`).
             if entry[0].startswith(("/", "~", "\\")) or ".." in entry[0] or ":" in entry[0][:2]:
                 message = f"{entry[0]!r} is outside the workspace: be sure you want it searched"
-                self._find("note", path, line, message)
+                self._report("note", path, line, message)
 
 
-def below_agent(path: tuple[str | int, ...]) -> str:
-    """A key as it is called below an agent, whether of the defaults or of an entry."""
+def below_agent(path: KeyPath) -> str:
+    """A key without the part that names the agent: `agents.list[0].model` is `model`."""
     if path[:2] == ("agents", "defaults"):
         return dotted(path[2:])
     return dotted(path[3:] if path[:2] == ("agents", "list") else path)
 
 
-def _foreign(path: tuple[str | int, ...]) -> str:
+def _foreign(path: KeyPath) -> str:
     about_memory = path[0] == "memory" or "memorySearch" in path
     return "Notewell has no such setting" if about_memory else "not about memory"
 
@@ -167,12 +183,12 @@ def _foreign(path: tuple[str | int, ...]) -> str:
 def _only_own(key: Key) -> str:
     return (
         "not taken from a workspace's file, which may come with a stranger's folder: "
-        f"put it into your own ({key.meaning})"
+        f"put it into your own file ({key.meaning})"
     )
 
 
-def _hint(path: tuple[str | int, ...], siblings: Tree) -> str:
-    """The key that was probably meant."""
+def _hint(path: KeyPath, siblings: Tree) -> str:
+    """The end of the message: the key that was probably meant, if there is one."""
     here = dotted(path)
     if here in RENAMED:
         return f"; Notewell calls it {RENAMED[here]!r}"
@@ -185,22 +201,22 @@ def _hint(path: tuple[str | int, ...], siblings: Tree) -> str:
     return f"; did you mean {elsewhere!r}?" if elsewhere else ""
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The end of a message about a word that is not one of those known."""
-    near = _nearest(name, known)
-    return f"; did you mean {near!r}?" if near else f": choose {', '.join(known)}"
+def did_you_mean(name: str, choices: Sequence[str]) -> str:
+    """The end of a message about a word that is none of the choices."""
+    near = _nearest(name, choices)
+    return f"; did you mean {near!r}?" if near else f": choose {', '.join(choices)}"
 
 
-def _nearest(name: str, known: Sequence[str]) -> str | None:
-    import difflib
+def _nearest(name: str, choices: Sequence[str]) -> str | None:
+    import difflib  # Only files with mistakes need it.
 
-    folded = {one.lower(): one for one in known}
+    folded = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
     return folded[near[0]] if near else None
 
 
 def _elsewhere(name: str, above: str) -> str | None:
-    """The same or a like name elsewhere in the tree, as near to where it was written as can be."""
+    """The same or a similar name elsewhere in the tree; of several, the one nearest to `above`."""
     import re
 
     written = re.sub(r"\[\d+\]", "[]", above).split(".")
@@ -212,7 +228,7 @@ def _elsewhere(name: str, above: str) -> str | None:
     return max(paths, key=lambda path: (_shared(path.split("."), written), -len(path)))
 
 
-def _shared(one: list[str], other: list[str]) -> int:
-    """How many names two paths have in common from the start."""
-    same = [a == b for a, b in zip(one, other, strict=False)]
+def _shared(path: list[str], other: list[str]) -> int:
+    """The length of the common prefix of two paths."""
+    same = [a == b for a, b in zip(path, other, strict=False)]
     return same.index(False) if False in same else len(same)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
-    from notewell.config import Asked, read_configuration
+    from notewell.config import ConfigScope, read_configuration
 
-    asked = Asked(patient.workspace, patient.agent.lower())
+    asked = ConfigScope(patient.workspace, patient.agent.lower())
     configuration = read_configuration(asked, patient.environment)
     told = ", ".join(configuration.files) or "none set: the defaults hold"
     yield Finding("settings", told)
@@ -54,10 +54,10 @@ def other_indexes(patient: Patient) -> Iterator[Finding]:
 
 def _known(patient: Patient) -> Iterator[tuple[Path, Path]]:
     """Index folders with the workspaces they are of."""
-    from notewell.config import Asked, read_configuration
+    from notewell.config import ConfigScope, read_configuration
     from notewell.memory import index_dir
 
-    for agent, told in read_configuration(Asked(), patient.environment).agents.items():
+    for agent, told in read_configuration(ConfigScope(), patient.environment).agents.items():
         if told.workspace is not None:
             root = Path(os.path.realpath(told.workspace))
             yield index_dir(patient.state, agent, root), root

@@ -1,6 +1,6 @@
 """`docs/reference/settings.md`, written from the table.
 
-python -m notewell.config.page > docs/reference/settings.md
+python -m scripts.docs.settings_page > docs/reference/settings.md
 """
 # ruff: noqa: E501 - a page has one sentence a line, however long it is
 
@@ -15,7 +15,7 @@ from notewell.config.keys_search import SEARCH_KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from notewell.config.key import Key
+    from notewell.config.checks import Key
 
 _HEAD = """# Settings
 

@@ -1,0 +1,156 @@
+"""Every key of the table has an effect, or is listed here as one that has none yet."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+from tests.config.field_reads import reads
+
+from notewell import EmbedderSettings, QmdSettings, Settings
+from notewell.config.checks import Key, Unused
+from notewell.config.registry import all_keys
+from notewell.entries import LanceSettings
+
+SOURCE = Path(__file__).parents[2] / "src" / "notewell"
+
+WITHOUT_EFFECT = {
+    "memorySearch.inputType": "no request to a provider carries it",
+    "memorySearch.queryInputType": "no request to a provider carries it",
+    "memorySearch.documentInputType": "no request to a provider carries it",
+    "memorySearch.local.contextSize": "the model's own window is used",
+    "memorySearch.remote.batch.wait": "a sync always waits for its batch jobs",
+    "memorySearch.store.driver": "it has one choice",
+    "memorySearch.store.vector.enabled": "vectors are stored whatever it says",
+    "memorySearch.store.vector.extensionPath": "sqlite-vec is loaded from its Python package",
+    "memorySearch.sync.onSessionStart": "no session start is known",
+    "memorySearch.sync.watch": "`notewell watch` and the service watch without it",
+    "memorySearch.sync.embeddingBatchTimeoutSeconds": "timeouts are constants",
+    "bootstrapMaxChars": "nothing is put into the start of a session by size",
+    "userTimezone": "the system's time zone is used",
+    "compaction.reserveTokensFloor": "hosts make `FlushSettings` themselves",
+    "compaction.memoryFlush.enabled": "hosts make `FlushSettings` themselves",
+    "compaction.memoryFlush.softThresholdTokens": "hosts make `FlushSettings` themselves",
+    "compaction.memoryFlush.prompt": "hosts make `FlushSettings` themselves",
+    "compaction.memoryFlush.systemPrompt": "hosts make `FlushSettings` themselves",
+    "models.providers.*.baseUrl": "only the key of an entry is used",
+    "models.providers.*.headers": "only the key of an entry is used",
+    "models.providers.*.api": "only the key of an entry is used",
+}
+"""Accepted, documented, and read by nobody. Each needs a reader, or the check `Unused`, which
+tells the user so. A key that gets a reader must leave this list."""
+
+USED_BY_CONFIG = {
+    "memorySearch.enabled": "memorySearch.enabled",
+    "memorySearch.experimental.sessionMemory": "memorySearch.experimental.sessionMemory",
+    "memorySearch.query.preset": "memorySearch.query.preset",
+    "memorySearch.query.hybrid.textWeight": "textWeight",
+    "workspace": "workspace",
+    "agents.list[].id": "id",
+    "agents.list[].default": "default",
+    "memory.backend": "memory.backend",
+    "plugins.slots.memory": "plugins.slots.memory",
+    "plugins.entries.memory-lancedb.enabled": "plugins.entries.memory-lancedb.enabled",
+    "bindings[].agentId": "agentId",
+    "bindings[].match.channel": "match.channel",
+    "bindings[].match.accountId": "match.accountId",
+    "bindings[].match.peer.kind": "match.peer.kind",
+    "bindings[].match.peer.id": "match.peer.id",
+    "bindings[].match.guildId": "guildId",
+    "bindings[].match.teamId": "teamId",
+}
+"""Keys that are no field of `Settings`, because the configuration itself needs them; each with
+the words by which its modules name the key. Bindings become `Configuration.bindings`, which a host
+hands to `core.resolve_agent`."""
+
+FOR_PEOPLE = {"bindings[].comment"}
+
+
+def by_own_path() -> dict[str, Key]:
+    """Each key once: what an agent's entry repeats of `agents.defaults` is left out."""
+    keys = {path.removeprefix("agents.defaults."): key for path, key in all_keys().items()}
+    return {
+        path: key
+        for path, key in keys.items()
+        if not (path.startswith("agents.list[].") and path.removeprefix("agents.list[].") in keys)
+    }
+
+
+def settings_groups() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """The class of each group by its path, and the fields of each class with their classes."""
+    everything = Settings(
+        embedder=EmbedderSettings(), qmd=QmdSettings(), entries=LanceSettings(enabled=True)
+    )
+    classes: dict[str, str] = {}
+    groups: dict[str, dict[str, str]] = {}
+    waiting: list[tuple[str, object]] = [("", everything)]
+    for path, group in waiting:
+        name = type(group).__name__
+        classes[path] = name
+        groups[name] = {}
+        assert is_dataclass(group)
+        for field in fields(group):
+            value = getattr(group, field.name)
+            is_group = type(value).__name__.endswith("Settings")
+            groups[name][field.name] = type(value).__name__ if is_group else ""
+            if is_group:
+                waiting.append((f"{path}.{field.name}".lstrip("."), value))
+    return classes, groups
+
+
+def test_every_field_that_a_key_decides_is_read() -> None:
+    classes, groups = settings_groups()
+    found = reads(SOURCE, groups)
+    for path, key in by_own_path().items():
+        if key.field:
+            group, _, name = key.field.rpartition(".")
+            assert name in groups[classes[group]], f"{path} names no field: {key.field}"
+            assert (classes[group], name) in found, f"nobody reads {key.field}, set by {path}"
+
+
+def test_every_field_of_a_group_is_read() -> None:
+    """Not only those that have a key; whether there are entries at all is decided by `None`."""
+    _, groups = settings_groups()
+    found = reads(SOURCE, groups)
+    unread = {f"{name}.{field}" for name in groups for field in groups[name]} - {
+        f"{name}.{field}" for name, field in found
+    }
+    assert unread == {f"{LanceSettings.__name__}.enabled"}
+
+
+def test_every_key_decides_a_field_or_is_listed() -> None:
+    unmapped = {
+        path
+        for path, key in by_own_path().items()
+        if not key.field and not isinstance(key.check, Unused)
+    }
+    assert unmapped == {*WITHOUT_EFFECT, *USED_BY_CONFIG, *FOR_PEOPLE}
+
+
+def test_the_configuration_names_the_keys_that_it_uses() -> None:
+    modules = [
+        path
+        for path in (SOURCE / "config").glob("*.py")
+        if not path.name.startswith("keys_") and path.name != "registry.py"
+    ]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules]
+    texts = {
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    for path, name in USED_BY_CONFIG.items():
+        assert name in texts or any(text.endswith(f".{name}") for text in texts), path
+
+
+def test_keys_without_effect_are_named_nowhere() -> None:
+    """Whoever reads one by its name gives it a reader: take it off the list then."""
+    names = [path for path in WITHOUT_EFFECT if not path.startswith("models.")]
+    for path in SOURCE.rglob("*.py"):
+        if path.name.startswith("keys_") or path.name == "openclaw.py":
+            continue
+        text = path.read_text(encoding="utf-8")
+        for name in names:
+            assert f'"{name}"' not in text, f"{path.name} reads {name}"
