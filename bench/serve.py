@@ -68,10 +68,10 @@ class Server:
     state: Path
 
     def token(self, name: str, *scopes: Scope) -> str:
-        from notewell.http_service import TokenBook, Wish
+        from notewell.http_service import TokenRequest, TokenStore
 
-        book = TokenBook(self.state / "tokens.json")
-        return book.create(Wish(name, ("main",), scopes))[1]
+        book = TokenStore(self.state / "tokens.json")
+        return book.create(TokenRequest(name, ("main",), scopes))[1]
 
 
 @contextmanager

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from notewell.http_service import Links, Scope, TokenBook, Wish
-from notewell.http_service.login_links import NAME as LINKS
-from notewell.http_service.tokens import NAME as TOKENS
+from notewell.http_service import LoginLinks, Scope, TokenRequest, TokenStore
+from notewell.http_service.login_links import LINKS_FILE as LINKS
+from notewell.http_service.tokens import TOKENS_FILE as TOKENS
 
 COOKIE = "notewell"
 PYTHON = sys.executable
@@ -25,8 +25,8 @@ class Service:
         self.folder = folder
         self.url = ""
         self.first_link = ""
-        self._book = TokenBook(folder / "state" / TOKENS)
-        self._links = Links(folder / "state" / LINKS)
+        self._book = TokenStore(folder / "state" / TOKENS)
+        self._links = LoginLinks(folder / "state" / LINKS)
 
     @property
     def log(self) -> str:
@@ -67,11 +67,11 @@ class Service:
         return f"{self.url}/open?code={self._links.make()}"
 
     def token(self, name: str, *scopes: Scope) -> str:
-        return self._book.create(Wish(name, ("main",), scopes))[1]
+        return self._book.create(TokenRequest(name, ("main",), scopes))[1]
 
     def cookie(self, *scopes: Scope) -> str:
         """A browser that was let in with these scopes."""
-        return self._book.create(Wish("browser", ("main",), scopes, 1, "page"))[1]
+        return self._book.create(TokenRequest("browser", ("main",), scopes, 1, "page"))[1]
 
     # -- another client --------------------------------------------------------------------------
 

@@ -37,10 +37,10 @@ def test_a_stranger_is_told_how_to_get_in_and_nothing_else(visit: Visit) -> None
 
 def test_a_revoked_browser_is_out_at_once(visit: Visit, service: Service) -> None:
     page = visit.page("health")
-    from notewell.http_service import TokenBook
-    from notewell.http_service.tokens import NAME
+    from notewell.http_service import TokenStore
+    from notewell.http_service.tokens import TOKENS_FILE
 
-    book = TokenBook(service.folder / "state" / NAME)
+    book = TokenStore(service.folder / "state" / TOKENS_FILE)
     value = page.context.cookies()[0].get("value", "")
     found = book.find(value, "page")
     assert found

@@ -151,7 +151,9 @@ def test_the_tools_are_offered_only_with_a_store(workspace: Path, store: EntrySt
     async def asking() -> None:
         with anyio.fail_after(60):
             for entries, offered in [(None, names), (store, names + more)]:
-                server = create_server(memory, CallContext(), keep=False, entries=entries)
+                server = create_server(
+                    memory, CallContext(), background_sync=False, entries=entries
+                )
                 async with Client(server, mode="legacy") as client:
                     tools = (await client.list_tools()).tools
                     assert [tool.name for tool in tools] == offered
@@ -161,7 +163,7 @@ def test_the_tools_are_offered_only_with_a_store(workspace: Path, store: EntrySt
                         if tool.annotations and tool.annotations.destructive_hint
                     ]
                     assert deleting == (["memory_forget"] if entries else [])
-            server = create_server(memory, CallContext(), keep=False, entries=store)
+            server = create_server(memory, CallContext(), background_sync=False, entries=store)
             async with Client(server, mode="legacy") as client:
                 await store_recall_forget(client)
 

@@ -21,18 +21,18 @@ import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from notewell.config import Settings
-from notewell.http_service.agents import Agents, Place
+from notewell.http_service.agents import Agents, ServedAgent
 from notewell.http_service.app import create_app
-from notewell.http_service.auth import Names
-from notewell.http_service.limits import Limits
-from notewell.http_service.tokens import NAME, Scope, TokenBook, Wish
+from notewell.http_service.auth import AllowedHosts
+from notewell.http_service.limits import ServiceLimits
+from notewell.http_service.tokens import TOKENS_FILE, Scope, TokenRequest, TokenStore
 from notewell.ports import Embedder
 from notewell.testing import HashEmbedder
 
 PORT = 7374
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
-PLENTY = Limits(requests_a_minute=600_000, burst=100_000)
+PLENTY = ServiceLimits(requests_a_minute=600_000, burst=100_000)
 """For tests that are not about rates."""
 
 
@@ -40,7 +40,7 @@ PLENTY = Limits(requests_a_minute=600_000, burst=100_000)
 class Served:
     app: Any
     agents: Agents
-    book: TokenBook
+    book: TokenStore
     state: Path
     workspaces: dict[str, Path]
     tokens: dict[str, str]
@@ -73,7 +73,7 @@ class Served:
 def serving(
     folder: Path,
     *,
-    limits: Limits = PLENTY,
+    limits: ServiceLimits = PLENTY,
     embedder: Embedder | None = None,
     monotonic_s: Callable[[], float] = time.monotonic,
     watch: bool = False,
@@ -83,11 +83,13 @@ def serving(
     """`tokens` are those of an earlier one in the same folder, which this one carries on."""
     workspaces = {agent: _workspace(folder / agent, agent) for agent in ("main", "work")}
     state = folder / "state"
-    book = TokenBook(state / NAME)
+    book = TokenStore(state / TOKENS_FILE)
     tokens = tokens or make_tokens(book)
-    places = {agent: Place(str(path), settings) for agent, path in workspaces.items()}
+    places = {agent: ServedAgent(str(path), settings) for agent, path in workspaces.items()}
     agents = Agents(places, state, watch=watch, embedder=embedder or HashEmbedder())
-    app = create_app(agents, book, names=Names.of(PORT), limits=limits, monotonic_s=monotonic_s)
+    app = create_app(
+        agents, book, allowed_hosts=AllowedHosts.of(PORT), limits=limits, monotonic_s=monotonic_s
+    )
     with start_blocking_portal() as portal:
         client = httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app=app), base_url=ORIGIN, timeout=60
@@ -105,23 +107,23 @@ def _workspace(path: Path, agent: str) -> Path:
     return path
 
 
-def make_tokens(book: TokenBook) -> dict[str, str]:
+def make_tokens(book: TokenStore) -> dict[str, str]:
     def made(*scopes: Scope, agents: tuple[str, ...] = ("main",)) -> str:
-        return book.create(Wish("-".join(scopes), agents, scopes))[1]
+        return book.create(TokenRequest("-".join(scopes), agents, scopes))[1]
 
-    long_ago = TokenBook(book.path, lambda: datetime.now(UTC) - timedelta(days=100))
-    revoked, gone = book.create(Wish("revoked", ("main",), ("admin",)))
+    long_ago = TokenStore(book.path, lambda: datetime.now(UTC) - timedelta(days=100))
+    revoked, gone = book.create(TokenRequest("revoked", ("main",), ("admin",)))
     tokens = {
         "garbage": "rct_" + "A" * 43,
         "revoked": gone,
-        "expired": long_ago.create(Wish("expired", ("main",), ("admin",), 1))[1],
+        "expired": long_ago.create(TokenRequest("expired", ("main",), ("admin",), 1))[1],
         "read": made("read"),
         "append": made("append"),
         "admin": made("admin"),
         "other": made("admin", agents=("work",)),
         "both": made("read", agents=("main", "work")),
         "nobody's": made("admin", agents=("elsewhere",)),
-        "page": book.create(Wish("page", ("main", "work"), ("admin",), 30, "page"))[1],
+        "page": book.create(TokenRequest("page", ("main", "work"), ("admin",), 30, "page"))[1],
     }
     book.revoke(revoked.id)
     return tokens

@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from tests.http_service.served import HOST, ORIGIN, PORT, Served, serving
 
-from notewell.http_service.auth import NEEDS_KEY, Guarded
+from notewell.http_service.auth import SCOPE_KEY, GuardedRoute
 
 
 class Entry(NamedTuple):
@@ -74,9 +74,9 @@ def test_every_route_stands_in_the_table_with_the_scope_it_needs(served: Served)
     for route in iter_route_contexts(app.routes):
         if route.path in ("/mcp", "/openapi.json"):
             continue  # Tested by themselves; one is no route of FastAPI's, the other its own.
-        assert isinstance(route.route, Guarded)
+        assert isinstance(route.route, GuardedRoute)
         for method in route.methods or ():
-            found[method, route.path] = route.openapi_extra[NEEDS_KEY]
+            found[method, route.path] = route.openapi_extra[SCOPE_KEY]
     assert found == {key: entry.scope for key, entry in ROUTES.items()}
 
 
@@ -272,9 +272,9 @@ def test_a_bearer_token_is_no_cookie_and_a_bad_header_is_not_helped_out(served: 
 
 
 def test_a_link_opens_the_page_once(served: Served) -> None:
-    from notewell.http_service.login_links import NAME, Links
+    from notewell.http_service.login_links import LINKS_FILE, LoginLinks
 
-    code = Links(served.state / NAME).make()
+    code = LoginLinks(served.state / LINKS_FILE).make()
     answer = served.ask("GET", f"/open?code={code}", "")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/"
@@ -289,22 +289,22 @@ def test_a_link_opens_the_page_once(served: Served) -> None:
 
 
 def test_a_link_is_over_after_ten_minutes(tmp_path: Path) -> None:
-    from notewell.http_service.login_links import LIFE_S, Links
+    from notewell.http_service.login_links import LINK_TTL_S, LoginLinks
 
     now = [1000.0]
-    links = Links(tmp_path / "links.json", lambda: now[0])
+    links = LoginLinks(tmp_path / "links.json", lambda: now[0])
     first, second = links.make(), links.make()
-    now[0] += LIFE_S - 1
-    assert links.take(first)
-    assert not links.take(first)
+    now[0] += LINK_TTL_S - 1
+    assert links.redeem(first)
+    assert not links.redeem(first)
     now[0] += 2
-    assert not links.take(second)
+    assert not links.redeem(second)
 
 
 def test_behind_a_proxy_the_cookie_wants_tls(tmp_path: Path) -> None:
-    from notewell.http_service.auth import Names
+    from notewell.http_service.auth import AllowedHosts
 
-    names = Names.of(PORT, ["memory.example"])
+    names = AllowedHosts.of(PORT, ["memory.example"])
     assert "https://memory.example" in names.origins
     assert "http://memory.example" not in names.origins
     assert names.secure == {"memory.example"}

@@ -11,7 +11,7 @@ from tests.http_service.served import Served, serving
 
 from notewell.errors import EmbedderUnreachable, IndexBusy, NotewellError, WorkspaceMissing
 from notewell.http_service.problems import problem_of
-from notewell.http_service.schemas_status import status_shown
+from notewell.http_service.schemas import status_answer
 from notewell.testing import BrokenEmbedder
 from notewell.tools import status_json
 
@@ -209,7 +209,7 @@ def test_an_admin_is_told_what_the_command_tells(served: Served) -> None:
     # SQLite may have put what it held in memory into the file in between.
     assert abs(told.pop("indexBytes") - status.index_bytes) < 1_000_000
     assert {**told, "indexBytes": status.index_bytes} == {"version": 1, **status_json(status)}
-    assert status_shown(status, admin=False).workspace is None
+    assert status_answer(status, admin=False).workspace is None
 
 
 def test_health_and_readiness_name_nobody(served: Served) -> None:

@@ -13,13 +13,13 @@ from tests.http_service.served import Served, serving
 
 from notewell.capture import writes
 from notewell.http_service.idempotency import (
-    LIFE,
-    MAX_KEPT,
-    NAME,
-    Begun,
-    Finished,
-    Remembered,
-    Request,
+    FOLDER,
+    MAX_RECORDS,
+    TTL,
+    Completed,
+    IdempotencyStore,
+    IdempotentRequest,
+    Pending,
 )
 from notewell.http_service.problems import Problem
 from notewell.http_service.schemas import AppendBody
@@ -187,20 +187,20 @@ def test_after_a_restart_the_answer_is_still_known(tmp_path: Path) -> None:
 # -- a server that died --------------------------------------------------------------------------
 
 NOW = datetime(2026, 11, 15, 23, 59, tzinfo=UTC)
-REQUEST = Request("token", "main", "append", "key", "digest")
-ANSWER = Finished(201, {"path": "memory/2026-11-15.md"})
+REQUEST = IdempotentRequest("token", "main", "append", "key", "digest")
+ANSWER = Completed(201, {"path": "memory/2026-11-15.md"})
 
 
 def test_what_was_begun_and_not_finished_is_done_as_of_then(tmp_path: Path) -> None:
     now = [NOW]
-    first = Remembered(tmp_path / NAME, lambda: now[0])
-    assert first.begin(REQUEST) == Begun(NOW)
+    first = IdempotencyStore(tmp_path / FOLDER, lambda: now[0])
+    assert first.begin(REQUEST) == Pending(NOW)
     now[0] += timedelta(minutes=5)  # Another server; it is tomorrow.
-    second = Remembered(tmp_path / NAME, lambda: now[0])
-    assert second.begin(REQUEST) == Begun(NOW)
-    second.finish(REQUEST, Begun(NOW), ANSWER)
+    second = IdempotencyStore(tmp_path / FOLDER, lambda: now[0])
+    assert second.begin(REQUEST) == Pending(NOW)
+    second.complete(REQUEST, Pending(NOW), ANSWER)
     assert second.begin(REQUEST) == ANSWER
-    assert Remembered(tmp_path / NAME, lambda: now[0]).begin(REQUEST) == ANSWER
+    assert IdempotencyStore(tmp_path / FOLDER, lambda: now[0]).begin(REQUEST) == ANSWER
 
 
 def test_the_retry_of_yesterdays_entry_goes_to_yesterdays_note(served: Served) -> None:
@@ -209,8 +209,8 @@ def test_the_retry_of_yesterdays_entry_goes_to_yesterdays_note(served: Served) -
     token = served.book.find(served.tokens["append"])
     assert token is not None
     digest = hashlib.sha256(AppendBody(**ENTRY).model_dump_json().encode()).hexdigest()
-    request = Request(token.id, "main", "append", "k1", digest)
-    Remembered(served.state / NAME, lambda: yesterday).begin(request)  # And then it died.
+    request = IdempotentRequest(token.id, "main", "append", "k1", digest)
+    IdempotencyStore(served.state / FOLDER, lambda: yesterday).begin(request)  # And then it died.
     answer = append(served, ENTRY, "k1")
     assert answer.status_code == 201
     day = yesterday.astimezone().date().isoformat()
@@ -221,34 +221,34 @@ def test_the_retry_of_yesterdays_entry_goes_to_yesterdays_note(served: Served) -
 
 def test_keys_are_forgotten_after_a_day_and_when_there_are_too_many(tmp_path: Path) -> None:
     now = [datetime.now(UTC)]
-    kept = Remembered(tmp_path / NAME, lambda: now[0])
+    kept = IdempotencyStore(tmp_path / FOLDER, lambda: now[0])
     kept.begin(REQUEST)
-    kept.finish(REQUEST, Begun(now[0]), ANSWER)
-    now[0] += LIFE + timedelta(seconds=1)
-    assert kept.begin(REQUEST) == Begun(now[0])
-    kept.finish(REQUEST, Begun(now[0]), ANSWER)
-    folder = tmp_path / NAME
-    for number in range(MAX_KEPT + 50):
+    kept.complete(REQUEST, Pending(now[0]), ANSWER)
+    now[0] += TTL + timedelta(seconds=1)
+    assert kept.begin(REQUEST) == Pending(now[0])
+    kept.complete(REQUEST, Pending(now[0]), ANSWER)
+    folder = tmp_path / FOLDER
+    for number in range(MAX_RECORDS + 50):
         (folder / f"old-{number}.json").touch()
-    again = Remembered(tmp_path / NAME, lambda: now[0])
-    again.begin(Request("token", "main", "append", "another", "digest"))
-    assert len(list(folder.iterdir())) <= MAX_KEPT + 1
+    again = IdempotencyStore(tmp_path / FOLDER, lambda: now[0])
+    again.begin(IdempotentRequest("token", "main", "append", "another", "digest"))
+    assert len(list(folder.iterdir())) <= MAX_RECORDS + 1
 
 
 def test_a_file_that_is_torn_counts_as_not_there(tmp_path: Path) -> None:
-    kept = Remembered(tmp_path / NAME, lambda: NOW)
+    kept = IdempotencyStore(tmp_path / FOLDER, lambda: NOW)
     kept.begin(REQUEST)
-    (file,) = (tmp_path / NAME).iterdir()
+    (file,) = (tmp_path / FOLDER).iterdir()
     for text in ("", "{", "[]", '{"begun": 1}', '{"begun": "nonsense"}'):
         file.write_text(text, encoding="utf-8")
-        assert Remembered(tmp_path / NAME, lambda: NOW).begin(REQUEST) == Begun(NOW)
+        assert IdempotencyStore(tmp_path / FOLDER, lambda: NOW).begin(REQUEST) == Pending(NOW)
 
 
 def test_one_that_is_under_way_is_not_begun_again(tmp_path: Path) -> None:
-    kept = Remembered(tmp_path / NAME, lambda: NOW)
+    kept = IdempotencyStore(tmp_path / FOLDER, lambda: NOW)
     kept.begin(REQUEST)
     with pytest.raises(Problem) as found:
         kept.begin(REQUEST)
     assert found.value.status == 409
-    kept.drop(REQUEST)
-    assert kept.begin(REQUEST) == Begun(NOW)
+    kept.discard(REQUEST)
+    assert kept.begin(REQUEST) == Pending(NOW)

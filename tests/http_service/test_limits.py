@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from tests.http_service.served import Served, serving
 
 from notewell.http_service.limits import (
-    BUCKETS,
-    WAITING,
-    Limits,
-    Pools,
+    MAX_BUCKETS,
+    MAX_WAITING,
+    PoolSizes,
     RateLimiter,
-    Seats,
+    ServiceLimits,
     TooBusy,
+    WorkerPools,
 )
 
-SLOW = Limits(requests_a_minute=60, burst=5)
+SLOW = ServiceLimits(requests_a_minute=60, burst=5)
 
 
 def test_a_token_that_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_over_any_stretch_no_more_than_the_burst_and_the_rate(
     pauses: list[float], a_minute: int, burst: int
 ) -> None:
     now = [0.0]
-    limits = Limits(requests_a_minute=a_minute, burst=burst)
+    limits = ServiceLimits(requests_a_minute=a_minute, burst=burst)
     rates = RateLimiter(limits, lambda: now[0])
     let_in = 0
     for pause in pauses:
@@ -75,7 +75,7 @@ def test_over_any_stretch_no_more_than_the_burst_and_the_rate(
 @given(st.integers(1, 600), st.integers(1, 20))
 def test_who_waits_as_told_is_let_in(a_minute: int, burst: int) -> None:
     now = [0.0]
-    rates = RateLimiter(Limits(requests_a_minute=a_minute, burst=burst), lambda: now[0])
+    rates = RateLimiter(ServiceLimits(requests_a_minute=a_minute, burst=burst), lambda: now[0])
     for _ in range(burst):
         assert rates.take("a") == 0
     now[0] += rates.take("a") + 1e-6
@@ -83,13 +83,13 @@ def test_who_waits_as_told_is_let_in(a_minute: int, burst: int) -> None:
 
 
 def test_only_so_many_tokens_are_remembered_and_the_idle_go_first() -> None:
-    rates = RateLimiter(Limits(requests_a_minute=1, burst=3), lambda: 0.0)
+    rates = RateLimiter(ServiceLimits(requests_a_minute=1, burst=3), lambda: 0.0)
     for _ in range(3):
         rates.take("busy")
-    for number in range(BUCKETS + 10):
+    for number in range(MAX_BUCKETS + 10):
         rates.take(f"t{number}")
     assert rates.take("busy") > 0
-    assert len(rates._buckets) <= BUCKETS
+    assert len(rates._buckets) <= MAX_BUCKETS
 
 
 # -- bodies --------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_kinds_of_work_have_seats_of_their_own() -> None:
     held = partial(release.wait, 20)
 
     async def main() -> None:
-        pools = Pools(Seats(quick=1, search=1, write=1, slow=1))
+        pools = WorkerPools(PoolSizes(quick=1, search=1, write=1, slow=1))
         with anyio.fail_after(30):
             async with anyio.create_task_group() as group:
                 for kind in ("search", "write", "slow"):
@@ -164,12 +164,12 @@ def test_when_enough_wait_the_next_is_told_at_once() -> None:
     held = partial(release.wait, 20)
 
     async def main() -> None:
-        pools = Pools(Seats(quick=1))
+        pools = WorkerPools(PoolSizes(quick=1))
         with anyio.fail_after(30):
             async with anyio.create_task_group() as group:
-                for _ in range(WAITING + 1):
+                for _ in range(MAX_WAITING + 1):
                     group.start_soon(pools.run, "quick", "main", held)
-                while pools.waiting()["quick"] < WAITING:
+                while pools.waiting()["quick"] < MAX_WAITING:
                     await anyio.lowlevel.checkpoint()
                 with pytest.raises(TooBusy):
                     await pools.run("quick", "main", lambda: 1)
@@ -184,8 +184,8 @@ def test_a_server_with_too_much_to_do_says_so(
     memory = served.agents.memory("main")
     release = threading.Event()
     monkeypatch.setattr(memory, "status", lambda: release.wait(30) and None)
-    with ThreadPoolExecutor(WAITING + 20) as pool:
-        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(WAITING + 20)]
+    with ThreadPoolExecutor(MAX_WAITING + 20) as pool:
+        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(MAX_WAITING + 20)]
         refused = next(one.result() for one in _as_they_end(asked))
         release.set()
     assert refused.status_code == 503

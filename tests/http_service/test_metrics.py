@@ -17,8 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.http_service.served import Served, serving
 
 from notewell.errors import EmbedderUnreachable
-from notewell.http_service import traces
-from notewell.http_service.logs import JsonLines, set_up
+from notewell.http_service import observability
+from notewell.http_service.observability import JsonLogFormatter, configure_logging
 from notewell.testing import BrokenEmbedder
 
 SECRET = "zanzibar-4711"
@@ -100,7 +100,7 @@ def log() -> Iterator[io.StringIO]:
     root = logging.getLogger()
     before = list(root.handlers), root.level
     stream = io.StringIO()
-    set_up(stream)
+    configure_logging(stream)
     yield stream
     root.handlers[:], root.level = before
 
@@ -150,7 +150,7 @@ def test_what_nobody_foresaw_is_told_without_its_message(
 
 def test_a_line_of_log_is_one_line_whatever_is_in_it() -> None:
     record = logging.LogRecord("x", logging.INFO, "f", 1, "a\nb\x1b[0m %s", ("\u2028",), None)
-    assert len(JsonLines().format(record).splitlines()) == 1
+    assert len(JsonLogFormatter().format(record).splitlines()) == 1
 
 
 # -- spans ---------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_spans_carry_figures_and_no_words(served: Served, monkeypatch: pytest.Mo
     exporter = memory.InMemorySpanExporter()
     provider = sdk.TracerProvider()
     provider.add_span_processor(export.SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(traces, "_tracer", lambda: provider.get_tracer("test"))
+    monkeypatch.setattr(observability, "_tracer", lambda: provider.get_tracer("test"))
     served.search(f"readings {SECRET}")
     served.ask("GET", f"/v1/notes/{SECRET}")
     spans = exporter.get_finished_spans()
@@ -212,6 +212,6 @@ def test_nobody_else_makes_spans_of_our_requests(tmp_path: Path) -> None:
 
 
 def test_without_opentelemetry_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "_tracer", lambda: None)
-    with traces.span("x", a=1) as note:
+    monkeypatch.setattr(observability, "_tracer", lambda: None)
+    with observability.span("x", a=1) as note:
         note("b", 2)

@@ -15,15 +15,15 @@ from typing import Any
 
 import anyio
 import pytest
+from scripts.docs.http_page import document, http_page
 from tests.http_service.served import PLENTY, Served
 
-from notewell.http_service.agents import Agents, Place
+from notewell.http_service.agents import Agents, ServedAgent
 from notewell.http_service.app import create_app
-from notewell.http_service.auth import NEEDS_KEY, Names
-from notewell.http_service.http_page import document, http_page
-from notewell.http_service.limits import Limits
+from notewell.http_service.auth import SCOPE_KEY, AllowedHosts
+from notewell.http_service.limits import ServiceLimits
 from notewell.http_service.serving import _Server
-from notewell.http_service.tokens import NAME, TokenBook, Wish
+from notewell.http_service.tokens import TOKENS_FILE, TokenRequest, TokenStore
 from notewell.mcp_server import listen
 from notewell.testing import HashEmbedder
 
@@ -51,7 +51,7 @@ def test_every_operation_says_who_may_and_what_goes_wrong() -> None:
     for name, operation in operations(told):
         assert operation["description"], name
         names.add(operation["operationId"])
-        if operation[NEEDS_KEY] == "nothing":
+        if operation[SCOPE_KEY] == "nothing":
             assert "security" not in operation
             continue
         assert operation["security"] == [{"token": []}, {"page": []}], name
@@ -95,19 +95,19 @@ def test_the_page_about_it_is_current() -> None:
 
 
 @contextmanager
-def listening(folder: Path, limits: Limits) -> Iterator[tuple[str, str]]:
+def listening(folder: Path, limits: ServiceLimits) -> Iterator[tuple[str, str]]:
     """Its address, and the token of an admin."""
     import uvicorn
 
     (folder / "notes" / "memory").mkdir(parents=True)
     (folder / "notes" / "MEMORY.md").write_text("We store readings.\n", encoding="utf-8")
-    book = TokenBook(folder / "state" / NAME)
-    _, secret = book.create(Wish("all", ("main",), ("admin",)))
-    places = {"main": Place(str(folder / "notes"))}
+    book = TokenStore(folder / "state" / TOKENS_FILE)
+    _, secret = book.create(TokenRequest("all", ("main",), ("admin",)))
+    places = {"main": ServedAgent(str(folder / "notes"))}
     agents = Agents(places, folder / "state", watch=False, embedder=HashEmbedder())
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    app = create_app(agents, book, names=Names.of(port), limits=limits)
+    app = create_app(agents, book, allowed_hosts=AllowedHosts.of(port), limits=limits)
     up = threading.Event()
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", http="h11")
     server = _Server(config, anyio.Event(), up.set)

@@ -14,15 +14,22 @@ from tests.http_service.served import HOST, Served
 from tests.sqlite_store import sqlite_store
 
 from notewell.doctor import Finding
-from notewell.http_service import health as healths
-from notewell.http_service.agents import Agents, Place, Recalled, SyncBegan, SyncEnded, Wrote
-from notewell.http_service.events import (
-    MAX_LISTENERS,
-    MAX_WAITING,
-    Live,
-    TooManyListeners,
-    last_written,
-    news_of,
+from notewell.http_service.agents import (
+    Agents,
+    ContentWritten,
+    SearchAnswered,
+    ServedAgent,
+    SyncFinished,
+    SyncStarted,
+)
+from notewell.http_service.ui import state as ui_state
+from notewell.http_service.ui.events import (
+    MAX_QUEUED,
+    MAX_SUBSCRIBERS,
+    EventBroadcaster,
+    TooManySubscribers,
+    last_modified,
+    topic_of,
 )
 from notewell.memory import Memory
 from notewell.sync import Heard, Listening
@@ -83,9 +90,9 @@ def test_a_checkup_holds_for_a_minute(served: Served, monkeypatch: pytest.Monkey
         seen.append(patient.memory)
         return []
 
-    monkeypatch.setattr(healths, "examine", examined)
+    monkeypatch.setattr(ui_state, "examine", examined)
     clock = [0.0]
-    checkups = healths.Checkups(lambda: clock[0])
+    checkups = ui_state.FindingsCache(lambda: clock[0])
     memory = served.agents.memory("main")
     for now, looked in ((0.0, 1), (59.0, 1), (60.0, 2)):
         clock[0] = now
@@ -111,7 +118,7 @@ def test_the_page_learns_who_looks(served: Served) -> None:
 def agents_in(folder: Path) -> Agents:
     folder.mkdir()
     return Agents(
-        {"main": Place(str(folder)), "work": Place(str(folder))},
+        {"main": ServedAgent(str(folder)), "work": ServedAgent(str(folder))},
         folder / "state",
         watch=False,
         embedder=HashEmbedder(),
@@ -122,11 +129,11 @@ def test_every_listener_of_an_agent_hears_and_no_other(tmp_path: Path) -> None:
     agents = agents_in(tmp_path / "a")
 
     async def story() -> None:
-        live = Live(agents)
+        live = EventBroadcaster(agents)
         one, two, other = live.join("main"), live.join("main"), live.join("work")
-        agents.tell("main", Wrote("append", "MEMORY.md"))
-        agents.tell("main", Wrote("append", "MEMORY.md"))
-        agents.tell("main", Recalled("mcp", "hybrid", 1.0))
+        agents.publish("main", ContentWritten("append", "MEMORY.md"))
+        agents.publish("main", ContentWritten("append", "MEMORY.md"))
+        agents.publish("main", SearchAnswered("mcp", "hybrid", 1.0))
         assert await one.next(5) == await two.next(5) == ("notes", "recall")
         assert await other.next(0) == ()
 
@@ -137,10 +144,10 @@ def test_a_listener_that_does_not_keep_up_is_dropped(tmp_path: Path) -> None:
     agents = agents_in(tmp_path / "a")
 
     async def story() -> None:
-        live = Live(agents)
+        live = EventBroadcaster(agents)
         slow, quick = live.join("main"), live.join("main")
-        for _ in range(MAX_WAITING + 1):
-            agents.tell("main", SyncBegan(force=False))
+        for _ in range(MAX_QUEUED + 1):
+            agents.publish("main", SyncStarted(force=False))
             await quick.next(5)
         assert (slow.is_dropped, quick.is_dropped) == (True, False)
         assert live.count("main") == 1
@@ -152,9 +159,9 @@ def test_no_more_than_so_many_listen(tmp_path: Path) -> None:
     agents = agents_in(tmp_path / "a")
 
     async def story() -> None:
-        live = Live(agents)
-        listeners = [live.join("main") for _ in range(MAX_LISTENERS)]
-        with pytest.raises(TooManyListeners):
+        live = EventBroadcaster(agents)
+        listeners = [live.join("main") for _ in range(MAX_SUBSCRIBERS)]
+        with pytest.raises(TooManySubscribers):
             live.join("main")
         live.leave("main", listeners[0])
         live.join("main")
@@ -164,13 +171,13 @@ def test_no_more_than_so_many_listen(tmp_path: Path) -> None:
 
 def test_who_listens_to_a_loop_that_has_ended_is_dropped(tmp_path: Path) -> None:
     agents = agents_in(tmp_path / "a")
-    live = Live(agents)
+    live = EventBroadcaster(agents)
 
     async def joined() -> None:
         live.join("main")
 
     asyncio.run(joined())
-    agents.tell("main", SyncBegan(force=False))
+    agents.publish("main", SyncStarted(force=False))
     assert live.count("main") == 0
 
 
@@ -178,34 +185,34 @@ def test_after_the_end_nobody_listens(tmp_path: Path) -> None:
     agents = agents_in(tmp_path / "a")
 
     async def story() -> None:
-        live = Live(agents)
+        live = EventBroadcaster(agents)
         one = live.join("main")
         live.close()
         await one.next(5)
         assert one.is_dropped
-        with pytest.raises(TooManyListeners):
+        with pytest.raises(TooManySubscribers):
             live.join("main")
 
     asyncio.run(story())
 
 
 def test_what_changes_nothing_is_no_news() -> None:
-    assert news_of(Listening(3)) is None
-    assert news_of(Heard(("a.md",))) == "notes"
-    assert news_of(SyncEnded(None, 1.0)) == "sync ended"
+    assert topic_of(Listening(3)) is None
+    assert topic_of(Heard(("a.md",))) == "notes"
+    assert topic_of(SyncFinished(None, 1.0)) == "sync ended"
 
 
 def test_what_other_processes_write_is_seen(served: Served) -> None:
     memory = served.agents.memory("main")
-    before = last_written(memory)
+    before = last_modified(memory)
     memory.sync()
-    after_sync = last_written(memory)
+    after_sync = last_modified(memory)
     assert after_sync["index"] != before["index"]
     assert after_sync["recall"] == before["recall"]
     memory.answered("a question", memory.search("SQLite"), tool="test", took_ms=1)
-    assert last_written(memory)["recall"] != after_sync["recall"]
+    assert last_modified(memory)["recall"] != after_sync["recall"]
     memory.append("We ship on Friday.")
-    assert last_written(memory)["history"] != after_sync["history"]
+    assert last_modified(memory)["history"] != after_sync["history"]
 
 
 Read = Callable[[], Any]
@@ -268,7 +275,7 @@ def test_the_stream_tells_of_an_append_at_once(served: Served) -> None:
     async def story() -> bytes:
         async with listening(served) as read:
             assert await read() == b"id: 1\n\n"
-            served.agents.tell("main", Wrote("append", "MEMORY.md"))
+            served.agents.publish("main", ContentWritten("append", "MEMORY.md"))
             found: bytes = await read()
             return found
 
@@ -293,7 +300,7 @@ def test_a_stream_ends_with_the_server(served: Served) -> None:
     async def story() -> None:
         async with listening(served) as read:
             await read()
-            served.app._app._parts.closing.set()
+            served.app._app._context.closing.set()
             while await read():
                 pass
 
@@ -304,9 +311,9 @@ def test_a_stream_ends_with_its_token(served: Served) -> None:
     async def story() -> None:
         async with listening(served) as read:
             await read()
-            book = served.app._app._parts.book
+            book = served.app._app._context.tokens
             book.revoke(book.find(served.tokens["read"]).id)
-            served.agents.tell("main", Wrote("append", "MEMORY.md"))
+            served.agents.publish("main", ContentWritten("append", "MEMORY.md"))
             assert await read() == b""
 
     served.portal.call(story)

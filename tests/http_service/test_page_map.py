@@ -16,10 +16,10 @@ from tests.sqlite_store import sqlite_store
 
 from notewell.doctor.orphans import sweepable
 from notewell.engines import Placed
-from notewell.http_service import vector_map
-from notewell.http_service.projection import layout
-from notewell.http_service.static_files import Page
-from notewell.http_service.vector_map import Sheet, is_behind, read_sheet, sampled, write_sheet
+from notewell.http_service.ui import vector_map
+from notewell.http_service.ui.projection import project
+from notewell.http_service.ui.state import UiState
+from notewell.http_service.ui.vector_map import VectorMap, is_outdated, read_map, sample, write_map
 from notewell.index import PlacedChunk
 from notewell.index.sqlite import IndexFolder
 
@@ -45,7 +45,7 @@ def groups(count: int, dims: int = 64, of: int = 4) -> tuple[NDArray[np.float32]
 @settings(max_examples=30, deadline=None)
 def test_every_vector_has_a_place_on_the_sheet(count: int, dims: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(count, dims)) + 1e-6
-    found = layout(unit(rows) if count else np.empty((0, dims), np.float32))
+    found = project(unit(rows) if count else np.empty((0, dims), np.float32))
     assert found.shape == (count, 2)
     assert np.isfinite(found).all()
     assert (np.abs(found) <= 1).all()
@@ -53,12 +53,12 @@ def test_every_vector_has_a_place_on_the_sheet(count: int, dims: int, seed: int)
 
 def test_the_same_vectors_give_the_same_picture() -> None:
     vectors, _ = groups(300)
-    assert np.array_equal(layout(vectors), layout(vectors.copy()))
+    assert np.array_equal(project(vectors), project(vectors.copy()))
 
 
 def test_what_is_alike_lies_together() -> None:
     vectors, which = groups(400)
-    places = layout(vectors)
+    places = project(vectors)
     gaps = ((places[:, None] - places[None]) ** 2).sum(axis=2)
     np.fill_diagonal(gaps, np.inf)
     near = np.argsort(gaps, axis=1)[:, :5]
@@ -67,34 +67,34 @@ def test_what_is_alike_lies_together() -> None:
 
 
 def test_texts_that_are_all_the_same_are_seen_apart() -> None:
-    found = layout(np.full((50, 16), 0.25, np.float32))
+    found = project(np.full((50, 16), 0.25, np.float32))
     assert np.isfinite(found).all()
     assert len(np.unique(found, axis=0)) > 25
 
 
 def test_of_too_many_chunks_every_nth_is_taken() -> None:
     chunks = [PlacedChunk(number, "a.md", "memory", number) for number in range(1000)]
-    taken = [one.id for one in sampled(chunks, 100)]
+    taken = [one.id for one in sample(chunks, 100)]
     assert taken == list(range(0, 1000, 10))
-    assert sampled(chunks, 1000) == chunks
+    assert sample(chunks, 1000) == chunks
 
 
 # -- the file ------------------------------------------------------------------------------------
 
 
-def sheet(count: int = 3, generation: str = "index-1.sqlite") -> Sheet:
+def sheet(count: int = 3, generation: str = "index-1.sqlite") -> VectorMap:
     numbers = np.arange(count, dtype=np.int64)
     places = np.zeros((count, 2), np.float32)
     notes, sources, days = ("a.md",), ("memory",), ("2026-03-01",)
-    return Sheet(
+    return VectorMap(
         generation, "hash", numbers, places, numbers * 0, numbers + 1, notes, sources, days, count
     )
 
 
 def test_a_sheet_comes_back_as_it_was_written(tmp_path: Path) -> None:
     file = tmp_path / "index-1.sqlite-map"
-    write_sheet(file, sheet())
-    found = read_sheet(file)
+    write_map(file, sheet())
+    found = read_map(file)
     assert found is not None
     assert (found.notes, found.days, found.of) == (("a.md",), ("2026-03-01",), 3)
     assert found.lines.tolist() == [1, 2, 3]
@@ -104,34 +104,34 @@ def test_a_sheet_comes_back_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [0, 1, 100, 400])
 def test_a_torn_sheet_is_none(tmp_path: Path, cut: int) -> None:
     file = tmp_path / "index-1.sqlite-map"
-    write_sheet(file, sheet())
+    write_map(file, sheet())
     file.write_bytes(file.read_bytes()[:cut])
-    assert read_sheet(file) is None
-    assert read_sheet(tmp_path / "not there") is None
+    assert read_map(file) is None
+    assert read_map(tmp_path / "not there") is None
 
 
 def test_a_sheet_that_points_nowhere_is_none(tmp_path: Path) -> None:
     odd = sheet()
     odd.note[1] = 9
-    write_sheet(tmp_path / "map", odd)
-    assert read_sheet(tmp_path / "map") is None
+    write_map(tmp_path / "map", odd)
+    assert read_map(tmp_path / "map") is None
 
 
 def test_a_small_map_follows_every_change_and_a_large_one_many() -> None:
-    assert not is_behind(sheet(3), [0, 1, 2])
-    assert is_behind(sheet(3), [0, 1, 2, 3])
+    assert not is_outdated(sheet(3), [0, 1, 2])
+    assert is_outdated(sheet(3), [0, 1, 2, 3])
     large = sheet(10_000)
-    assert not is_behind(large, range(10_400))
-    assert is_behind(large, range(10_600))
+    assert not is_outdated(large, range(10_400))
+    assert is_outdated(large, range(10_600))
 
 
 # -- the route -----------------------------------------------------------------------------------
 
 
-def page_of(served: Served) -> Page:
+def ui_state_of(served: Served) -> UiState:
     """The one that the first request has made."""
-    page: Page = served.app._app._app.state.page
-    return page
+    state: UiState = served.app._app._app.state.ui
+    return state
 
 
 def mapped(served: Served) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def mapped(served: Served) -> dict[str, Any]:
     answer = served.ask("GET", "/v1/page/map")
     if answer.status_code == 202:
         assert answer.json() == {"state": "computing"}
-        page_of(served).atlas("main", served.agents.memory("main")).wait(WAIT_S)
+        ui_state_of(served).map_cache("main", served.agents.memory("main")).wait(WAIT_S)
         answer = served.ask("GET", "/v1/page/map")
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
@@ -183,8 +183,8 @@ def test_the_map_is_kept_and_read_back_by_another_server(
     folder = sqlite_store(memory).folder
     (kept,) = folder.path.glob("*-map")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    monkeypatch.setattr(vector_map, "draw", None)
-    another = vector_map.Atlas(memory.looking()).sheet()
+    monkeypatch.setattr(vector_map, "compute_map", None)
+    another = vector_map.VectorMapCache(memory.looking()).current()
     assert another is not None
     assert len(another.ids) == told["computed"]
 
@@ -195,12 +195,12 @@ def test_a_map_that_was_removed_is_drawn_again_the_same(served: Served) -> None:
     first = mapped(served)
     (kept,) = sqlite_store(memory).folder.path.glob("*-map")
     kept.unlink()
-    again = vector_map.Atlas(memory.looking())
-    assert again.sheet() is None
+    again = vector_map.VectorMapCache(memory.looking())
+    assert again.current() is None
     again.wait(WAIT_S)
-    found = again.sheet()
+    found = again.current()
     assert found is not None
-    assert found.places.round(4).tolist() == pytest.approx(
+    assert found.positions.round(4).tolist() == pytest.approx(
         np.array([point[:2] for point in first["points"]]), abs=1e-4
     )
 
@@ -226,12 +226,12 @@ def test_a_change_shows_the_old_map_until_the_new_one_is_there(served: Served) -
     )
     memory = served.agents.memory("main")
     memory.sync()
-    atlas = page_of(served).atlas("main", memory)
-    shown = atlas.sheet()
+    atlas = ui_state_of(served).map_cache("main", memory)
+    shown = atlas.current()
     assert shown is not None
     assert len(shown.ids) == 13
     atlas.wait(WAIT_S)
-    drawn = atlas.sheet()
+    drawn = atlas.current()
     assert drawn is not None
     assert len(drawn.ids) == 14
 
@@ -255,9 +255,9 @@ def test_without_an_index_nothing_is_near(served: Served) -> None:
 
 def test_a_map_of_another_generation_or_model_does_not_fit() -> None:
     one = sheet()
-    assert one.fits(Placed("index-1.sqlite", "hash", ()))
-    assert not one.fits(Placed("index-2.sqlite", "hash", ()))
-    assert not one.fits(Placed("index-1.sqlite", "other", ()))
+    assert one.matches(Placed("index-1.sqlite", "hash", ()))
+    assert not one.matches(Placed("index-2.sqlite", "hash", ()))
+    assert not one.matches(Placed("index-1.sqlite", "other", ()))
 
 
 def test_a_map_goes_with_its_generation_and_so_does_half_a_one(tmp_path: Path) -> None:

@@ -11,8 +11,12 @@ from tests.http_service.served import Served
 
 from notewell.capture import Recorded
 from notewell.capture.history import Write
-from notewell.http_service.days import Day, days
-from notewell.http_service.note_view import Origin, marked
+from notewell.http_service.ui.note_view import (
+    DaySummary,
+    LineOrigin,
+    marked_origins,
+    summarize_days,
+)
 from notewell.index import ListedNote
 from notewell.types import Span
 
@@ -62,13 +66,15 @@ def test_an_entry_is_of_the_day_it_was_written_where_the_user_lives() -> None:
     late = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
     wrote = Write("memory/x.md", 0, 4, "", "", "", "mcp", "entry")
     east = timezone(timedelta(hours=9))
-    assert days([], {}, [Recorded("1", late, wrote)], east) == [Day("2026-03-02", 0, 1, 0)]
-    assert days([], {}, [Recorded("1", late, wrote, undone=True)], east) == []
+    assert summarize_days([], {}, [Recorded("1", late, wrote)], east) == [
+        DaySummary("2026-03-02", 0, 1, 0)
+    ]
+    assert summarize_days([], {}, [Recorded("1", late, wrote, undone=True)], east) == []
 
 
 def test_a_transcript_makes_no_day() -> None:
     talk = ListedNote("sessions/a.jsonl", "sessions", 9, 0, "2026-03-01", 1, 4)
-    assert days([talk], {"sessions/a.jsonl": 9}, [], UTC) == []
+    assert summarize_days([talk], {"sessions/a.jsonl": 9}, [], UTC) == []
 
 
 def test_a_note_shows_its_chunks_and_who_wrote_which_lines(served: Served) -> None:
@@ -103,12 +109,12 @@ def test_lines_above_an_entry_move_what_is_known_of_it(served: Served) -> None:
 
 def test_marks_tell_of_entries_that_the_history_does_not_know() -> None:
     text = "# Day\n\n- one <!-- @mcp #7f3a -->\n- two\n\n  more\n  <!-- @flush -->\nplain\n"
-    found = marked(text, [])
+    found = marked_origins(text, [])
     assert found == [
-        Origin(Span(3, 3), "mcp", None, "7f3a"),
-        Origin(Span(4, 7), "flush", None, None),
+        LineOrigin(Span(3, 3), "mcp", None, "7f3a"),
+        LineOrigin(Span(4, 7), "flush", None, None),
     ]
-    assert marked(text, [Origin(Span(3, 3), "mcp", None, "x")]) == found[1:]
+    assert marked_origins(text, [LineOrigin(Span(3, 3), "mcp", None, "x")]) == found[1:]
 
 
 def test_a_write_is_taken_back_by_an_admin_and_nobody_else(served: Served) -> None:

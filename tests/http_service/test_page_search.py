@@ -14,7 +14,7 @@ from tests.http_service.served import Served, serving
 
 from notewell.engines import Question, Weighing
 from notewell.errors import BadRequest
-from notewell.http_service.highlights import highlights
+from notewell.http_service.ui.routes_search import highlights
 from notewell.testing import HashEmbedder
 
 

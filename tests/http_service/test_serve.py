@@ -20,7 +20,7 @@ import pytest
 import uvicorn
 
 from notewell.cli import main
-from notewell.http_service.tokens import NAME, OWNER, TokenBook, Wish
+from notewell.http_service.tokens import OWNER_NAME, TOKENS_FILE, TokenRequest, TokenStore
 
 WAIT_S = 60
 
@@ -109,8 +109,8 @@ def test_it_starts_with_a_token_and_a_link_and_ends_well(tmp_path: Path) -> None
 
 def test_a_token_made_or_revoked_meanwhile_counts_at_once(tmp_path: Path) -> None:
     with started(tmp_path) as served:
-        book = TokenBook(served.state / NAME)
-        token, secret = book.create(Wish("new", ("main",)))
+        book = TokenStore(served.state / TOKENS_FILE)
+        token, secret = book.create(TokenRequest("new", ("main",)))
         shown = {"Authorization": f"Bearer {secret}"}
         assert served.ask("GET", "/v1/status", headers=shown).status_code == 200
         book.revoke(token.id)
@@ -210,7 +210,9 @@ def test_it_refuses_to_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], todo: str
 ) -> None:
     place = ["-w", str(tmp_path), "--state-dir", str(tmp_path / "state")]
-    TokenBook(tmp_path / "state" / NAME).create(Wish(OWNER, ("main",), ("admin",)))
+    TokenStore(tmp_path / "state" / TOKENS_FILE).create(
+        TokenRequest(OWNER_NAME, ("main",), ("admin",))
+    )
     assert main(["serve", *place, "--port", "0", *options]) == 2
     assert todo in capsys.readouterr().err
 
@@ -218,15 +220,15 @@ def test_it_refuses_to_start(
 def test_it_refuses_a_book_of_tokens_that_others_can_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    TokenBook(tmp_path / NAME).create(Wish("x", ("main",)))
-    (tmp_path / NAME).chmod(0o644)
+    TokenStore(tmp_path / TOKENS_FILE).create(TokenRequest("x", ("main",)))
+    (tmp_path / TOKENS_FILE).chmod(0o644)
     place = ["-w", str(tmp_path), "--state-dir", str(tmp_path)]
     assert main(["serve", *place, "--port", "0"]) == 2
     assert "chmod 600" in capsys.readouterr().err
 
 
 def test_for_other_machines_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
-    TokenBook(tmp_path / "state" / NAME).create(Wish("phone", ("main",)))
+    TokenStore(tmp_path / "state" / TOKENS_FILE).create(TokenRequest("phone", ("main",)))
     options = ("--host", "0.0.0.0", "--public", "--allow-host", "memory.example")
     with started(tmp_path, *options) as served:
         assert served.url == "https://memory.example"
@@ -240,7 +242,7 @@ def test_the_agents_of_the_settings_are_served(
 ) -> None:
     import argparse
 
-    from notewell.cli.serve import places_of
+    from notewell.cli.serve import served_agents
 
     told = {
         "agents": {
@@ -256,13 +258,13 @@ def test_the_agents_of_the_settings_are_served(
     monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
     monkeypatch.chdir(tmp_path)
     nothing = argparse.Namespace(workspace=None, agent=None, openclaw=False)
-    places = places_of(nothing)
+    places = served_agents(nothing)
     assert list(places) == ["home", "work"]
     assert places["work"].workspace == str(tmp_path / "w")
     one = argparse.Namespace(workspace=None, agent="work", openclaw=False)
-    assert list(places_of(one)) == ["work"]
+    assert list(served_agents(one)) == ["work"]
     here = argparse.Namespace(workspace=str(tmp_path), agent=None, openclaw=False)
-    assert list(places_of(here)) == ["main"]
+    assert list(served_agents(here)) == ["main"]
 
 
 def test_who_connects_and_does_not_ask_is_hung_up_on(
@@ -274,13 +276,13 @@ def test_who_connects_and_does_not_ask_is_hung_up_on(
         async def app(scope: object, receive: object, send: object) -> None:
             raise AssertionError("nobody has asked")
 
-        monkeypatch.setattr(serving, "ASK_WITHIN_S", 0.05)
-        config = uvicorn.Config(app, http=serving._Impatient, log_config=None)
+        monkeypatch.setattr(serving, "FIRST_REQUEST_S", 0.05)
+        config = uvicorn.Config(app, http=serving._TimeoutProtocol, log_config=None)
         config.load()
         state = uvicorn.server.ServerState()
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: serving._Impatient(config=config, server_state=state, app_state={}),
+            lambda: serving._TimeoutProtocol(config=config, server_state=state, app_state={}),
             "127.0.0.1",
             0,
         )

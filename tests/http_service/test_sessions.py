@@ -15,7 +15,7 @@ from tests.http_service.served import Served, serving
 from notewell import SessionSettings
 from notewell.config import Settings
 from notewell.errors import NoteNotWritable
-from notewell.http_service.transcripts import Turn, add_turns, transcript_of
+from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
 from notewell.sessions import TranscriptFolder, Transcripts
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -66,8 +66,8 @@ def test_the_same_words_said_twice_stand_there_twice_unless_it_is_a_retry(served
 
 
 def test_a_retry_after_a_crash_adds_what_is_missing(tmp_path: Path) -> None:
-    file = transcript_of(tmp_path, "main", "s1")
-    turns = [Turn("user", f"number {number}") for number in range(4)]
+    file = transcript_file(tmp_path, "main", "s1")
+    turns = [NewTurn("user", f"number {number}") for number in range(4)]
     assert add_turns(file, turns, "key", NOW) == 4
     whole = file.read_bytes()
     for cut in (len(whole) - 1, len(whole) - 20, whole.index(b"number 2"), 30, 0):
@@ -156,13 +156,13 @@ def test_many_at_once_do_not_mix(served: Served) -> None:
 def test_a_disk_without_room_leaves_nothing_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = transcript_of(tmp_path, "main", "s1")
-    add_turns(file, [Turn("user", "first")], "k1", NOW)
+    file = transcript_file(tmp_path, "main", "s1")
+    add_turns(file, [NewTurn("user", "first")], "k1", NOW)
     before = file.read_bytes()
     real = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: real(fd, data[:10]))
     with pytest.raises(NoteNotWritable, match="full"):
-        add_turns(file, [Turn("user", "second")], "k2", NOW)
+        add_turns(file, [NewTurn("user", "second")], "k2", NOW)
     assert file.read_bytes() == before
 
 

@@ -19,70 +19,70 @@ from tests.http_service.served import Served
 from notewell.cli import main
 from notewell.errors import BadRequest, BadSetting
 from notewell.http_service.tokens import (
-    MAX_PAGES,
-    NAME,
-    PAGE_DAYS,
+    BROWSER_DAYS,
+    MAX_BROWSERS,
+    TOKENS_FILE,
     Scope,
-    TokenBook,
-    Wish,
-    days_of,
+    TokenRequest,
+    TokenStore,
     digest_of,
+    parse_lifetime_days,
 )
 
-READ = Wish("laptop", ("main",), ("read",))
+READ = TokenRequest("laptop", ("main",), ("read",))
 
 
 def test_a_token_is_found_again_and_kept_only_as_its_digest(tmp_path: Path) -> None:
-    book = TokenBook(tmp_path / NAME)
+    book = TokenStore(tmp_path / TOKENS_FILE)
     token, secret = book.create(READ)
     assert secret.startswith("rct_")
     assert len(secret) >= 4 + 43  # 32 bytes
     assert book.find(secret) == token
-    text = (tmp_path / NAME).read_text(encoding="utf-8")
+    text = (tmp_path / TOKENS_FILE).read_text(encoding="utf-8")
     assert secret not in text
     assert digest_of(secret) in text
-    assert (tmp_path / NAME).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / TOKENS_FILE).stat().st_mode & 0o777 == 0o600
     for wrong in ("", secret[:-1], secret + "x", secret.upper(), digest_of(secret)):
         assert book.find(wrong) is None
 
 
 def test_what_others_write_is_seen_before_the_next_use(tmp_path: Path) -> None:
-    mine, theirs = TokenBook(tmp_path / NAME), TokenBook(tmp_path / NAME)
+    mine, theirs = TokenStore(tmp_path / TOKENS_FILE), TokenStore(tmp_path / TOKENS_FILE)
     token, secret = theirs.create(READ)
     assert mine.find(secret) is not None
     theirs.revoke(token.id)
     assert mine.find(secret) is None
     _, again = theirs.create(READ)
     assert mine.find(again) is not None
-    (tmp_path / NAME).unlink()
+    (tmp_path / TOKENS_FILE).unlink()
     assert mine.find(again) is None
 
 
 def test_a_token_ends_when_it_is_over(tmp_path: Path) -> None:
     now = [datetime(2026, 11, 15, 12, tzinfo=UTC)]
-    book = TokenBook(tmp_path / NAME, lambda: now[0])
+    book = TokenStore(tmp_path / TOKENS_FILE, lambda: now[0])
     token, secret = book.create(READ._replace(expires_days=90))
     now[0] += timedelta(days=90) - timedelta(seconds=1)
     assert book.find(secret) is not None
-    assert book.holds(token.id)
+    assert book.is_valid(token.id)
     now[0] += timedelta(seconds=1)
     assert book.find(secret) is None
-    assert not book.holds(token.id)
+    assert not book.is_valid(token.id)
     assert [one.id for one in book.tokens()] == [token.id]
 
 
 def test_the_day_of_the_last_use_is_noted_once(tmp_path: Path) -> None:
     now = [datetime(2026, 11, 15, 12, tzinfo=UTC)]
-    book = TokenBook(tmp_path / NAME, lambda: now[0])
+    book = TokenStore(tmp_path / TOKENS_FILE, lambda: now[0])
     token, secret = book.create(READ)
-    book.used(token.id)
-    before = (tmp_path / NAME).stat().st_mtime_ns
+    book.record_use(token.id)
+    before = (tmp_path / TOKENS_FILE).stat().st_mtime_ns
     found = book.find(secret)
     assert found is not None
     assert found.last_used == "2026-11-15"
     assert book.was_used_today(found)
-    book.used(token.id)
-    assert (tmp_path / NAME).stat().st_mtime_ns == before
+    book.record_use(token.id)
+    assert (tmp_path / TOKENS_FILE).stat().st_mtime_ns == before
     now[0] += timedelta(days=1)
     assert not book.was_used_today(found)
 
@@ -105,7 +105,7 @@ def test_the_server_notes_the_use(served: Served) -> None:
 def test_scopes_include_the_lesser_ones(
     tmp_path: Path, scopes: tuple[Scope, ...], allowed: set[str]
 ) -> None:
-    token, _ = TokenBook(tmp_path / NAME).create(READ._replace(scopes=scopes))
+    token, _ = TokenStore(tmp_path / TOKENS_FILE).create(READ._replace(scopes=scopes))
     assert token.allowed == allowed
 
 
@@ -122,8 +122,8 @@ def test_scopes_include_the_lesser_ones(
         READ._replace(session_key="nonsense"),
     ],
 )
-def test_what_cannot_be_a_token_is_refused(tmp_path: Path, wish: Wish) -> None:
-    book = TokenBook(tmp_path / NAME)
+def test_what_cannot_be_a_token_is_refused(tmp_path: Path, wish: TokenRequest) -> None:
+    book = TokenStore(tmp_path / TOKENS_FILE)
     with pytest.raises(BadRequest):
         book.create(wish)
     assert book.tokens() == []
@@ -131,12 +131,14 @@ def test_what_cannot_be_a_token_is_refused(tmp_path: Path, wish: Wish) -> None:
 
 def test_browsers_are_few_and_the_oldest_goes(tmp_path: Path) -> None:
     now = [datetime(2026, 11, 15, 12, tzinfo=UTC)]
-    book = TokenBook(tmp_path / NAME, lambda: now[0])
+    book = TokenStore(tmp_path / TOKENS_FILE, lambda: now[0])
     _, bearer = book.create(READ)
     cookies = []
-    for _ in range(MAX_PAGES + 1):
+    for _ in range(MAX_BROWSERS + 1):
         now[0] += timedelta(minutes=1)
-        cookies.append(book.create(Wish("page", ("main",), ("admin",), PAGE_DAYS, "page"))[1])
+        cookies.append(
+            book.create(TokenRequest("page", ("main",), ("admin",), BROWSER_DAYS, "page"))[1]
+        )
     assert book.find(cookies[0], "page") is None
     assert all(book.find(one, "page") for one in cookies[1:])
     assert book.find(bearer) is not None
@@ -146,15 +148,15 @@ def test_browsers_are_few_and_the_oldest_goes(tmp_path: Path) -> None:
 # -- whom it believes ----------------------------------------------------------------------------
 
 
-def _book_with(path: Path) -> tuple[TokenBook, str]:
-    book = TokenBook(path)
+def _book_with(path: Path) -> tuple[TokenStore, str]:
+    book = TokenStore(path)
     return book, book.create(READ)[1]
 
 
 def test_a_link_in_place_of_the_book_lets_nobody_in(tmp_path: Path) -> None:
-    _, secret = _book_with(tmp_path / "elsewhere" / NAME)
-    (tmp_path / NAME).symlink_to(tmp_path / "elsewhere" / NAME)
-    book = TokenBook(tmp_path / NAME)
+    _, secret = _book_with(tmp_path / "elsewhere" / TOKENS_FILE)
+    (tmp_path / TOKENS_FILE).symlink_to(tmp_path / "elsewhere" / TOKENS_FILE)
+    book = TokenStore(tmp_path / TOKENS_FILE)
     with pytest.raises(BadSetting):
         book.find(secret)
     with pytest.raises(BadSetting):
@@ -163,18 +165,18 @@ def test_a_link_in_place_of_the_book_lets_nobody_in(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o644, 0o660, 0o604, 0o606])
 def test_a_book_that_others_may_open_lets_nobody_in(tmp_path: Path, mode: int) -> None:
-    book, secret = _book_with(tmp_path / NAME)
-    (tmp_path / NAME).chmod(mode)
+    book, secret = _book_with(tmp_path / TOKENS_FILE)
+    (tmp_path / TOKENS_FILE).chmod(mode)
     with pytest.raises(BadSetting, match="chmod 600"):
         book.find(secret)
-    (tmp_path / NAME).chmod(0o600)
+    (tmp_path / TOKENS_FILE).chmod(0o600)
     assert book.find(secret) is not None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_book_of_somebody_else_lets_nobody_in(tmp_path: Path) -> None:
-    book, secret = _book_with(tmp_path / NAME)
-    os.chown(tmp_path / NAME, 65534, 65534)
+    book, secret = _book_with(tmp_path / TOKENS_FILE)
+    os.chown(tmp_path / TOKENS_FILE, 65534, 65534)
     with pytest.raises(BadSetting, match="another user"):
         book.find(secret)
 
@@ -184,7 +186,7 @@ def test_a_pipe_or_a_folder_in_its_place_is_no_book(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir(mode=0o700)
     for name in ("pipe", "folder"):
         with pytest.raises(BadSetting):
-            TokenBook(tmp_path / name).check()
+            TokenStore(tmp_path / name).check()
 
 
 GOOD: dict[str, Any] = {
@@ -219,9 +221,9 @@ GOOD: dict[str, Any] = {
     ],
 )
 def test_a_torn_or_strange_book_lets_nobody_in(tmp_path: Path, text: str) -> None:
-    book, secret = _book_with(tmp_path / NAME)
+    book, secret = _book_with(tmp_path / TOKENS_FILE)
     assert book.find(secret) is not None
-    (tmp_path / NAME).write_text(text, encoding="utf-8")
+    (tmp_path / TOKENS_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(BadSetting, match="remove it"):
         book.find(secret)
     with pytest.raises(BadSetting):
@@ -242,7 +244,7 @@ def test_a_running_server_closes_when_its_book_cannot_be_believed(served: Served
 
 def test_nothing_is_lost_when_many_write_at_once(tmp_path: Path) -> None:
     def one(number: int) -> str:
-        book = TokenBook(tmp_path / NAME)
+        book = TokenStore(tmp_path / TOKENS_FILE)
         token, secret = book.create(READ._replace(name=f"n{number}"))
         if number % 3 == 0:
             book.revoke(token.id)
@@ -250,7 +252,7 @@ def test_nothing_is_lost_when_many_write_at_once(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         secrets = list(pool.map(one, range(24)))
-    book = TokenBook(tmp_path / NAME)
+    book = TokenStore(tmp_path / TOKENS_FILE)
     assert [book.find(secret) is None for secret in secrets] == [n % 3 == 0 for n in range(24)]
 
 
@@ -271,7 +273,7 @@ def test_create_list_and_revoke(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert made["agents"] == ["main", "work"]
     assert made["scopes"] == ["read", "append"]
     assert made["expires"] is None
-    assert TokenBook(tmp_path / NAME).find(made["token"]) is not None
+    assert TokenStore(tmp_path / TOKENS_FILE).find(made["token"]) is not None
     listed = _told(capsys, "token", "list", *place)
     assert [one["id"] for one in listed["tokens"]] == [made["id"]]
     assert made["token"] not in json.dumps(listed)
@@ -285,7 +287,7 @@ def test_a_token_alone_goes_to_standard_output(
 ) -> None:
     assert main(["token", "create", "ci", "--expires", "90d", "--state-dir", str(tmp_path)]) == 0
     told = capsys.readouterr()
-    assert TokenBook(tmp_path / NAME).find(told.out.strip()) is not None
+    assert TokenStore(tmp_path / TOKENS_FILE).find(told.out.strip()) is not None
     assert told.out.strip() not in told.err
     assert main(["token", "list", "--state-dir", str(tmp_path)]) == 0
     assert "never used" in capsys.readouterr().out
@@ -299,14 +301,14 @@ def test_a_link_needs_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str
 @given(st.text(max_size=8))
 def test_how_long_is_understood_or_refused(span: str) -> None:
     try:
-        days = days_of(span)
+        days = parse_lifetime_days(span)
     except BadRequest:
         return
     assert 0 < days <= 3650
 
 
 def test_how_long_in_days() -> None:
-    assert [days_of(span) for span in ("90d", "2w", "1Y")] == [90, 14, 365]
+    assert [parse_lifetime_days(span) for span in ("90d", "2w", "1Y")] == [90, 14, 365]
 
 
 def test_the_command_starts_without_the_servers_packages(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from mcp.shared.exceptions import MCPError
 
 from notewell import Memory, open_memory
 from notewell.mcp_server import create_server
-from notewell.mcp_server.background_sync import Keeper
-from notewell.mcp_server.resources import address_of, path_of
+from notewell.mcp_server.background_sync import BackgroundSync
+from notewell.mcp_server.server import path_of, uri_of
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 from notewell.tools import TOOLS, AppendInput, CallContext, memory_append
@@ -46,7 +46,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def ask(memory: Memory, era: str, asking: Asking, talk: CallContext | None = None) -> None:
     async def run() -> None:
         with anyio.fail_after(60):
-            server = create_server(memory, talk or CallContext(origin="mcp"), keep=False)
+            server = create_server(
+                memory, talk or CallContext(origin="mcp"), background_sync=False
+            )
             async with Client(server, mode=era) as client:
                 await asking(client)
 
@@ -164,7 +166,7 @@ def test_a_long_list_of_notes_comes_in_pages(memory: Memory) -> None:
                 break
         assert len(seen) == len(set(seen)) == 252
         assert seen[0] == "memory://MEMORY.md"
-        with pytest.raises(MCPError, match="no cursor"):
+        with pytest.raises(MCPError, match="cursor is not from this list"):
             await client.list_resources(cursor="-1")
 
     ask(memory, HANDSHAKE, asking)
@@ -172,8 +174,8 @@ def test_a_long_list_of_notes_comes_in_pages(memory: Memory) -> None:
 
 @pytest.mark.parametrize("path", ["MEMORY.md", "memory/a b#?%.md", "/abs/ü.md", "memory/温室.md"])
 def test_an_address_leads_back_to_its_path(path: str) -> None:
-    assert path_of(address_of(path)) == path
-    assert address_of(path).isascii()
+    assert path_of(uri_of(path)) == path
+    assert uri_of(path).isascii()
 
 
 def test_a_note_too_long_for_a_conversation_is_cut(memory: Memory) -> None:
@@ -184,7 +186,7 @@ def test_a_note_too_long_for_a_conversation_is_cut(memory: Memory) -> None:
         (content,) = (await client.read_resource("memory://MEMORY.md")).contents
         shown = content.model_dump()["text"]
         assert shown.startswith("line 0\nline 1\n")
-        assert shown.endswith("… (cut; memory_get reads on)")
+        assert shown.endswith("… (truncated; continue with memory_get)")
         assert len(shown) < 201_000
 
     ask(memory, HANDSHAKE, asking)
@@ -308,14 +310,14 @@ def test_what_was_not_foreseen_is_told_without_details(
     ) as surprising:
         surprising.sync()
         ask(surprising, HANDSHAKE, asking)
-    assert "unforeseen" in caplog.text
+    assert "unexpected error" in caplog.text
 
 
 # -- the keeper ----------------------------------------------------------------------------------
 
 
 def test_a_running_server_makes_the_vectors_too(memory: Memory) -> None:
-    keeper = Keeper(memory)
+    keeper = BackgroundSync(memory)
     keeper.start()
     assert keeper.wait_until_idle(60)
     counts = memory.status().counts
@@ -334,7 +336,7 @@ def test_the_keeper_survives_a_workspace_that_went_away(
     memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     memory.workspace.rename(memory.workspace.with_name("elsewhere"))
-    keeper = Keeper(memory)
+    keeper = BackgroundSync(memory)
     keeper.start()
     assert keeper.wait_until_idle(60)
     keeper.stop()
@@ -353,7 +355,7 @@ def test_a_server_with_a_keeper_starts_and_stops(memory: Memory) -> None:
 
 def test_an_entry_is_taken_in_while_vectors_of_others_are_made(tmp_path: Path) -> None:
     memory, embedder = gated_memory(tmp_path, "document")
-    keeper = Keeper(memory)
+    keeper = BackgroundSync(memory)
     keeper.start()
     assert embedder.entered.wait(60)
     done = threading.Event()

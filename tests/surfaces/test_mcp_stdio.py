@@ -22,7 +22,7 @@ NOISY = """
 import os, subprocess, sys
 from notewell import open_memory
 from notewell.mcp_server.server import create_server
-from notewell.mcp_server.stdio import serve_stdio
+from notewell.mcp_server.transports import serve_stdio
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext
 

@@ -1,4 +1,4 @@
-"""`notewell serve`: the memories of this machine's agents over HTTP, MCP included, and a page."""
+"""`notewell serve`: an HTTP API, MCP and a web UI for the memories of this machine's agents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from notewell.http_service import Agents, Place, TokenBook
+    from notewell.http_service import Agents, ServedAgent, TokenStore
 
 DEFAULT_PORT = 7374
 PACKAGES = ("fastapi", "uvicorn", "mcp", "prometheus_client")
 RUNNING = "serve.json"
-"""Where a running server says how it is reached, for `notewell token link`."""
+"""A running server writes its address to this file, for `notewell token link`."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -35,21 +35,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--public",
         action="store_true",
-        help="let other machines in; needs --allow-host and a token that you made",
+        help="allow access from other machines; needs --allow-host and a token that you made",
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a name clients may call this server by, as in their Host header (may be repeated)",
+        help="a host name of this server, as in the Host header of clients (may be repeated)",
     )
     parser.add_argument(
         "--requests-a-minute",
         type=int,
         default=120,
         metavar="N",
-        help="so many for each token, with some at once (default: 120)",
+        help="rate limit of each token (default: 120)",
     )
 
 
@@ -57,26 +57,36 @@ def run(arguments: argparse.Namespace) -> int:
     _require_packages()
     import anyio
 
-    from notewell.http_service import Agents, Limits, Names, create_app, logs, serve, tokens
+    from notewell.http_service import (
+        TOKENS_FILE,
+        Agents,
+        AllowedHosts,
+        ServiceLimits,
+        TokenStore,
+        configure_logging,
+        create_app,
+        serve,
+    )
     from notewell.mcp_server import listen
 
     state = state_dir_of(arguments)
-    book = tokens.TokenBook(state / tokens.NAME)
-    check_exposure(arguments, book)
-    places = places_of(arguments)
-    if len(places) == 1:  # Of several, one that is missing does not keep the others away.
-        _require_folder(*places.values())
+    tokens = TokenStore(state / TOKENS_FILE)
+    check_exposure(arguments, tokens)
+    served = served_agents(arguments)
+    # If there are several agents, a missing folder of one must not stop the others.
+    if len(served) == 1:
+        _require_folder(*served.values())
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
     port = listener.getsockname()[1]
-    limits = Limits(requests_a_minute=max(1, arguments.requests_a_minute))
-    logs.set_up()
-    owner = first_token(book, state, tuple(places))
-    agents, closing = Agents(places, state), anyio.Event()
-    names = Names.of(port, arguments.allow_host)
-    app = create_app(agents, book, names=names, limits=limits, closing=closing)
-    with _known_as(state, _address(arguments, port)) as address:
+    limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
+    configure_logging()
+    owner_file = create_owner_token(tokens, state, tuple(served))
+    agents, closing = Agents(served, state), anyio.Event()
+    hosts = AllowedHosts.of(port, arguments.allow_host)
+    app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
+    with _published_address(state, _address(arguments, port)) as address:
         threading.Thread(target=_open_all, args=(agents,), daemon=True).start()
-        ready = partial(_tell_start, arguments, state, address, tuple(places), owner)
+        ready = partial(_print_start, arguments, state, address, tuple(served), owner_file)
         serve(app, listener, closing, limits, ready)
     return 0
 
@@ -101,20 +111,21 @@ def state_dir_of(arguments: argparse.Namespace) -> Path:
     return default_state_dir(os.environ).absolute()
 
 
-def check_exposure(arguments: argparse.Namespace, book: TokenBook) -> None:
-    """Before a socket is opened: other machines are let in only by somebody who meant to."""
-    from notewell.http_service import OWNER
+def check_exposure(arguments: argparse.Namespace, tokens: TokenStore) -> None:
+    """Runs before a socket is opened: access from other machines must be intended."""
+    from notewell.http_service import OWNER_NAME
     from notewell.mcp_server import is_loopback
 
-    book.check()
+    tokens.check()
     if is_loopback(arguments.host):
         return
     problem = None
     if not arguments.public:
-        problem = "add --public if that is meant"
+        problem = "add --public if that is intended"
     elif not arguments.allow_host:
-        problem = "say under which name with --allow-host"
-    elif not any(one.kind == "bearer" and one.name != OWNER for one in book.tokens()):
+        problem = "give its host name with --allow-host"
+    # The owner's token is an admin's and lies in a file: other machines need one of their own.
+    elif not any(token.kind == "bearer" and token.name != OWNER_NAME for token in tokens.tokens()):
         problem = "make a token for it first: `notewell token create`"
     if problem:
         raise BadSetting(
@@ -122,131 +133,138 @@ def check_exposure(arguments: argparse.Namespace, book: TokenBook) -> None:
         )
 
 
-# -- whose memories ------------------------------------------------------------------------------
+# -- which agents --------------------------------------------------------------------------------
 
 
-def places_of(arguments: argparse.Namespace) -> dict[str, Place]:
-    """The one that the options name, else every agent to whom the settings give a folder."""
+def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
+    """The agent that the options name, else every agent that has a workspace in the settings."""
     from notewell.core import normal_agent_id
-    from notewell.http_service import Place
+    from notewell.http_service import ServedAgent
 
-    named = arguments.workspace or arguments.agent or arguments.openclaw
-    found = {} if named else _configured()
-    if found:
-        return found
+    is_named = arguments.workspace or arguments.agent or arguments.openclaw
+    configured = {} if is_named else _configured_agents()
+    if configured:
+        return configured
     agent, workspace, settings = meant(arguments)
     id_ = agent.lower()
     if normal_agent_id(id_) != id_:
-        raise BadSetting("agent", f"{agent!r} is no id of an agent")
-    return {id_: Place(str(Path(workspace).absolute()), settings)}
+        raise BadSetting("agent", f"{agent!r} is not an agent id")
+    return {id_: ServedAgent(str(Path(workspace).absolute()), settings)}
 
 
-def _require_folder(place: Place) -> None:
+def _require_folder(served: ServedAgent) -> None:
     from notewell.notes import Workspace
 
-    Workspace.open(Path(place.workspace))
+    Workspace.open(Path(served.workspace))
 
 
-def _configured() -> dict[str, Place]:
+def _configured_agents() -> dict[str, ServedAgent]:
     from notewell.config import load_configuration
-    from notewell.http_service import Place
+    from notewell.http_service import ServedAgent
 
-    every = load_configuration()
-    default = every.default_agent
-    ids = sorted(every.agents, key=lambda id_: id_ != default)  # The default one first.
+    configuration = load_configuration()
+    # The default agent first: tokens use the first of their agents unless a request names one.
+    ids = sorted(configuration.agents, key=lambda id_: id_ != configuration.default_agent)
     return {
-        id_: Place(str(every.agents[id_].workspace)) for id_ in ids if every.agents[id_].workspace
+        id_: ServedAgent(str(configuration.agents[id_].workspace))
+        for id_ in ids
+        if configuration.agents[id_].workspace
     }
 
 
-# -- the start -----------------------------------------------------------------------------------
+# -- start ---------------------------------------------------------------------------------------
 
 
-def first_token(book: TokenBook, state: Path, agents: Sequence[str]) -> Path | None:
-    """Where the owner's token is, if there was none at all and one was made now."""
+def create_owner_token(tokens: TokenStore, state: Path, agents: Sequence[str]) -> Path | None:
+    """If there is no token yet, makes one for the owner and returns the file that holds it."""
     from notewell.files import write_state
-    from notewell.http_service import OWNER, OWNER_FILE, Wish
+    from notewell.http_service import OWNER_FILE, OWNER_NAME, TokenRequest
 
-    if any(one.kind == "bearer" for one in book.tokens()):
+    if any(token.kind == "bearer" for token in tokens.tokens()):
         return None
-    _, secret = book.create(Wish(OWNER, tuple(agents), ("admin",)))
+    _, secret = tokens.create(TokenRequest(OWNER_NAME, tuple(agents), ("admin",)))
     file = state / OWNER_FILE
     write_state(file, f"{secret}\n".encode())
     return file
 
 
 def _address(arguments: argparse.Namespace, port: int) -> str:
-    outside = [name for name in arguments.allow_host if name.partition(":")[0] != "localhost"]
-    if outside:  # There is a proxy with TLS. A container may be called by a local name only.
-        return f"https://{outside[0]}"
+    # A public name means that there is a TLS proxy. In a container, the only allowed name may be
+    # `localhost` with another port.
+    public = [name for name in arguments.allow_host if name.partition(":")[0] != "localhost"]
+    if public:
+        return f"https://{public[0]}"
     host = "127.0.0.1" if arguments.host in ("localhost", "0.0.0.0", "::") else arguments.host  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @contextmanager
-def _known_as(state: Path, address: str) -> Iterator[str]:
+def _published_address(state: Path, address: str) -> Iterator[str]:
     from notewell.files import read_json, write_json
 
-    told: Mapping[str, Any] = {"pid": os.getpid(), "url": address}
-    if running_at(state) is None:  # Links are for any of several servers: the first is named.
-        write_json(state / RUNNING, told)
+    record: Mapping[str, Any] = {"pid": os.getpid(), "url": address}
+    # Several servers can share the state folder and its links: the first one is published.
+    if running_at(state) is None:
+        write_json(state / RUNNING, record)
     try:
         yield address
     finally:
         with suppress(OSError, NotewellError):
-            if read_json(state / RUNNING) == told:  # Another one may have started since.
+            # Another server may have replaced the file since.
+            if read_json(state / RUNNING) == record:
                 (state / RUNNING).unlink()
 
 
 def running_at(state: Path) -> str | None:
-    """The address of a server that runs on this state folder."""
+    """The address of a running server that uses this state folder."""
     from notewell.files import read_json
 
-    told = read_json(state / RUNNING)
-    url, pid = told.get("url"), told.get("pid")
+    record = read_json(state / RUNNING)
+    url, pid = record.get("url"), record.get("pid")
     if not isinstance(url, str) or not isinstance(pid, int):
         return None
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return None  # It was killed.
+        return None  # The server was killed and could not remove the file.
     except OSError:
-        pass  # Of another user.
+        pass  # The process exists and belongs to another user.
     return url
 
 
 def _open_all(agents: Agents) -> None:
-    """From the start, so that the first question finds an index."""
+    """Opens all memories at the start, so that the first search finds an index."""
     for agent in agents.ids:
-        with suppress(NotewellError):  # Who asks is told.
+        # The error appears again in the first request for this agent.
+        with suppress(NotewellError):
             agents.memory(agent)
 
 
-def _tell_start(
+def _print_start(
     arguments: argparse.Namespace,
     state: Path,
     address: str,
     agents: tuple[str, ...],
-    owner: Path | None,
+    owner_file: Path | None,
 ) -> None:
-    """On standard output, where data goes; the log has standard error to itself."""
+    """On standard output; the log goes to standard error."""
     if arguments.json:
-        file = str(owner) if owner else None
+        file = str(owner_file) if owner_file else None
         link = new_link(state, address)
         print_json({"url": address, "agents": list(agents), "ownerTokenFile": file, "page": link})
     else:
         say(f"serving {address} for {', '.join(agents)}")
-        if owner:
-            say(f"a token for programs is in {owner}")
+        if owner_file:
+            say(f"the token for programs is in {owner_file}")
         if sys.stdout.isatty():
-            say(f"the page, good once and for ten minutes: {new_link(state, address)}")
-        else:  # What is not a terminal is a log that somebody keeps, and a link lets everybody in.
-            say("the page: `notewell token link` makes a link that opens it")
+            say(f"web UI (valid once, for ten minutes): {new_link(state, address)}")
+        else:
+            # Output that is not a terminal may be stored in a log, and a link logs anybody in.
+            say("web UI: `notewell token link` makes a login link")
     flush()
 
 
 def new_link(state: Path, address: str) -> str:
-    from notewell.http_service import Links
-    from notewell.http_service.login_links import NAME
+    from notewell.http_service import LINKS_FILE, LoginLinks
 
-    return f"{address}/open?code={Links(state / NAME).make()}"
+    return f"{address}/open?code={LoginLinks(state / LINKS_FILE).make()}"

@@ -1,8 +1,7 @@
-"""`notewell token`: who may use `notewell serve`, and for what."""
+"""`notewell token`: the tokens of `notewell serve`, and login links for its web UI."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
@@ -12,84 +11,87 @@ from notewell.errors import BadSetting
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.http_service import Token, TokenBook
+    from notewell.http_service import Token, TokenStore
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     create = actions.add_parser("create", help="make a token and print it, once")
     _add_create_options(create)
-    listed = actions.add_parser("list", help="show which there are; never the tokens themselves")
-    revoke = actions.add_parser("revoke", help="end a token; a running server knows at once")
-    revoke.add_argument("id", help="as `notewell token list` shows it")
-    link = actions.add_parser("link", help="a link that opens the page of a running server, once")
-    for name, one in (("create", create), ("list", listed), ("revoke", revoke), ("link", link)):
-        one.set_defaults(action=name)
-        one.add_argument("--state-dir", metavar="DIR", help="the server's (default: as always)")
-        one.add_argument("--json", action="store_true", help="print JSON")
+    list_ = actions.add_parser("list", help="list the tokens, without their secrets")
+    revoke = actions.add_parser("revoke", help="revoke a token; running servers refuse it at once")
+    revoke.add_argument("id", help="the id in `notewell token list`")
+    link = actions.add_parser("link", help="make a one-time login link for the web UI")
+    for name, action in (("create", create), ("list", list_), ("revoke", revoke), ("link", link)):
+        action.set_defaults(action=name)
+        action.add_argument(
+            "--state-dir",
+            metavar="DIR",
+            help="the state folder of the server (default: as always)",
+        )
+        action.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_create_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="what it is for: `laptop`, `ci`")
+    parser.add_argument("name", help="a name for the token: `laptop`, `ci`")
     parser.add_argument(
         "--agent",
         action="append",
         default=[],
         metavar="ID",
-        help="whose memory it opens; may be repeated, the first is the default (default: main)",
+        help="an agent of the token; may be repeated, the first is the default (default: main)",
     )
     parser.add_argument(
         "--scope",
         default="read",
         metavar="SCOPES",
-        help="by commas: read, append, admin; each includes those before it (default: read)",
+        help="comma-separated: read, append, admin; each includes those before (default: read)",
     )
     parser.add_argument("--expires", metavar="SPAN", help="90d, 12w or 1y (default: never)")
     parser.add_argument(
         "--session-key",
         metavar="KEY",
-        help="the conversation it speaks for, where the settings say who may see what",
+        help="the conversation of the token, if the settings limit who may see what",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.http_service import TokenBook
-    from notewell.http_service.tokens import NAME
+    from notewell.http_service import TOKENS_FILE, TokenStore
 
-    book = TokenBook(state_dir_of(arguments) / NAME)
+    tokens = TokenStore(state_dir_of(arguments) / TOKENS_FILE)
     match arguments.action:
         case "create":
-            _create(arguments, book)
+            _create(arguments, tokens)
         case "list":
-            _list(arguments, book)
+            _list(arguments, tokens)
         case "revoke":
-            _revoke(arguments, book)
+            _revoke(arguments, tokens)
         case _:
             _link(arguments)
     return 0
 
 
-def _create(arguments: argparse.Namespace, book: TokenBook) -> None:
-    from notewell.http_service import Wish, days_of
+def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
+    from notewell.http_service import TokenRequest, parse_lifetime_days
 
-    agents = tuple(id_ for told in arguments.agent for id_ in told.split(",")) or ("main",)
-    wish = Wish(
+    agents = tuple(id_ for value in arguments.agent for id_ in value.split(",")) or ("main",)
+    request = TokenRequest(
         arguments.name,
         agents,
-        tuple(arguments.scope.split(",")),  # The book checks them.
-        days_of(arguments.expires) if arguments.expires else None,
+        tuple(arguments.scope.split(",")),  # `TokenStore.create` validates them.
+        parse_lifetime_days(arguments.expires) if arguments.expires else None,
         session_key=arguments.session_key,
     )
-    token, secret = book.create(wish)
+    token, secret = store.create(request)
     if arguments.json:
         print_json({**as_json(token), "token": secret})
         return
     say(secret)
-    tell(f"token {token.id} for {', '.join(token.agents)}: it is not shown again")
+    tell(f"token {token.id} for {', '.join(token.agents)}: it will not be shown again")
 
 
-def _list(arguments: argparse.Namespace, book: TokenBook) -> None:
-    tokens = book.tokens()
+def _list(arguments: argparse.Namespace, store: TokenStore) -> None:
+    tokens = store.tokens()
     if arguments.json:
         print_json({"tokens": [as_json(token) for token in tokens]})
         return
@@ -100,24 +102,24 @@ def _list(arguments: argparse.Namespace, book: TokenBook) -> None:
 
 
 def _line(token: Token) -> str:
-    told = [
+    columns = [
         token.id,
         f"{token.name:<16}",
         ",".join(token.agents),
         ",".join(token.scopes),
         f"since {token.created[:10]}",
-        f"until {token.expires[:10]}" if token.expires else "for good",
+        f"until {token.expires[:10]}" if token.expires else "no expiry",
         f"used {token.last_used}" if token.last_used else "never used",
     ]
-    return "  ".join(told)
+    return "  ".join(columns)
 
 
-def _revoke(arguments: argparse.Namespace, book: TokenBook) -> None:
-    token = book.revoke(arguments.id)
+def _revoke(arguments: argparse.Namespace, store: TokenStore) -> None:
+    token = store.revoke(arguments.id)
     if arguments.json:
         print_json({"revoked": token.id})
     else:
-        say(f"{token.name} ({token.id}) is let in no longer")
+        say(f"the token {token.name} ({token.id}) is revoked")
 
 
 def _link(arguments: argparse.Namespace) -> None:
@@ -133,15 +135,14 @@ def _link(arguments: argparse.Namespace) -> None:
 
 
 def as_json(token: Token) -> dict[str, Any]:
-    told = asdict(token)
     return {
-        "id": told["id"],
-        "name": told["name"],
-        "agents": list(told["agents"]),
-        "scopes": list(told["scopes"]),
-        "created": told["created"],
-        "expires": told["expires"],
-        "lastUsed": told["last_used"],
-        "kind": told["kind"],
-        "sessionKey": told["session_key"],
+        "id": token.id,
+        "name": token.name,
+        "agents": list(token.agents),
+        "scopes": list(token.scopes),
+        "created": token.created,
+        "expires": token.expires,
+        "lastUsed": token.last_used,
+        "kind": token.kind,
+        "sessionKey": token.session_key,
     }

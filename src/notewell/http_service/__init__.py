@@ -1,43 +1,42 @@
-"""`notewell serve`: the memories of this machine's agents over HTTP, and a page to look at them.
+"""`notewell serve`: an HTTP API, an MCP endpoint and a web UI for the memories of this machine.
 
-app.py          START HERE: what is put together, and what a route looks like
-access.py       who may ask for what: names, origins, credentials, scopes
-parts.py        what every route shares, and the caller it is handed
-tokens.py       the credentials, kept by their digests
-links.py        one-time links that open the page
-agents.py       the memories, opened when they are first asked for and kept up
-limits.py       how much of everything
-problems.py     what went wrong, as RFC 9457 has it
-shapes.py       the JSON that goes in and out
-routes_*.py     what can be asked
-page.py         what the routes of the page share; shapes_page.py: their JSON
-live.py         who listens to what happens
-layout.py, atlas.py   the memory as a picture
-days.py, note_view.py, conversations.py, highlights.py, health.py   what the views show
-serving.py      answering on a socket, and stopping well
-web/            the page itself
-idempotency.py  a request that is made twice is carried out once
-transcripts.py  turns of a conversation, written down
-logs.py, metrics.py, traces.py, audit.py   what can be seen of it from outside
+app.py            START HERE: assembles the application; shows what a route looks like
+context.py        ServiceContext (shared objects) and Caller (the authenticated client)
+auth.py           authentication and authorization: Host, Origin, credentials, scopes
+tokens.py         bearer tokens and browser cookies, stored as digests
+login_links.py    one-time links that log a browser in
+agents.py         opens each agent's memory on first use and watches its notes
+limits.py         rate limits, body limits and thread pools
+problems.py       errors as RFC 9457 problem+json
+schemas.py        JSON request and response models
+routes_*.py       the endpoints of the API
+idempotency.py    a repeated write is executed once
+transcripts.py    writes conversation turns to a transcript file
+observability.py  log lines, audit log and trace spans; metrics.py: Prometheus
+middleware.py     the outermost layer: security headers, log line, metrics
+serving.py        runs uvicorn and shuts it down in order
+ui/               data for the web UI; web/: its static files
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.http_service.agents import Agents, Place
+    from notewell.http_service.agents import Agents, ServedAgent
     from notewell.http_service.app import create_app
-    from notewell.http_service.auth import Names
-    from notewell.http_service.limits import Limits
-    from notewell.http_service.login_links import Links
+    from notewell.http_service.auth import AllowedHosts
+    from notewell.http_service.limits import ServiceLimits
+    from notewell.http_service.login_links import LINKS_FILE, LoginLinks
+    from notewell.http_service.observability import configure_logging
     from notewell.http_service.serving import serve
     from notewell.http_service.tokens import (
-        OWNER,
         OWNER_FILE,
+        OWNER_NAME,
+        TOKENS_FILE,
         Scope,
         Token,
-        TokenBook,
-        Wish,
-        days_of,
+        TokenRequest,
+        TokenStore,
+        parse_lifetime_days,
     )
 else:
     from notewell.lazy import lazy_exports
@@ -45,12 +44,16 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "agents": "Agents Place",
+            "agents": "Agents ServedAgent",
             "app": "create_app",
-            "auth": "Names",
-            "limits": "Limits",
-            "login_links": "Links",
+            "auth": "AllowedHosts",
+            "limits": "ServiceLimits",
+            "login_links": "LINKS_FILE LoginLinks",
+            "observability": "configure_logging",
             "serving": "serve",
-            "tokens": "OWNER OWNER_FILE Scope Token TokenBook Wish days_of",
+            "tokens": (
+                "OWNER_FILE OWNER_NAME TOKENS_FILE Scope Token TokenRequest TokenStore"
+                " parse_lifetime_days"
+            ),
         },
     )

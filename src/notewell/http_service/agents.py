@@ -1,9 +1,9 @@
-"""The memories that are served: opened when they are first asked for, then held and kept up.
+"""The memories that are served: opened on first use, kept open, and watched for changes.
 
-    Agents ── id ──▶ Memory     one a configured agent, from as many threads as you like
-              └────▶ a thread   `Memory.watch`: syncs whenever notes change
+    Agents ── id ──▶ Memory     one per configured agent, shared by all worker threads
+              └────▶ a thread   runs `Memory.watch`: syncs whenever notes change
 
-Whoever listens is told what happens: what the watch tells, what was asked and what was written.
+Listeners receive every event: what the watcher reports, answered searches, and writes.
 """
 
 from __future__ import annotations
@@ -28,200 +28,211 @@ if TYPE_CHECKING:
     from notewell.types import Mode
 
 STOP_WAIT_S = 5.0
-"""A batch of vectors ends in less; who takes longer is left behind, and the index survives it."""
+"""One batch of vectors takes less. A slower thread is abandoned; the index survives that."""
 
 _log = logging.getLogger(__name__)
 
 
 class ShuttingDown(NotewellError):
-    """Unwinds a sync between two batches; what is done is kept."""
+    """Aborts a sync between two batches. Finished batches are kept."""
 
     def __init__(self) -> None:
-        super().__init__("the server is shutting down; what was done is kept")
+        super().__init__("the server is shutting down; finished work is kept")
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """A question was answered. What it was, the log of `Memory.answered` knows."""
+class SearchAnswered:
+    """A search was answered. The query itself is only in the search log of the memory."""
 
     tool: str
-    """The way it came: `http`, `mcp`, `page`."""
+    """The surface: `http`, `mcp`, `page`."""
     mode: Mode
     took_ms: float
 
 
 @dataclass(frozen=True, slots=True)
-class Wrote:
-    """Something was written on request."""
+class ContentWritten:
+    """A request wrote to a note or transcript."""
 
     what: str
     path: str
 
 
 @dataclass(frozen=True, slots=True)
-class SyncBegan:
-    """Somebody asked for a sync; `SyncEnded` follows."""
+class SyncStarted:
+    """A requested sync has started; `SyncFinished` follows."""
 
     force: bool
 
 
 @dataclass(frozen=True, slots=True)
-class SyncEnded:
+class SyncFinished:
     report: SyncReport | None
-    """None where it failed."""
+    """None if the sync failed."""
     took_s: float
 
 
-Event: TypeAlias = "WatchEvent | Recalled | Wrote | SyncBegan | SyncEnded"
+Event: TypeAlias = "WatchEvent | SearchAnswered | ContentWritten | SyncStarted | SyncFinished"
 Listener: TypeAlias = "Callable[[str, Event], None]"
-"""Is called with the agent and what happened, in any thread; it must not take long."""
+"""Called with the agent and the event, in any thread. It must return quickly."""
 
 
-class Place(NamedTuple):
-    """Where an agent's notes are, and what its settings say."""
+class ServedAgent(NamedTuple):
+    """Where an agent's notes are, and its settings."""
 
     workspace: str
     settings: Settings | None = None
-    """None leaves them to the files."""
+    """None: read them from the configuration files."""
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenMemory:
     memory: Memory
     stop: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
 
 
 class Agents:
-    """`watch=False` leaves the keeping up to the searches, for tests and one-shot programs."""
+    """Thread-safe. With `watch=False` the index is updated only by searches: for tests and
+    one-shot programs."""
 
     def __init__(
         self,
-        places: Mapping[str, Place],
+        served: Mapping[str, ServedAgent],
         state: Path,
         *,
         watch: bool = True,
         embedder: Embedder | None = None,
     ) -> None:
-        if not places:
+        if not served:
             raise BadRequest("there is no agent to serve")
-        self._places = dict(places)
+        self._served = dict(served)
         self._state = state
         self._watch = watch
         self._embedder = embedder
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _OpenMemory] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._listeners: list[Listener] = [_logged]
+        self._listeners: list[Listener] = [_log_event]
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(self._places)
+        return tuple(self._served)
 
     @property
     def state(self) -> Path:
         return self._state
 
     def memory(self, agent: str) -> Memory:
-        """Raises what `open_memory` raises; an agent that failed to open is tried again."""
+        """Raises what `open_memory` raises. A failed open is tried again by the next call."""
+        # One lock for all agents: two threads must never open the same memory twice.
         with self._lock:
-            known = self._open.get(agent)
-            if known is None:
-                known = self._opened(agent)
-                self._open[agent] = known
-            return known.memory
+            opened = self._open.get(agent)
+            if opened is None:
+                opened = self._open_memory(agent)
+                self._open[agent] = opened
+            return opened.memory
 
     def opened(self) -> dict[str, Memory]:
-        """Those that somebody has asked for."""
+        """The memories that have been opened so far."""
         with self._lock:
-            return {agent: one.memory for agent, one in self._open.items()}
+            return {agent: opened.memory for agent, opened in self._open.items()}
 
-    def _opened(self, agent: str) -> _Open:
-        place = self._places.get(agent)
-        if place is None:
-            raise BadRequest("there is no such agent here")
+    def _open_memory(self, agent: str) -> _OpenMemory:
+        served = self._served.get(agent)
+        if served is None:
+            raise BadRequest("this server has no such agent")
         if self._closing.is_set():
             raise BadRequest("the server is shutting down")
         memory = open_memory(
-            place.workspace,
+            served.workspace,
             agent=agent,
             state_dir=self._state,
-            settings=place.settings,
+            settings=served.settings,
             embedder=self._embedder,
         )
-        one = _Open(memory)
+        opened = _OpenMemory(memory)
         if self._watch:
-            one.thread = threading.Thread(
-                target=self._keep_up, args=(agent, one), name=f"notewell-{agent}", daemon=True
+            opened.thread = threading.Thread(
+                target=self._watch_notes,
+                args=(agent, opened),
+                name=f"notewell-{agent}",
+                daemon=True,
             )
-            one.thread.start()
-        return one
+            opened.thread.start()
+        return opened
 
-    def _keep_up(self, agent: str, one: _Open) -> None:
+    def _watch_notes(self, agent: str, opened: _OpenMemory) -> None:
         try:
-            one.memory.watch(one.stop, on_event=lambda event: self.tell(agent, event))
+            opened.memory.watch(opened.stop, on_event=lambda event: self.publish(agent, event))
         except Exception:  # noqa: BLE001
-            # The root of a thread: searches go on, and take in what is new themselves.
+            # The root of a thread. Without the watcher, each search syncs changed notes itself.
             _log.exception("the notes are not watched any more")
 
     def sync(self, agent: str, *, force: bool = False) -> SyncReport:
-        """A sync on request. When the server shuts down it ends between two batches."""
+        """A sync on request. A shutdown ends it between two batches."""
         memory = self.memory(agent)
-        self.tell(agent, SyncBegan(force))
+        self.publish(agent, SyncStarted(force))
         started = time.monotonic()
         report = None
         try:
-            report = memory.sync(force=force, progress=self._go_on)
+            report = memory.sync(force=force, progress=self._stop_when_closing)
         finally:
-            self.tell(agent, SyncEnded(report, time.monotonic() - started))
+            self.publish(agent, SyncFinished(report, time.monotonic() - started))
         return report
 
-    def _go_on(self, _: Progress) -> None:
+    def _stop_when_closing(self, _: Progress) -> None:
         if self._closing.is_set():
             raise ShuttingDown
 
-    # -- who listens -----------------------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------------------
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Returns what ends it."""
+        """Subscribes a listener; returns the function that unsubscribes it."""
+        # A new list each time: `publish` iterates without the lock.
         with self._lock:
             self._listeners = [*self._listeners, listener]
 
-        def end() -> None:
+        def unsubscribe() -> None:
             with self._lock:
-                self._listeners = [one for one in self._listeners if one is not listener]
+                self._listeners = [other for other in self._listeners if other is not listener]
 
-        return end
+        return unsubscribe
 
-    def tell(self, agent: str, event: Event) -> None:
+    def publish(self, agent: str, event: Event) -> None:
         for listener in self._listeners:
             listener(agent, event)
 
-    # -- the end ---------------------------------------------------------------------------------
+    # -- shutdown --------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Ends the watches between two batches, then closes the memories and their children."""
+        """Ends the watchers between two batches, then closes the memories and their processes."""
         with self._lock:
             self._closing.set()
-            ending, self._open = dict(self._open), {}
-        for one in ending.values():
-            one.stop.set()
-        for agent, one in ending.items():
-            if one.thread is not None:
-                one.thread.join(STOP_WAIT_S)
+            closing, self._open = dict(self._open), {}
+        # All watchers are signalled before the first join, so that they stop in parallel.
+        for opened in closing.values():
+            opened.stop.set()
+        for agent, opened in closing.items():
+            if opened.thread is not None:
+                opened.thread.join(STOP_WAIT_S)
             try:
-                one.memory.close()
+                opened.memory.close()
             except NotewellError as error:
-                _log.warning("the memory of %s did not close: %s", agent, error)
+                _log.warning("cannot close the memory of %s: %s", agent, error)
 
 
-def _logged(agent: str, event: Event) -> None:
+def _log_event(agent: str, event: Event) -> None:
     from notewell.sync import Failed, Scanning, Synced
 
     match event:
         case Failed():
             _log.warning("the index of %s is not up to date: %s", agent, event.error)
         case Scanning():
-            _log.warning("changes of %s's notes are not heard: %s", agent, event.why)
+            _log.warning(
+                "no change notifications for the notes of %s, scanning instead: %s",
+                agent,
+                event.why,
+            )
         case Synced() if event.report.trouble is not None:
-            _log.warning("%s is searched by words alone for some notes", agent)
+            _log.warning("some notes of %s are searched by words only", agent)

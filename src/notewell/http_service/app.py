@@ -1,56 +1,54 @@
-"""START HERE: the application, put together.
+"""START HERE: assembles the application.
 
-    uvicorn ─▶ Observed ─▶ Gate ─▶ FastAPI ─┬─ routes_search, routes_write, routes_state
-               log, count   who?            ├─ routes_mcp      the same over MCP
-                                            ├─ routes_page     data of the page
-                                            └─ routes_login     the page, and what opens it
+    uvicorn ─▶ ObservabilityMiddleware ─▶ AuthMiddleware ─▶ FastAPI
+               log line, metrics          who is calling?   ├─ routes_search, _write, _status
+                                                            ├─ routes_mcp     MCP endpoint
+                                                            ├─ ui             data of the web UI
+                                                            └─ ui.static      its files, login
 
-A file of routes has one `APIRouter` and looks like this:
+A module with routes has one `APIRouter` and looks like this:
 
-    router = APIRouter(prefix="/v1", route_class=Guarded)
+    router = APIRouter(prefix="/v1", route_class=GuardedRoute)
 
     @router.post("/search", **needs("read"))                      # read, append, admin, nothing
-    async def search(asked: SearchBody, caller: CallerOf) -> SearchAnswer:
+    async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
         return await caller.run("search", lambda memory: …)       # quick, search, write, slow
 
-`Caller` has `agent`, `agents`, `scopes`, `token`, `parts` and, in a thread, `memory`. What a route
-raises leaves as problem+json: our own errors by `problems.problem_of`, or a `Problem`.
-`agents.listen` hears what happens (`Recalled`, `Wrote`, what a watch tells), and what streams
-without end stops when `parts.closing` is set.
+`Caller` has `agent`, `agents`, `scopes`, `token`, `context` and, in worker threads, `memory`.
+Every exception that a route raises becomes problem+json: `problems.problem_of` maps our own
+errors, and a `Problem` is sent as it is. `agents.listen` subscribes to events (`SearchAnswered`,
+`ContentWritten`, what the watcher reports). Endless streams must stop when `context.closing` is
+set.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from notewell import __version__
-from notewell.http_service import (
-    audit,
-    idempotency,
-    login_links,
-    routes_login,
-    routes_page,
-    routes_search,
-    routes_state,
-    routes_write,
-)
-from notewell.http_service.auth import Gate, Names
-from notewell.http_service.context import Parts
-from notewell.http_service.limits import Limits, Pools, RateLimiter
+from notewell.http_service import routes_search, routes_status, routes_write, ui
+from notewell.http_service.auth import COOKIE, SCOPE_KEY, AllowedHosts, AuthMiddleware
+from notewell.http_service.context import ServiceContext
+from notewell.http_service.idempotency import FOLDER, IdempotencyStore
+from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools
+from notewell.http_service.login_links import LINKS_FILE, LoginLinks
 from notewell.http_service.metrics import Metrics
-from notewell.http_service.middleware import Observed
-from notewell.http_service.openapi import described
+from notewell.http_service.middleware import ObservabilityMiddleware
+from notewell.http_service.observability import AUDIT_FILE, AuditLog
 from notewell.http_service.problems import add_handlers
-from notewell.http_service.readiness import Readiness
-from notewell.http_service.routes_mcp import Desks
-from notewell.http_service.syncs import Syncs
+from notewell.http_service.routes_mcp import McpSessions
+from notewell.http_service.routes_status import Readiness
+from notewell.http_service.routes_write import SyncJobs
+from notewell.http_service.schemas import ProblemModel
+from notewell.http_service.ui import static
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from notewell.http_service.agents import Agents
-    from notewell.http_service.tokens import TokenBook
+    from notewell.http_service.tokens import TokenStore
 
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -68,88 +66,96 @@ NO_TELEMETRY: TelemetryConfig = {
     "operation_spans": False,
     "auto_configure": False,
 }
-"""FastAPI's own would put addresses and the messages of errors into spans and logs, questions
-among them, and send them off if the environment says so. Ours are in `traces`."""
+"""FastAPI's telemetry puts URLs and error messages, which may contain queries, into spans and
+logs, and exports them if the environment says so. Our own spans are in `observability`."""
 
 ROUTERS = (
     routes_search.router,
     routes_write.router,
-    routes_state.router,
-    routes_page.router,
-    routes_login.router,
+    routes_status.router,
+    ui.router,
+    static.router,
 )
 
 
 def create_app(
     agents: Agents,
-    book: TokenBook,
+    tokens: TokenStore,
     *,
-    names: Names,
-    limits: Limits | None = None,
+    allowed_hosts: AllowedHosts,
+    limits: ServiceLimits | None = None,
     monotonic_s: Callable[[], float] = time.monotonic,
     closing: anyio.Event | None = None,
 ) -> ASGIApp:
-    """The whole application, guarded. It closes the agents when it is shut down; who sets
-    `closing` a little before lets streams end by themselves."""
-    limits = limits or Limits()
-    parts = parts_of(agents, book, names, limits, monotonic_s, closing or anyio.Event())
-    app = routed(parts)
-    contexts = iter_route_contexts(app.routes)
-    templates = {one.endpoint: one.path_format or "" for one in contexts}
-    return Observed(Gate(app, parts), parts.metrics, templates)
+    """The whole application with its middleware. It closes the agents at shutdown.
+
+    A server that sets `closing` slightly before that lets streams end by themselves.
+    """
+    limits = limits or ServiceLimits()
+    closing = closing or anyio.Event()
+    context = build_context(agents, tokens, allowed_hosts, limits, monotonic_s, closing)
+    api = build_api(context)
+    # The middleware logs a route by its template. FastAPI puts only the endpoint into the scope.
+    templates = {
+        route.endpoint: route.path_format or "" for route in iter_route_contexts(api.routes)
+    }
+    return ObservabilityMiddleware(AuthMiddleware(api, context), context.metrics, templates)
 
 
-def parts_of(
+def build_context(
     agents: Agents,
-    book: TokenBook,
-    names: Names,
-    limits: Limits,
+    tokens: TokenStore,
+    allowed_hosts: AllowedHosts,
+    limits: ServiceLimits,
     monotonic_s: Callable[[], float],
     closing: anyio.Event,
-) -> Parts:
-    state, pools = agents.state, Pools()
-    return Parts(
+) -> ServiceContext:
+    state, pools = agents.state, WorkerPools()
+    return ServiceContext(
         agents=agents,
-        book=book,
-        links=login_links.Links(state / login_links.NAME),
-        names=names,
+        tokens=tokens,
+        login_links=LoginLinks(state / LINKS_FILE),
+        allowed_hosts=allowed_hosts,
         limits=limits,
-        rates=RateLimiter(limits, monotonic_s),
+        rate_limiter=RateLimiter(limits, monotonic_s),
         pools=pools,
         metrics=Metrics(),
-        audit=audit.Audit(state / audit.NAME),
-        remembered=idempotency.Remembered(state / idempotency.NAME),
+        audit=AuditLog(state / AUDIT_FILE),
+        idempotency=IdempotencyStore(state / FOLDER),
         readiness=Readiness(agents),
-        syncs=Syncs(agents, pools),
+        sync_jobs=SyncJobs(agents, pools),
         closing=closing,
     )
 
 
-def routed(parts: Parts) -> FastAPI:
-    """What can be asked, without the guards around it."""
-    desks = Desks(parts)
+def build_api(context: ServiceContext) -> FastAPI:
+    """The FastAPI application without the middleware around it."""
+    mcp_sessions = McpSessions(context)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        end = parts.agents.listen(parts.metrics.heard)
+        unsubscribe = context.agents.listen(context.metrics.on_event)
         async with anyio.create_task_group() as group:
-            parts.syncs.begin(group)
-            desks.begin(group)
+            context.sync_jobs.start(group)
+            mcp_sessions.start(group)
             try:
                 yield
             finally:
-                parts.closing.set()
+                context.closing.set()
+                # uvicorn cancels this task when the graceful period is over. Memories must be
+                # closed even then, or child processes and locks would outlive the server.
                 with anyio.CancelScope(shield=True):
-                    await desks.close()
-                    # Syncs see that the agents are closing, and end between two batches.
-                    await anyio.to_thread.run_sync(parts.agents.close)
+                    await mcp_sessions.close()
+                    # Running syncs see that the agents are closing and stop between two batches.
+                    await anyio.to_thread.run_sync(context.agents.close)
                 group.cancel_scope.cancel()
-                end()
+                unsubscribe()
 
     app = FastAPI(
         title="Notewell",
-        summary="The memory of AI agents: Markdown notes, searched by words and meaning.",
+        summary="Memory for AI agents: Markdown notes, searched by words and meaning.",
         version=__version__,
+        # Both pages load scripts from a CDN, which our Content-Security-Policy forbids.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -158,6 +164,54 @@ def routed(parts: Parts) -> FastAPI:
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router)
-    app.router.routes.append(desks.route())
-    described(app)
+    app.router.routes.append(mcp_sessions.route())
+    _customize_openapi(app)
     return app
+
+
+# -- /openapi.json (OpenAPI 3.1) -----------------------------------------------------------------
+
+_SECURITY_SCHEMES = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Made by `notewell token create`.",
+    },
+    "page": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": COOKIE,
+        "description": "The web UI uses it. Requests that change data also need an Origin.",
+    },
+}
+_AGENT_PARAMETER = {
+    "name": "Notewell-Agent",
+    "in": "header",
+    "required": False,
+    "description": "One of the token's agents. The default is its first agent.",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"},
+}
+
+
+def _customize_openapi(app: FastAPI) -> None:
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _openapi_document(app)
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]
+
+
+def _openapi_document(app: FastAPI) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title, version=app.version, summary=app.summary, routes=app.routes
+    )
+    components = document.setdefault("components", {})
+    components["securitySchemes"] = _SECURITY_SCHEMES
+    components.setdefault("schemas", {})["Problem"] = ProblemModel.model_json_schema()
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            # `AuthMiddleware` reads this header itself, so FastAPI does not know about it.
+            if operation.get(SCOPE_KEY) != "nothing":
+                operation.setdefault("parameters", []).append(_AGENT_PARAMETER)
+    return document

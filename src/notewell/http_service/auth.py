@@ -1,15 +1,16 @@
-"""Who may ask for what. Every request passes these guards, in this order:
+"""Authentication and authorization. Every request passes these checks, in this order:
 
-    Host        not a name of ours                          421   `Gate`, for everything
-    Origin      there is one and it is not ours             403
-    credentials none, unknown, revoked, over                401
-    agent       not one of the token's                      403
-    scope       the route needs another one                 403   `Guarded`, by route
-    rate        more than the token may                     429
-    body        larger than allowed                         413
+    Host         not a name of this server                    421   `AuthMiddleware`, always
+    Origin       present and not ours                         403
+    credentials  missing, unknown, revoked or expired         401
+    agent        not one of the token's agents                403
+    scope        the route needs another scope                403   `GuardedRoute`, per route
+    rate limit   the token has used up its bucket             429
+    body size    larger than allowed                          413
 
-A browser's cookie is sent along whatever page asks, so with a cookie a request that changes things
-must say that it comes from our own page. There are no CORS headers: no other page reads answers.
+The Host check defends against DNS rebinding. Browsers attach the cookie to requests of any page
+(CSRF), so a request with a cookie that changes data must prove that it comes from our own page.
+There are no CORS headers, so no other page can read our responses.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from starlette.requests import Request
 
 from notewell.errors import NotewellError
 from notewell.http_service import problems
-from notewell.http_service.context import CALLER_KEY, PARTS_KEY, Caller, Parts
+from notewell.http_service.context import CALLER_KEY, CONTEXT_KEY, Caller, ServiceContext
 from notewell.http_service.problems import Problem
 
 if TYPE_CHECKING:
@@ -41,75 +42,81 @@ if TYPE_CHECKING:
 COOKIE = "notewell"
 AGENT_HEADER = "notewell-agent"
 AGENT_QUERY = "agent"
+"""The same as the header, for `EventSource` in browsers, which cannot send headers."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PUBLIC = frozenset(
     {"/", "/open", "/healthz", "/readyz", "/openapi.json", "/favicon.ico", "/robots.txt"}
 )
 PUBLIC_BELOW = ("/web/",)
-"""The page itself: there is no datum in it."""
-NEEDS_KEY = "x-notewell-scope"
+"""The static files of the UI, which contain no user data."""
+SCOPE_KEY = "x-notewell-scope"
+"""The OpenAPI extension that names the scope of an operation."""
+FIRST_USE_KEY = "notewell.first_use_today"
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """What this server is called, as clients have it in their Host and Origin headers."""
+class AllowedHosts:
+    """The names of this server, as clients send them in Host and Origin headers."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
     secure: frozenset[str] = frozenset()
-    """Names behind a proxy that speaks TLS: cookies go there over TLS only."""
+    """Names behind a TLS proxy. Cookies for them get the attribute `Secure`."""
 
     @classmethod
-    def of(cls, port: int, allowed: Sequence[str] = ()) -> Names:
-        ours = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
-        outside = frozenset(name.lower() for name in allowed)
-        origins = {f"http://{name}" for name in ours} | {f"https://{name}" for name in outside}
-        return cls(ours | outside, frozenset(origins), outside)
+    def of(cls, port: int, allowed: Sequence[str] = ()) -> AllowedHosts:
+        local = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+        public = frozenset(name.lower() for name in allowed)
+        origins = {f"http://{name}" for name in local} | {f"https://{name}" for name in public}
+        return cls(local | public, frozenset(origins), public)
 
 
-# -- for everything ------------------------------------------------------------------------------
+# -- for every request ---------------------------------------------------------------------------
 
 
-class Gate:
-    """The outermost guard. What it lets in has the parts, and a caller where one is needed."""
+class AuthMiddleware:
+    """Adds the context to the ASGI scope, and the caller unless the path is public."""
 
-    def __init__(self, app: ASGIApp, parts: Parts) -> None:
+    def __init__(self, app: ASGIApp, context: ServiceContext) -> None:
         self._app = app
-        self._parts = parts
+        self._context = context
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})  # Nobody speaks that here.
+            # There are no WebSocket routes. 1008: policy violation.
+            await send({"type": "websocket.close", "code": 1008})
             return
-        scope[PARTS_KEY] = self._parts
+        scope[CONTEXT_KEY] = self._context
         try:
-            self._admit(scope)
+            self._check(scope)
         except Problem as problem:
             scope[problems.KIND_KEY] = problem.kind
             await problem.response(scope["path"])(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _admit(self, scope: AsgiScope) -> None:
+    def _check(self, scope: AsgiScope) -> None:
         headers = Headers(scope=scope)
         self._check_names(headers)
         if is_public(scope["path"]):
             return
-        caller = caller_of(self._parts, scope, headers)
+        caller = authenticate(self._context, scope, headers)
         scope[CALLER_KEY] = caller
-        if not self._parts.book.was_used_today(caller.token):
-            scope["notewell.first_today"] = True
+        # The use is recorded later, in a thread: this method runs in the event loop.
+        if not self._context.tokens.was_used_today(caller.token):
+            scope[FIRST_USE_KEY] = True
 
     def _check_names(self, headers: Headers) -> None:
+        allowed = self._context.allowed_hosts
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or hosts[0].lower() not in self._parts.names.hosts:
-            raise problems.unknown_name()
-        if any(origin.lower() not in self._parts.names.origins for origin in origins):
+        if len(hosts) != 1 or hosts[0].lower() not in allowed.hosts:
+            raise problems.unknown_host()
+        if any(origin.lower() not in allowed.origins for origin in origins):
             raise problems.foreign_origin("the Origin header names another site")
 
 
@@ -117,159 +124,169 @@ def is_public(path: str) -> bool:
     return path in PUBLIC or path.startswith(PUBLIC_BELOW)
 
 
-def caller_of(parts: Parts, scope: AsgiScope, headers: Headers) -> Caller:
-    """Raises a `Problem` unless somebody known asks, for an agent of their own."""
-    token = _token(parts, scope["method"], headers)
-    wanted = headers.getlist(AGENT_HEADER)
-    if not wanted:
-        wanted = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
-    mine = [agent for agent in token.agents if agent in parts.agents.ids]
-    picked = wanted[0].lower() if wanted else (mine[0] if mine else "")
-    if not mine:
+def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) -> Caller:
+    """Raises a `Problem` unless the token is valid and has the requested agent."""
+    token = _token(context, scope["method"], headers)
+    requested = headers.getlist(AGENT_HEADER)
+    if not requested:
+        requested = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
+    available = [agent for agent in token.agents if agent in context.agents.ids]
+    if not available:
         raise problems.not_allowed(
-            "this server serves none of its agents", "make a token for an agent that it serves"
+            "this server serves none of the token's agents",
+            "make a token for an agent that this server serves",
         )
-    if len(wanted) > 1 or picked not in mine:
+    agent = requested[0].lower() if requested else available[0]
+    if len(requested) > 1 or agent not in available:
         raise problems.not_allowed(
-            "it is not for that agent", "leave the agent out, or use a token that is for it"
+            "the token is not valid for the requested agent",
+            "leave the agent out, or use a token for that agent",
         )
-    return Caller(parts, token, picked)
+    return Caller(context, token, agent)
 
 
-def _token(parts: Parts, method: str, headers: Headers) -> Token:
+def _token(context: ServiceContext, method: str, headers: Headers) -> Token:
     try:
-        shown = headers.getlist("authorization")
-        if shown:
-            # Who shows a token means that one: a cookie does not help out.
-            token = parts.book.find(_bearer(shown)) if len(shown) == 1 else None
+        authorization = headers.getlist("authorization")
+        if authorization:
+            # A bad bearer token is refused even if there is a valid cookie: the client meant it.
+            bearer = _bearer(authorization[0]) if len(authorization) == 1 else ""
+            token = context.tokens.find(bearer)
         else:
-            token = parts.book.find(_cookie(headers), "page")
+            token = context.tokens.find(_cookie(headers), "page")
             if token is not None:
                 _check_own_page(method, headers)
     except NotewellError as error:
-        _log.error("nobody is let in: %s", error)
+        # The token file cannot be trusted or read. Fail closed.
+        _log.error("all requests are refused: %s", error)
         token = None
     if token is None:
         raise problems.no_credentials()
     return token
 
 
-def _bearer(shown: list[str]) -> str:
-    scheme, _, token = shown[0].partition(" ")
+def _bearer(header: str) -> str:
+    scheme, _, token = header.partition(" ")
     return token if scheme.lower() == "bearer" else ""
 
 
 def _cookie(headers: Headers) -> str:
-    told: SimpleCookie = SimpleCookie()
+    cookies: SimpleCookie = SimpleCookie()
     for line in headers.getlist("cookie"):
         try:
-            told.load(line)
+            cookies.load(line)
         except CookieError:
             return ""
-    return told[COOKIE].value if COOKIE in told else ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
 def _check_own_page(method: str, headers: Headers) -> None:
-    """Another port of this machine is the same site to a browser, so SameSite is not enough."""
+    """Checks Fetch Metadata. SameSite is not enough: to a browser, another port of this machine is
+    the same site."""
     site = headers.get("sec-fetch-site")
     if site not in (None, "same-origin", "none"):
-        raise problems.foreign_origin("another page asked for this")
+        raise problems.foreign_origin("the request comes from another page")
+    # Old browsers send no Fetch Metadata but an Origin, which `_check_names` has checked.
     if method not in SAFE_METHODS and site != "same-origin" and "origin" not in headers:
-        raise problems.foreign_origin("nothing says that the page of this server asks")
+        raise problems.foreign_origin("no header shows that the request comes from our own page")
 
 
-# -- by route ------------------------------------------------------------------------------------
+# -- per route -----------------------------------------------------------------------------------
 
 
 def needs(
     scope: Scope | Literal["nothing"], answers: Mapping[int, Any] | None = None
 ) -> dict[str, Any]:
-    """What a route says of itself: `@router.get("/v1/x", **needs("read"))`.
+    """Declares the scope of a route: `@router.get("/v1/x", **needs("read"))`.
 
-    `answers` are those besides the usual one: a shape by status, None for a problem.
+    `answers` documents further responses: a model by status, or None for a problem.
     """
-    told: dict[str, Any] = {"openapi_extra": {NEEDS_KEY: scope}, "responses": {}}
-    for status, shape in (answers or {}).items():
-        told["responses"][status] = {"model": shape} if shape else _problem_told("See `detail`.")
+    responses: dict[int | str, Any] = {}
+    extra: dict[str, Any] = {SCOPE_KEY: scope}
+    for status, model in (answers or {}).items():
+        responses[status] = {"model": model} if model else _problem_response("See `detail`.")
     if scope != "nothing":
-        told["openapi_extra"]["security"] = [{"token": []}, {"page": []}]
-        told["responses"] |= {number: _problem_told(why) for number, why in _REFUSALS.items()}
-    return told
+        extra["security"] = [{"token": []}, {"page": []}]
+        responses |= {status: _problem_response(why) for status, why in _REFUSALS.items()}
+    return {"openapi_extra": extra, "responses": responses}
 
 
-def _problem_told(why: str) -> dict[str, Any]:
+def _problem_response(why: str) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Problem"}
     return {"description": why, "content": {problems.CONTENT_TYPE: {"schema": schema}}}
 
 
 _REFUSALS: dict[int | str, str] = {
-    401: "No token, or none that is known.",
-    403: "The token may not do this.",
+    401: "The token is missing or unknown.",
+    403: "The token does not allow this.",
     413: "The body is too large.",
-    422: "The request cannot be answered as it stands.",
+    422: "The request is not valid.",
     429: "Too many requests.",
-    "default": "What went wrong.",
+    "default": "Another error.",
 }
 
 
-class Guarded(APIRoute):
-    """Looks at scope, rate and body before the body is read. For every router of ours:
+class GuardedRoute(APIRoute):
+    """Checks scope, rate limit and body size before FastAPI reads the body. For every router:
 
-    router = APIRouter(prefix="/v1", route_class=Guarded)
+    router = APIRouter(prefix="/v1", route_class=GuardedRoute)
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        wanted: str = (self.openapi_extra or {})[NEEDS_KEY]  # A route without it is a mistake.
+        # A KeyError at startup: a route without a declared scope must not exist.
+        scope: str = (self.openapi_extra or {})[SCOPE_KEY]
         inner = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
-            receive = await admitted(request.scope, request.receive, wanted)
+            receive = await authorize(request.scope, request.receive, scope)
             try:
                 return await inner(Request(request.scope, receive))
             except HTTPException as error:
-                # FastAPI takes what happens while a body is read for a body it cannot read.
+                # FastAPI wraps any exception during the reading of a body into a 400.
                 raise error.__cause__ if isinstance(error.__cause__, Problem) else error from None
 
         return handler
 
 
-async def admitted(scope: AsgiScope, receive: Receive, wanted: str) -> Receive:
-    """The guards that depend on the route; what is left of the request, bounded."""
-    parts: Parts = scope[PARTS_KEY]
-    if wanted != "nothing":
+async def authorize(scope: AsgiScope, receive: Receive, needed: str) -> Receive:
+    """The checks that depend on the route. Returns `receive` with a limit on the body."""
+    context: ServiceContext = scope[CONTEXT_KEY]
+    if needed != "nothing":
         caller: Caller = scope[CALLER_KEY]
-        if wanted not in caller.scopes:
+        if needed not in caller.scopes:
             raise problems.not_allowed(
-                f"it has no scope {wanted!r}", "use a token that was made with that scope"
+                f"the token does not have the scope {needed!r}", "use a token with that scope"
             )
-        wait_s = parts.rates.take(caller.token.id)
+        wait_s = context.rate_limiter.take(caller.token.id)
         if wait_s:
-            raise problems.too_many(wait_s)
-        if scope.pop("notewell.first_today", False):
-            await parts.pools.run("write", "", lambda: _note_use(parts, caller.token.id))
-    return bounded(scope, receive, parts.limits.body_bytes)
+            raise problems.rate_limited(wait_s)
+        if scope.pop(FIRST_USE_KEY, False):
+            await context.pools.run("write", "", lambda: _record_use(context, caller.token.id))
+    return limit_body(scope, receive, context.limits.body_bytes)
 
 
-def _note_use(parts: Parts, token_id: str) -> None:
+def _record_use(context: ServiceContext, token_id: str) -> None:
     try:
-        parts.book.used(token_id)
+        context.tokens.record_use(token_id)
     except NotewellError as error:
-        _log.warning("the use of a token was not noted: %s", error)
+        _log.warning("cannot record the use of a token: %s", error)
 
 
-def bounded(scope: AsgiScope, receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
-    """The body, up to a limit: told beforehand by its length, or found out while it comes."""
-    told = Headers(scope=scope).get("content-length", "0")
-    if not told.isdecimal() or int(told) > most:
-        raise problems.too_large(most)
-    read = 0
+def limit_body(
+    scope: AsgiScope, receive: Receive, max_bytes: int
+) -> Callable[[], Awaitable[Message]]:
+    """Refuses a large body by its Content-Length, or while it arrives if that is missing."""
+    length = Headers(scope=scope).get("content-length", "0")
+    if not length.isdecimal() or int(length) > max_bytes:
+        raise problems.body_too_large(max_bytes)
+    received = 0
 
-    async def receive_some() -> Message:
-        nonlocal read
+    async def receive_limited() -> Message:
+        nonlocal received
         message = await receive()
-        read += len(message.get("body", b""))
-        if read > most:
-            raise problems.too_large(most)
+        received += len(message.get("body", b""))
+        if received > max_bytes:
+            raise problems.body_too_large(max_bytes)
         return message
 
-    return receive_some
+    return receive_limited

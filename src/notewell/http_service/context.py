@@ -1,4 +1,4 @@
-"""What every route shares, and the caller it is handed."""
+"""The objects that all routes share, and the caller of one request."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends
-from starlette.requests import Request  # noqa: TC002 - FastAPI looks at it
-
-from notewell.tools import CallContext
+from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,76 +15,77 @@ if TYPE_CHECKING:
     import anyio
 
     from notewell.http_service.agents import Agents, Event
-    from notewell.http_service.audit import Audit
-    from notewell.http_service.auth import Names
-    from notewell.http_service.idempotency import Remembered
-    from notewell.http_service.limits import Limits, Pools, RateLimiter, Work
-    from notewell.http_service.login_links import Links
+    from notewell.http_service.auth import AllowedHosts
+    from notewell.http_service.idempotency import IdempotencyStore
+    from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
+    from notewell.http_service.login_links import LoginLinks
     from notewell.http_service.metrics import Metrics
-    from notewell.http_service.readiness import Readiness
-    from notewell.http_service.syncs import Syncs
-    from notewell.http_service.tokens import Scope, Token, TokenBook
+    from notewell.http_service.observability import AuditLog
+    from notewell.http_service.routes_status import Readiness
+    from notewell.http_service.routes_write import SyncJobs
+    from notewell.http_service.tokens import Scope, Token, TokenStore
     from notewell.memory import Memory
 
 _T = TypeVar("_T")
 
-PARTS_KEY = "notewell.parts"
+CONTEXT_KEY = "notewell.context"
 CALLER_KEY = "notewell.caller"
-"""What a request carries with it, by name."""
+"""Keys of the ASGI scope under which `AuthMiddleware` stores the two objects below."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """One of each, for the life of the application."""
+class ServiceContext:
+    """One instance of each, for the lifetime of the application."""
 
     agents: Agents
-    book: TokenBook
-    links: Links
-    names: Names
-    limits: Limits
-    rates: RateLimiter
-    pools: Pools
+    tokens: TokenStore
+    login_links: LoginLinks
+    allowed_hosts: AllowedHosts
+    limits: ServiceLimits
+    rate_limiter: RateLimiter
+    pools: WorkerPools
     metrics: Metrics
-    audit: Audit
-    remembered: Remembered
+    audit: AuditLog
+    idempotency: IdempotencyStore
     readiness: Readiness
-    syncs: Syncs
+    sync_jobs: SyncJobs
     closing: anyio.Event
-    """Set when the server begins to shut down: what streams without end has to end."""
+    """Set when shutdown begins. Endless streams must end then, or uvicorn waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a token that was let in, and which of its agents it speaks for."""
+    """An authenticated token, and the agent that this request is for."""
 
-    parts: Parts
+    context: ServiceContext
     token: Token
     agent: str
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Those of the token that are served here."""
-        return tuple(one for one in self.token.agents if one in self.parts.agents.ids)
+        """The agents of the token that this server serves."""
+        served = self.context.agents.ids
+        return tuple(agent for agent in self.token.agents if agent in served)
 
     @property
     def scopes(self) -> frozenset[Scope]:
         return self.token.allowed
 
     @property
+    def is_admin(self) -> bool:
+        return "admin" in self.scopes
+
+    @property
     def memory(self) -> Memory:
-        """Opens it if nobody has: for worker threads, not for the event loop."""
-        return self.parts.agents.memory(self.agent)
+        """Opens the memory if needed. It blocks: use it in worker threads only."""
+        return self.context.agents.memory(self.agent)
 
-    def talk(self, origin: str) -> CallContext:
-        """The conversation, as the token's configuration has it."""
-        return CallContext(session_key=self.token.session_key, citations="on", origin=origin)
+    def publish(self, event: Event) -> None:
+        self.context.agents.publish(self.agent, event)
 
-    def tell(self, event: Event) -> None:
-        self.parts.agents.tell(self.agent, event)
-
-    async def run(self, kind: Work, work: Callable[[Memory], _T]) -> _T:
-        """`work` with the caller's memory, in a thread of that kind; see `limits`."""
-        return await self.parts.pools.run(kind, self.agent, partial(_with_memory, self, work))
+    async def run(self, kind: WorkKind, work: Callable[[Memory], _T]) -> _T:
+        """Runs `work` with the caller's memory in a thread of the given kind; see `limits`."""
+        return await self.context.pools.run(kind, self.agent, partial(_with_memory, self, work))
 
 
 def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
@@ -98,12 +97,12 @@ def _caller(request: Request) -> Caller:
     return caller
 
 
-def _parts(request: Request) -> Parts:
-    parts: Parts = request.scope[PARTS_KEY]
-    return parts
+def _context(request: Request) -> ServiceContext:
+    context: ServiceContext = request.scope[CONTEXT_KEY]
+    return context
 
 
-CallerOf = Annotated[Caller, Depends(_caller)]
-"""For a route that `needs` a scope: `async def search(asked: SearchBody, caller: CallerOf)`."""
-PartsOf = Annotated[Parts, Depends(_parts)]
-"""For a route without credentials."""
+CallerDep = Annotated[Caller, Depends(_caller)]
+"""For routes that need a scope: `async def search(body: SearchBody, caller: CallerDep)`."""
+ContextDep = Annotated[ServiceContext, Depends(_context)]
+"""For public routes, which have no caller."""

@@ -1,12 +1,13 @@
-"""A request that is made twice is carried out once, also when the server died in between.
+"""Idempotency keys: a repeated write is executed once, also if the server crashed in between.
 
-    key (of a token, an agent and a route)  ──sha256──▶  <state>/idempotency/<digest>.json
+    (token, agent, route, key)  ──sha256──▶  <state>/idempotency/<digest>.json
 
-    begun      written before anything is done: when, and the digest of the request
-    finished   the answer beside it; whoever asks again gets that answer
+    pending     written before anything is done: the time, and the digest of the request
+    completed   the response is added; a repeated request gets this response
 
-After a crash between the two the request is carried out again, and what it does has to bear that:
-an entry that stands in its note is not doubled, and it goes to the note of the day it was begun.
+After a crash between the two, the repeated request is executed again. The writes are made for
+that: an entry that is already in its note is not added twice, and it goes to the note of the day
+on which the first request began.
 """
 
 from __future__ import annotations
@@ -26,49 +27,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-NAME = "idempotency"
-LIFE = timedelta(hours=24)
-MAX_KEPT = 10_000
-"""Some 5 MB; the oldest go first."""
+FOLDER = "idempotency"
+TTL = timedelta(hours=24)
+MAX_RECORDS = 10_000
+"""About 5 MB. The oldest are removed first."""
 SWEEP_EVERY = 256
+"""Requests. A sweep lists the whole folder, which is too slow for every request."""
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
-class Begun(NamedTuple):
-    """To be carried out, as if it were this moment."""
+class Pending(NamedTuple):
+    """The write must be executed, dated as of this time."""
 
     at: datetime
 
 
-class Finished(NamedTuple):
-    """It was carried out, and this is what was answered."""
+class Completed(NamedTuple):
+    """The write was executed; this is its response."""
 
     status: int
     body: dict[str, Any]
 
 
-Found: TypeAlias = Begun | Finished
+RequestState: TypeAlias = Pending | Completed
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What was asked by whom, as far as it can be asked again."""
+class IdempotentRequest:
+    """Identifies a request and its content."""
 
     token: str
     agent: str
     route: str
     key: str
     digest: str
-    """Of what was sent: the same key with something else is a mistake."""
+    """Of the body. The same key with another body is a mistake of the client."""
 
     @property
     def name(self) -> str:
-        told = "\0".join((self.token, self.agent, self.route, self.key))
-        return hashlib.sha256(told.encode()).hexdigest()
+        identity = "\0".join((self.token, self.agent, self.route, self.key))
+        return hashlib.sha256(identity.encode()).hexdigest()
 
 
-class Remembered:
-    """Of one server; from as many of its threads as you like."""
+class IdempotencyStore:
+    """Thread-safe within one server process."""
 
     def __init__(
         self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -76,87 +78,90 @@ class Remembered:
         self._folder = folder
         self._now = now
         self._lock = threading.Lock()
-        self._under_way: set[str] = set()
+        self._in_progress: set[str] = set()
         self._begun = 0
 
-    def begin(self, request: Request) -> Found:
-        """Whoever gets `Begun` calls `finish` or `drop` afterwards, whatever happens."""
+    def begin(self, request: IdempotentRequest) -> RequestState:
+        """A caller that gets `Pending` must call `complete` or `discard` afterwards."""
         if not _KEY.fullmatch(request.key):
             raise _bad_key()
         with self._lock:
-            if request.name in self._under_way:
-                raise _under_way()
-            self._under_way.add(request.name)
+            if request.name in self._in_progress:
+                raise _in_progress()
+            self._in_progress.add(request.name)
             self._begun += 1
-            is_due = self._begun % SWEEP_EVERY == 1
+            # Also at the first request, so that a server that restarts often sweeps too.
+            is_sweep_due = self._begun % SWEEP_EVERY == 1
         try:
-            if is_due:
+            if is_sweep_due:
                 self._sweep()
-            found = self._found(request)
+            state = self._load(request)
         except BaseException:
             self._release(request)
             raise
-        if isinstance(found, Finished):
+        if isinstance(state, Completed):
             self._release(request)
-        return found
+        return state
 
-    def _found(self, request: Request) -> Found:
+    def _load(self, request: IdempotentRequest) -> RequestState:
         file = self._file(request)
-        told = read_json(file)
-        begun = _moment(told.get("begun"))
+        record = read_json(file)
+        begun = _parse_time(record.get("begun"))
         now = self._now()
-        if begun is None or now - begun > LIFE:
+        if begun is None or now - begun > TTL:
             write_json(file, {"request": request.digest, "begun": now.isoformat()})
-            return Begun(now)
-        if told.get("request") != request.digest:
-            raise _another_request()
-        status, body = told.get("status"), told.get("body")
+            return Pending(now)
+        if record.get("request") != request.digest:
+            raise _key_reused()
+        status, body = record.get("status"), record.get("body")
         if isinstance(status, int) and isinstance(body, dict):
-            return Finished(status, body)
-        return Begun(begun)
+            return Completed(status, body)
+        # The server crashed before the response was stored. Keep the time of the first attempt.
+        return Pending(begun)
 
-    def finish(self, request: Request, begun: Begun, answer: Finished) -> None:
-        """On disk before anybody is answered."""
+    def complete(self, request: IdempotentRequest, pending: Pending, answer: Completed) -> None:
+        """Stores the response durably, before it is sent."""
         try:
-            told = {"request": request.digest, "begun": begun.at.isoformat()}
-            write_json(self._file(request), {**told, **answer._asdict()})
+            record = {"request": request.digest, "begun": pending.at.isoformat()}
+            write_json(self._file(request), {**record, **answer._asdict()})
         finally:
             self._release(request)
 
-    def drop(self, request: Request) -> None:
-        """It was refused, so nothing was done: the next try is the first."""
+    def discard(self, request: IdempotentRequest) -> None:
+        """The write failed and changed nothing: the next attempt counts as the first."""
         try:
             self._file(request).unlink(missing_ok=True)
         finally:
             self._release(request)
 
-    def _release(self, request: Request) -> None:
+    def _release(self, request: IdempotentRequest) -> None:
         with self._lock:
-            self._under_way.discard(request.name)
+            self._in_progress.discard(request.name)
 
-    def _file(self, request: Request) -> Path:
+    def _file(self, request: IdempotentRequest) -> Path:
+        # The name is a digest, so nothing that a client sends becomes part of a path.
         return self._folder / f"{request.name}.json"
 
     def _sweep(self) -> None:
-        kept = sorted(self._kept())
-        old = (self._now() - LIFE).timestamp()
-        over = max(0, len(kept) - MAX_KEPT)
-        for number, (at, path) in enumerate(kept):
-            if number < over or at < old:
+        records = sorted(self._records())
+        expired = (self._now() - TTL).timestamp()
+        surplus = max(0, len(records) - MAX_RECORDS)
+        for number, (mtime_s, path) in enumerate(records):
+            if number < surplus or mtime_s < expired:
                 path.unlink(missing_ok=True)
 
-    def _kept(self) -> Iterator[tuple[float, Path]]:
+    def _records(self) -> Iterator[tuple[float, Path]]:
         try:
-            with os.scandir(self._folder) as found:
-                for entry in found:
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
                     yield entry.stat(follow_symlinks=False).st_mtime, self._folder / entry.name
         except FileNotFoundError:
             return
 
 
-def _moment(told: object) -> datetime | None:
+def _parse_time(value: object) -> datetime | None:
     try:
-        return datetime.fromisoformat(told) if isinstance(told, str) else None
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
 
@@ -165,28 +170,28 @@ def _bad_key() -> Problem:
     return Problem(
         422,
         "bad-key",
-        "This is no idempotency key",
-        "the header Idempotency-Key has 1 to 255 characters of ASCII without spaces",
-        "use a new UUID for each thing to be done",
+        "The idempotency key is not valid",
+        "the header Idempotency-Key must have 1 to 255 ASCII characters without spaces",
+        "use a new UUID for each write",
     )
 
 
-def _under_way() -> Problem:
+def _in_progress() -> Problem:
     return Problem(
         409,
         "under-way",
-        "The same request is being carried out",
+        "The same request is still running",
         "a request with this Idempotency-Key has not been answered yet",
-        "wait for its answer, or ask again in a second",
+        "wait for its response, or try again in a second",
         {"Retry-After": "1"},
     )
 
 
-def _another_request() -> Problem:
+def _key_reused() -> Problem:
     return Problem(
         409,
         "key-used",
-        "This key was used for something else",
-        "another request was made with the same Idempotency-Key",
+        "The idempotency key was used for another request",
+        "a request with another body was sent with the same Idempotency-Key",
         "use a new key for a new request",
     )

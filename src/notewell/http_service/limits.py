@@ -1,12 +1,12 @@
-"""How much of everything: bodies, questions, requests a minute, and threads.
+"""Limits: body size, query length, rate limit per token, and thread pools.
 
-The core is synchronous, so each call takes a thread. There are four kinds of work, each with seats
-of its own, so that nobody waits behind a slower kind:
+The core is synchronous, so each call needs a thread. There are four kinds of work, each with its
+own pool (bulkheads), so that slow work cannot block quick work:
 
-    quick    words and files on this machine: milliseconds
-    search   may ask an embedder far away, which may be slow today; seats by agent
-    write    appends: short, and carried out to the end
-    slow     syncs, proofs, health: seconds to hours
+    quick    reads words and files on this machine: milliseconds
+    search   may call a remote embedder, which may be slow; one pool per agent
+    write    appends: short, and never abandoned halfway
+    slow     syncs, checks, health: seconds to hours
 """
 
 from __future__ import annotations
@@ -22,109 +22,112 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-Work: TypeAlias = Literal["quick", "search", "write", "slow"]
+WorkKind: TypeAlias = Literal["quick", "search", "write", "slow"]
 
-BODY_BYTES = 1024 * 1024
-"""The longest entry is 64 KiB and turns come by the dozen; the rest is somebody else's dump."""
-QUERY_CHARS = 4000
-"""A page of text. A program that asks with more has pasted something in; that is refused."""
-WAITING = 64
-"""Requests that wait for a seat of one kind. Whoever comes later is better told at once."""
-CONNECTIONS = 256
-"""Open at once, listeners of events included; a machine of one person has a dozen."""
-BUCKETS = 4096
-"""Tokens whose use is remembered; a bucket that is full again is forgotten first."""
+MAX_BODY_BYTES = 1024 * 1024
+"""The longest entry has 64 KiB, and turns are sent in small numbers."""
+MAX_HTTP_QUERY_CHARS = 4000
+"""About a page of text. A longer query is pasted text, not a question."""
+MAX_WAITING = 64
+"""Requests that may wait for a thread of one pool. Later ones get 503 at once (load shedding)."""
+MAX_CONNECTIONS = 256
+"""Open at the same time, event streams included. One person's machine needs about a dozen."""
+MAX_BUCKETS = 4096
+"""Token buckets kept in memory; when there are too many, the fullest is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What the one who starts the server may choose."""
+class ServiceLimits:
+    """The limits that `notewell serve` can set."""
 
-    body_bytes: int = BODY_BYTES
+    body_bytes: int = MAX_BODY_BYTES
     requests_a_minute: int = 120
-    """Of one token. An agent at work asks a few times a minute."""
+    """Per token. A working agent sends a few requests a minute."""
     burst: int = 60
-    """So many at once, before the minute counts: a page that opens asks for a dozen things."""
-    connections: int = CONNECTIONS
+    """Size of the token bucket: the UI sends a dozen requests when it opens."""
+    connections: int = MAX_CONNECTIONS
 
 
 class TooBusy(Exception):
-    """All seats are taken and enough are waiting."""
+    """All threads of a pool are busy and its queue is full."""
 
 
 @dataclass(slots=True)
 class _Bucket:
-    full: float
-    at_s: float
+    level: float
+    updated_s: float
 
 
 class RateLimiter:
-    """A bucket a token: a request takes one out, time puts them back. Of the event loop only."""
+    """One token bucket per API token. Not thread-safe: used in the event loop only."""
 
-    def __init__(self, limits: Limits, monotonic_s: Callable[[], float]) -> None:
+    def __init__(self, limits: ServiceLimits, monotonic_s: Callable[[], float]) -> None:
         self._burst = max(1, limits.burst)
         self._per_s = limits.requests_a_minute / 60
         self._monotonic_s = monotonic_s
         self._buckets: dict[str, _Bucket] = {}
 
     def take(self, token_id: str) -> float:
-        """0 if the request may go on, else after how many seconds one may."""
+        """0 if the request is allowed, else the seconds until the next one is."""
         now = self._monotonic_s()
         bucket = self._buckets.get(token_id)
         if bucket is None:
-            self._make_room(now)
+            self._drop_fullest(now)
             bucket = self._buckets[token_id] = _Bucket(self._burst, now)
-        bucket.full = self._filled(bucket, now)
-        bucket.at_s = now
-        if bucket.full >= 1:
-            bucket.full -= 1
+        bucket.level = self._level(bucket, now)
+        bucket.updated_s = now
+        if bucket.level >= 1:
+            bucket.level -= 1
             return 0.0
-        return (1 - bucket.full) / self._per_s if self._per_s else 60.0
+        return (1 - bucket.level) / self._per_s if self._per_s else 60.0
 
-    def _filled(self, bucket: _Bucket, now: float) -> float:
-        return min(self._burst, bucket.full + (now - bucket.at_s) * self._per_s)
+    def _level(self, bucket: _Bucket, now: float) -> float:
+        return min(self._burst, bucket.level + (now - bucket.updated_s) * self._per_s)
 
-    def _make_room(self, now: float) -> None:
-        if len(self._buckets) < BUCKETS:
+    def _drop_fullest(self, now: float) -> None:
+        if len(self._buckets) < MAX_BUCKETS:
             return
-        # A full bucket says nothing that a missing one would not.
-        fullest = max(self._buckets, key=lambda name: self._filled(self._buckets[name], now))
+        # A full bucket and a missing bucket allow the same, so dropping the fullest loses least.
+        fullest = max(
+            self._buckets, key=lambda token_id: self._level(self._buckets[token_id], now)
+        )
         del self._buckets[fullest]
 
 
-class Seats(NamedTuple):
+class PoolSizes(NamedTuple):
     quick: int = 8
     search: int = 8
-    """Of each agent: another's embedder may be the slow one."""
+    """Per agent: the embedder of one agent may be slow while the others are not."""
     write: int = 4
     slow: int = 2
 
 
 @dataclass(slots=True)
-class Pools:
-    """Threads, by kind of work. Made inside the event loop that uses them."""
+class WorkerPools:
+    """Threads by kind of work. To be used in one event loop only."""
 
-    seats: Seats = field(default_factory=Seats)
-    _limiters: dict[tuple[Work, str], anyio.CapacityLimiter] = field(default_factory=dict)
+    sizes: PoolSizes = field(default_factory=PoolSizes)
+    _limiters: dict[tuple[WorkKind, str], anyio.CapacityLimiter] = field(default_factory=dict)
 
-    async def run(self, kind: Work, agent: str, work: Callable[[], _T]) -> _T:
-        """A caller who gives up is not waited for, except by what writes."""
+    async def run(self, kind: WorkKind, agent: str, work: Callable[[], _T]) -> _T:
+        """Runs `work` in a thread. If the client disconnects, the thread is abandoned, except for
+        writes. Raises `TooBusy`."""
         limiter = self._limiter(kind, agent if kind == "search" else "")
-        if limiter.statistics().tasks_waiting >= WAITING:
+        if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise TooBusy
         return await anyio.to_thread.run_sync(
             work, abandon_on_cancel=kind != "write", limiter=limiter
         )
 
-    def _limiter(self, kind: Work, agent: str) -> anyio.CapacityLimiter:
+    def _limiter(self, kind: WorkKind, agent: str) -> anyio.CapacityLimiter:
         key = (kind, agent)
         if key not in self._limiters:
-            self._limiters[key] = anyio.CapacityLimiter(getattr(self.seats, kind))
+            self._limiters[key] = anyio.CapacityLimiter(getattr(self.sizes, kind))
         return self._limiters[key]
 
     def waiting(self) -> dict[str, int]:
-        """How many wait for a seat, by kind."""
-        told: dict[str, int] = dict.fromkeys(Seats._fields, 0)
+        """The number of requests that wait for a thread, by kind."""
+        counts: dict[str, int] = dict.fromkeys(PoolSizes._fields, 0)
         for (kind, _), limiter in self._limiters.items():
-            told[kind] += limiter.statistics().tasks_waiting
-        return told
+            counts[kind] += limiter.statistics().tasks_waiting
+        return counts

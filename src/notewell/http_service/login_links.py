@@ -1,8 +1,8 @@
-"""One-time links that open the page: `http://127.0.0.1:7374/open?code=…`.
+"""One-time links that log a browser in: `http://127.0.0.1:7374/open?code=…`.
 
-A link is good for ten minutes and once. What is kept, in `<state>/links.json`, is a digest of its
-code, so `notewell token link` can make one for a server that runs: both look at the same file.
-Who can write there could read the notes anyway.
+A link is valid for ten minutes and for one use. `<state>/links.json` stores a digest of its code.
+`notewell token link` and a running server share this file, so the command can make a link for the
+server. A user who can write to this file can read the notes anyway.
 """
 
 from __future__ import annotations
@@ -18,41 +18,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-NAME = "links.json"
-LIFE_S = 600
+LINKS_FILE = "links.json"
+LINK_TTL_S = 600
 MAX_LINKS = 16
-"""Made and not yet used; a seventeenth takes the oldest one's place."""
+"""Unused links. A new one replaces the oldest."""
 CODE_BYTES = 24
 
 
-class Links:
+class LoginLinks:
     def __init__(self, path: Path, time_s: Callable[[], float] = time.time) -> None:
         self._path = path
         self._time_s = time_s
 
     def make(self) -> str:
-        """A code nobody has used yet."""
+        """A new code."""
         code = secrets.token_urlsafe(CODE_BYTES)
         with state_lock(self._path):
-            known = sorted(self._good().items(), key=lambda one: one[1])
-            kept = dict(known[-(MAX_LINKS - 1) :])
-            write_json(self._path, {**kept, digest_of(code): self._time_s() + LIFE_S})
+            by_expiry = sorted(self._valid().items(), key=lambda link: link[1])
+            newest = dict(by_expiry[-(MAX_LINKS - 1) :])
+            write_json(self._path, {**newest, digest_of(code): self._time_s() + LINK_TTL_S})
         return code
 
-    def take(self, code: str) -> bool:
-        """Whether it was good; it is not any more."""
+    def redeem(self, code: str) -> bool:
+        """Whether the code was valid. It is not valid afterwards."""
         with state_lock(self._path):
-            known = self._good()
-            found = known.pop(digest_of(code), None)
-            if found is not None:
-                write_json(self._path, known)
-        return found is not None
+            links = self._valid()
+            expiry = links.pop(digest_of(code), None)
+            if expiry is not None:
+                write_json(self._path, links)
+        return expiry is not None
 
-    def _good(self) -> dict[str, float]:
+    def _valid(self) -> dict[str, float]:
         now = self._time_s()
-        told: dict[str, Any] = read_json(self._path)
+        links: dict[str, Any] = read_json(self._path)
         return {
-            digest: until
-            for digest, until in told.items()
-            if isinstance(until, int | float) and now < until <= now + LIFE_S
+            digest: expiry
+            for digest, expiry in links.items()
+            # The upper bound rejects links from a time when the clock was wrong.
+            if isinstance(expiry, int | float) and now < expiry <= now + LINK_TTL_S
         }

@@ -1,7 +1,8 @@
-"""What Prometheus asks for. Labels are words of ours: routes, modes, kinds of errors, agents.
+"""Metrics for Prometheus. Label values are our own words (routes, modes, error kinds, agents) and
+never text from a client, so the number of time series stays bounded.
 
-What is counted here belongs to the server; what is said of a memory (notes, chunks, the age of its
-index) is looked up when somebody asks, and only for agents that this somebody may see.
+Counters belong to the server. Gauges of a memory (notes, chunks, the age of its index) are read at
+scrape time, and only for agents that the caller may see.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from notewell.errors import NotewellError
-from notewell.http_service.agents import Recalled, SyncEnded, Wrote
+from notewell.http_service.agents import ContentWritten, SearchAnswered, SyncFinished
 from notewell.sync import Failed, Synced
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from notewell.sync import SyncReport
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-KEPT_S = 10.0
-"""A memory is looked at this often at most: counting its notes is a walk through its folder."""
-SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+FIGURES_TTL_S = 10.0
+"""How long the gauges of a memory are cached: counting its notes scans its folder."""
+LATENCY_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class _Figures(NamedTuple):
-    """What one look at a memory found."""
+    """The gauges of one memory."""
 
     ready: bool
     notes: int
@@ -47,7 +48,7 @@ class _Figures(NamedTuple):
 
 
 class Metrics:
-    """One for each application; nothing of it is global."""
+    """One instance per application. Nothing is global, so tests can run several servers."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class Metrics:
         self._monotonic_s = monotonic_s
         self._time_s = time_s
         self._lock = threading.Lock()
-        self._looked: dict[str, tuple[float, _Figures]] = {}
+        self._cached: dict[str, tuple[float, _Figures]] = {}
         self._synced_at: dict[str, float] = {}
         registry = self._registry = CollectorRegistry()
         self._requests = Counter(
@@ -65,9 +66,9 @@ class Metrics:
         )
         self._seconds = Histogram(
             "notewell_request_seconds",
-            "Time to answer.",
+            "Time until the response.",
             ["method", "route"],
-            buckets=SECONDS,
+            buckets=LATENCY_BUCKETS_S,
             registry=registry,
         )
         self._searches = Counter("notewell_searches", "Searches.", ["mode"], registry=registry)
@@ -75,7 +76,7 @@ class Metrics:
             "notewell_search_seconds",
             "Time to search.",
             ["mode"],
-            buckets=SECONDS,
+            buckets=LATENCY_BUCKETS_S,
             registry=registry,
         )
         self._writes = Counter("notewell_writes", "Writes.", ["what"], registry=registry)
@@ -83,10 +84,10 @@ class Metrics:
             "notewell_sync_seconds",
             "Time to sync.",
             ["outcome"],
-            buckets=(*SECONDS, 300, 3600),
+            buckets=(*LATENCY_BUCKETS_S, 300, 3600),
             registry=registry,
         )
-        self._errors = Counter("notewell_errors", "What went wrong.", ["kind"], registry=registry)
+        self._errors = Counter("notewell_errors", "Errors.", ["kind"], registry=registry)
 
     # -- counting --------------------------------------------------------------------------------
 
@@ -97,20 +98,21 @@ class Metrics:
     def failed(self, kind: str) -> None:
         self._errors.labels(kind).inc()
 
-    def heard(self, agent: str, event: Event) -> None:
-        """A listener of `Agents`."""
+    def on_event(self, agent: str, event: Event) -> None:
+        """A listener of `Agents`; called in any thread."""
         match event:
-            case Recalled():
+            case SearchAnswered():
                 self._searches.labels(event.mode).inc()
                 self._search_seconds.labels(event.mode).observe(event.took_ms / 1000)
-            case Wrote():
+            case ContentWritten():
                 self._writes.labels(event.what).inc()
-            case Synced() | SyncEnded():
-                self._note_sync(agent, event.report, event.took_s)
+            case Synced() | SyncFinished():
+                self._record_sync(agent, event.report, event.took_s)
             case Failed():
+                # The watcher does not report how long a failed sync took. It must still count.
                 self._sync_seconds.labels("failed").observe(0)
 
-    def _note_sync(self, agent: str, report: SyncReport | None, took_s: float) -> None:
+    def _record_sync(self, agent: str, report: SyncReport | None, took_s: float) -> None:
         if report is None:
             outcome = "failed"
         else:
@@ -118,22 +120,21 @@ class Metrics:
             self._synced_at[agent] = self._time_s()
         self._sync_seconds.labels(outcome).observe(took_s)
 
-    # -- telling ---------------------------------------------------------------------------------
+    # -- exposition ------------------------------------------------------------------------------
 
     def page(self, memories: Iterable[tuple[str, Memory]], waiting: dict[str, int]) -> bytes:
-        """All of the server's figures, and those of these memories."""
+        """The metrics of the server and of these memories, in the text format."""
+        # A registry per scrape: two callers may see different agents.
         registry = CollectorRegistry()
-        self._tell_memories(registry, list(memories))
-        seats = Gauge(
+        self._set_gauges(registry, list(memories))
+        queue = Gauge(
             "notewell_threads_waited_for", "Waiting for a thread.", ["kind"], registry=registry
         )
         for kind, count in waiting.items():
-            seats.labels(kind).set(count)
+            queue.labels(kind).set(count)
         return generate_latest(self._registry) + generate_latest(registry)
 
-    def _tell_memories(
-        self, registry: CollectorRegistry, memories: list[tuple[str, Memory]]
-    ) -> None:
+    def _set_gauges(self, registry: CollectorRegistry, memories: list[tuple[str, Memory]]) -> None:
         gauges = {
             field: Gauge(f"notewell_{name}", text, ["agent"], registry=registry)
             for field, (name, text) in _GAUGES.items()
@@ -142,6 +143,7 @@ class Metrics:
             try:
                 figures = self._figures(agent, memory)
             except NotewellError:
+                # One broken memory must not hide the metrics of the others.
                 gauges["ready"].labels(agent).set(0)
                 continue
             for name, gauge in gauges.items():
@@ -151,13 +153,13 @@ class Metrics:
 
     def _figures(self, agent: str, memory: Memory) -> _Figures:
         with self._lock:
-            at, figures = self._looked.get(agent, (0.0, None))
-            if figures is None or self._monotonic_s() - at >= KEPT_S:
-                figures = self._look(agent, memory)
-                self._looked[agent] = (self._monotonic_s(), figures)
+            read_at, figures = self._cached.get(agent, (0.0, None))
+            if figures is None or self._monotonic_s() - read_at >= FIGURES_TTL_S:
+                figures = self._read_figures(agent, memory)
+                self._cached[agent] = (self._monotonic_s(), figures)
             return figures
 
-    def _look(self, agent: str, memory: Memory) -> _Figures:
+    def _read_figures(self, agent: str, memory: Memory) -> _Figures:
         status, looking = memory.status(), memory.looking()
         usage, tally = looking.usage(), looking.tally()
         counts, synced_at = status.counts, self._synced_at.get(agent)
@@ -178,16 +180,16 @@ class Metrics:
 
 
 _GAUGES = {
-    "ready": ("index_ready", "Whether the index can be asked."),
+    "ready": ("index_ready", "Whether the index can be searched."),
     "notes": ("notes", "Notes on disk."),
-    "behind": ("notes_behind", "Notes the index has not caught up with."),
+    "behind": ("notes_behind", "Changed notes that are not indexed yet."),
     "chunks": ("chunks", "Chunks in the index."),
-    "waiting": ("chunks_waiting", "Chunks that have no vector yet."),
+    "waiting": ("chunks_waiting", "Chunks without a vector."),
     "index_bytes": ("index_bytes", "Size of the index."),
-    "age_s": ("index_age_seconds", "Since the last sync that this server saw."),
-    "embed_calls": ("embed_calls", "Requests to the provider since the start."),
-    "embed_failures": ("embed_failures", "Of these, failed."),
-    "embed_tokens": ("embed_tokens", "Tokens the provider counted since the start."),
-    "cache_hits": ("embed_cache_hits", "Texts whose vector was known, since the start."),
-    "cache_misses": ("embed_cache_misses", "Texts whose vector was not."),
+    "age_s": ("index_age_seconds", "Time since the last sync that this server saw."),
+    "embed_calls": ("embed_calls", "Requests to the embedding provider since the start."),
+    "embed_failures": ("embed_failures", "Failed requests to the embedding provider."),
+    "embed_tokens": ("embed_tokens", "Tokens that the provider counted since the start."),
+    "cache_hits": ("embed_cache_hits", "Texts whose vector was in the cache, since the start."),
+    "cache_misses": ("embed_cache_misses", "Texts whose vector was not in the cache."),
 }

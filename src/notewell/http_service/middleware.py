@@ -1,4 +1,4 @@
-"""What is seen of each request from outside, and the headers that every answer has."""
+"""The outermost layer: security headers, one log line and metrics for each request."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from starlette.datastructures import MutableHeaders
 
 from notewell.http_service.context import CALLER_KEY
-from notewell.http_service.logs import log_request
+from notewell.http_service.observability import log_request, span
 from notewell.http_service.problems import KIND_KEY, unexpected
-from notewell.http_service.traces import span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from notewell.http_service.metrics import Metrics
 
-HEADERS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -33,15 +32,18 @@ HEADERS = {
 }
 NO_STORE = "no-store"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""Others are counted as `other`: a client must not be able to add time series to the metrics."""
+CLIENT_CLOSED_REQUEST = 499
+"""nginx's status for a client that disconnected before the response."""
 
 _log = logging.getLogger(__name__)
 
 
-class Observed:
-    """The outermost layer: whatever happens inside, there is one answer and one line of log."""
+class ObservabilityMiddleware:
+    """Whatever happens inside, there is one response and one log line."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, templates: Mapping[Any, str]) -> None:
-        """`templates` are the addresses of all routes, by what answers there."""
+        """`templates`: the path template of each endpoint, for example `/v1/notes/{path}`."""
         self._app = app
         self._metrics = metrics
         self._templates = templates
@@ -50,27 +52,27 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        seen = _Seen(send)
+        recorder = _ResponseRecorder(send)
         started = time.perf_counter()
         method = scope["method"] if scope["method"] in METHODS else "other"
-        with span("request", method=method) as note:
+        with span("request", method=method) as set_attribute:
             try:
-                await self._app(scope, receive, seen.send)
-            except Exception as error:  # noqa: BLE001 - the edge of the house
-                _log.exception("a request ran into something unforeseen")
+                await self._app(scope, receive, recorder.send)
+            except Exception as error:  # noqa: BLE001 - the outermost layer of the service
+                _log.exception("a request failed with an unexpected error")
                 self._metrics.failed(type(error).__name__)
-                if seen.status is None:
-                    await unexpected().response(scope["path"])(scope, receive, seen.send)
+                if recorder.status is None:
+                    await unexpected().response(scope["path"])(scope, receive, recorder.send)
             finally:
                 took_s = time.perf_counter() - started
-                # Never the address itself, which may hold anything.
+                # Never log the path itself: it may contain anything, also private text.
                 route = self._templates.get(scope.get("endpoint"), "none")
-                status = seen.status or 499
-                note("route", route)
-                note("status", status)
-                self._tell(scope, method, route, status, took_s)
+                status = recorder.status or CLIENT_CLOSED_REQUEST
+                set_attribute("route", route)
+                set_attribute("status", status)
+                self._record(scope, method, route, status, took_s)
 
-    def _tell(self, scope: Scope, method: str, route: str, status: int, took_s: float) -> None:
+    def _record(self, scope: Scope, method: str, route: str, status: int, took_s: float) -> None:
         self._metrics.answered(method, route, status, took_s)
         kind = scope.get(KIND_KEY)
         if kind is not None:
@@ -86,8 +88,8 @@ class Observed:
         )
 
 
-class _Seen:
-    """Passes an answer on and remembers its status; 499 is a caller who did not wait for it."""
+class _ResponseRecorder:
+    """Adds headers to a response, forwards it, and records its status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -97,7 +99,8 @@ class _Seen:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in SECURITY_HEADERS.items():
                 headers[name] = value
+            # Responses contain private notes; only static files set a policy of their own.
             headers.setdefault("Cache-Control", NO_STORE)
         await self._send(message)

@@ -1,10 +1,10 @@
-"""What went wrong, as RFC 9457 has it: `application/problem+json`.
+"""Errors as RFC 9457 problem details: `application/problem+json`.
 
     {"type": "…/not-a-note", "title": "…", "status": 404, "detail": "…", "action": "…",
      "instance": "/v1/notes/x.md"}
 
-`type` is for programs, `detail` and `action` for whoever reads it. The words come from
-`tools.failures`, which leaves out the folders of this machine; only an admin gets our own words.
+`type` is for programs; `detail` and `action` are for people. The texts come from `tools.failures`,
+which removes paths of this machine. Only an admin gets the full message of an error.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_S = 5
-SHOWN_MISTAKES = 10
+MAX_MISTAKES = 10
 KIND_KEY = "notewell.problem"
-"""Where a request keeps what went wrong with it, for the log."""
+"""Key of the ASGI scope that holds the kind of the problem, for the log and the metrics."""
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(eq=False)  # Not frozen: Python itself writes to an exception on its way up.
+@dataclass(eq=False)  # Not frozen: Python sets attributes such as __traceback__ on exceptions.
 class Problem(Exception):
-    """Raised anywhere in a request; it is what the caller gets."""
+    """An error response. It can be raised anywhere in a request."""
 
     status: int
     kind: str
-    """One word to branch on: the end of `type`."""
+    """The last part of `type`: what programs branch on."""
     title: str
     detail: str
     action: str
@@ -63,7 +63,7 @@ class Problem(Exception):
     mistakes: tuple[Mapping[str, Any], ...] = ()
 
     def body(self, instance: str) -> bytes:
-        told: dict[str, Any] = {
+        body: dict[str, Any] = {
             "type": f"urn:notewell:problem:{self.kind}",
             "title": self.title,
             "status": self.status,
@@ -72,8 +72,9 @@ class Problem(Exception):
             "instance": instance,
         }
         if self.mistakes:
-            told["errors"] = list(self.mistakes)
-        return json.dumps(told, ensure_ascii=False).encode("utf-8", "backslashreplace")
+            body["errors"] = list(self.mistakes)
+        # A note's name may contain lone surrogates (undecodable bytes), which UTF-8 refuses.
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
     def response(self, instance: str) -> Response:
         from starlette.responses import Response
@@ -83,19 +84,23 @@ class Problem(Exception):
         )
 
 
-def unknown_name() -> Problem:
+def unknown_host() -> Problem:
     return Problem(
         421,
         "unknown-name",
-        "This server does not go by that name",
-        "the Host header names another server",
+        "Unknown host name",
+        "the Host header does not name this server",
         "use the address that `notewell serve` printed, or start it with --allow-host NAME",
     )
 
 
 def foreign_origin(why: str) -> Problem:
     return Problem(
-        403, "foreign-origin", "Not from another site", why, "use the page of this server itself"
+        403,
+        "foreign-origin",
+        "Requests from other sites are refused",
+        why,
+        "use the page of this server",
     )
 
 
@@ -104,35 +109,36 @@ def no_credentials() -> Problem:
         401,
         "no-credentials",
         "A token is needed",
-        "there is no token with this request, or none that is known here now",
+        "the request has no token, or the token is unknown, revoked or expired",
         "send `Authorization: Bearer …`; `notewell token create` makes a token",
         {"WWW-Authenticate": "Bearer"},
     )
 
 
 def not_allowed(detail: str, action: str) -> Problem:
-    return Problem(403, "not-allowed", "This token may not do that", detail, action)
+    return Problem(403, "not-allowed", "The token does not allow this", detail, action)
 
 
-def too_many(wait_s: float) -> Problem:
+def rate_limited(wait_s: float) -> Problem:
     seconds = max(1, int(wait_s + 0.999))
     return Problem(
         429,
         "too-many-requests",
         "Too many requests",
-        "this token has asked more often than it may",
-        f"ask again in {seconds} s",
+        "the token has reached its rate limit",
+        f"try again in {seconds} s",
         {"Retry-After": str(seconds)},
     )
 
 
-def too_large(most: int) -> Problem:
+def body_too_large(max_bytes: int) -> Problem:
     return Problem(
         413,
         "too-large",
         "The body is too large",
-        f"it has more than {most} bytes",
-        "send less at once",
+        f"the body has more than {max_bytes} bytes",
+        "split it into several requests",
+        # The rest of the body is not read, so the connection cannot be reused.
         {"Connection": "close"},
     )
 
@@ -141,9 +147,9 @@ def too_busy() -> Problem:
     return Problem(
         503,
         "too-busy",
-        "Too much to do",
-        "too many requests of this kind are waiting already",
-        f"ask again in {RETRY_S} s",
+        "The server is too busy",
+        "too many requests of this kind are waiting",
+        f"try again in {RETRY_S} s",
         {"Retry-After": str(RETRY_S)},
     )
 
@@ -152,19 +158,19 @@ def unexpected() -> Problem:
     return Problem(500, "unexpected", "Something went wrong", UNEXPECTED.error, UNEXPECTED.action)
 
 
-# The first that fits: a particular error stands before the kind it is of.
+# The first match wins: subclasses stand before their base class.
 _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
     (NotANote, 404, "not-a-note", "There is no such note"),
-    (MemoryOff, 403, "memory-off", "This agent has no memory"),
-    (NotForThisTalk, 403, "not-for-this-talk", "Not in this conversation"),
+    (MemoryOff, 403, "memory-off", "The memory of this agent is disabled"),
+    (NotForThisTalk, 403, "not-for-this-talk", "Not available in this conversation"),
     (WorkspaceMissing, 503, "workspace-missing", "The notes cannot be reached"),
-    (BadSetting, 503, "bad-setting", "A setting cannot be used"),
-    (BadRequest, 422, "bad-request", "The request cannot be answered as it stands"),
+    (BadSetting, 503, "bad-setting", "A setting is not valid"),
+    (BadRequest, 422, "bad-request", "The request is not valid"),
     (NoteUnreadable, 404, "note-unreadable", "The note cannot be read"),
-    (NoteBusy, 503, "note-busy", "Somebody else is writing"),
+    (NoteBusy, 503, "note-busy", "Another process is writing the note"),
     (NoteNotWritable, 507, "note-not-writable", "Nothing was saved"),
     (EditRefused, 409, "edit-refused", "Nothing was changed"),
-    (IndexBusy, 503, "index-busy", "Somebody else is writing the index"),
+    (IndexBusy, 503, "index-busy", "Another process is writing the index"),
     (IndexTrouble, 503, "index-trouble", "The index cannot be used"),
     (BackendFailed, 502, "backend-failed", "The search engine did not answer"),
     (EmbedderTrouble, 502, "embedder-trouble", "The embedder did not answer"),
@@ -172,34 +178,34 @@ _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
 
 
 def problem_of(error: NotewellError, *, admin: bool = False) -> Problem:
-    """What a caller is told of one of our errors; only an admin hears of folders."""
-    told = failure_of(error)
-    detail = str(error) if admin else told.error
+    """The response for one of our errors. Only an admin sees paths of this machine."""
+    failure = failure_of(error)
+    detail = str(error) if admin else failure.error
     for kind, status, word, title in _STATUS:
         if isinstance(error, kind):
-            again = {"Retry-After": str(RETRY_S)} if status == 503 else {}
-            return Problem(status, word, title, detail, told.action, again)
-    return Problem(500, "failed", "It could not be done", detail, told.action)
+            headers = {"Retry-After": str(RETRY_S)} if status == 503 else {}
+            return Problem(status, word, title, detail, failure.action, headers)
+    return Problem(500, "failed", "The request failed", detail, failure.action)
 
 
 # -- FastAPI -------------------------------------------------------------------------------------
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Whatever is raised in a route leaves as a problem."""
+    """Turns every exception of a route into a problem."""
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 
     from notewell.http_service.limits import TooBusy
 
-    def told(request: Request, error: Exception) -> Response:
+    def respond(request: Request, error: Exception) -> Response:
         problem = _problem(request, error)
         request.scope[KIND_KEY] = problem.kind
         return problem.response(request.url.path)
 
     kinds = (Problem, NotewellError, TooBusy, RequestValidationError, HTTPException, Exception)
     for kind in kinds:
-        app.add_exception_handler(kind, told)
+        app.add_exception_handler(kind, respond)
 
 
 def _problem(request: Request, error: Exception) -> Problem:
@@ -217,37 +223,40 @@ def _problem(request: Request, error: Exception) -> Problem:
         case TooBusy():
             return too_busy()
         case RequestValidationError():
-            return _mistaken(error.errors())
+            return _validation_problem(error.errors())
         case HTTPException():
-            return _of_http(error)
+            return _http_problem(error)
     return unexpected()
 
 
-def _mistaken(errors: Any) -> Problem:
-    """Which part is wrong and how; never what was sent, which may be anything."""
+def _validation_problem(errors: Any) -> Problem:
+    """Names the wrong fields and the reasons, but never repeats the values that were sent."""
     mistakes = tuple(
-        {"where": ".".join(str(part) for part in one["loc"])[:200], "what": str(one["msg"])[:200]}
-        for one in list(errors)[:SHOWN_MISTAKES]
+        {
+            "where": ".".join(str(part) for part in error["loc"])[:200],
+            "what": str(error["msg"])[:200],
+        }
+        for error in list(errors)[:MAX_MISTAKES]
     )
-    first = mistakes[0] if mistakes else {"where": "the request", "what": "not understood"}
+    first = mistakes[0] if mistakes else {"where": "the request", "what": "not valid"}
     return Problem(
         422,
         "bad-request",
-        "The request cannot be answered as it stands",
+        "The request is not valid",
         f"{first['where']}: {first['what']}",
-        "mend the request and make it again",
+        "correct the request and send it again",
         mistakes=mistakes,
     )
 
 
-def _of_http(error: Any) -> Problem:
-    known = {
-        400: ("bad-request", "The request cannot be read", "send JSON, as /openapi.json has it"),
-        404: ("not-found", "There is nothing here", "see /openapi.json for what there is"),
-        405: ("wrong-method", "Not with this method", "see /openapi.json for the methods"),
+def _http_problem(error: Any) -> Problem:
+    texts = {
+        400: ("bad-request", "The request cannot be read", "send JSON as /openapi.json describes"),
+        404: ("not-found", "Not found", "see /openapi.json for the endpoints"),
+        405: ("wrong-method", "The method is not allowed", "see /openapi.json for the methods"),
     }
-    word, title, action = known.get(
-        error.status_code, ("failed", "It failed", "see /openapi.json")
+    word, title, action = texts.get(
+        error.status_code, ("failed", "The request failed", "see /openapi.json")
     )
     headers = dict(error.headers or {})
     return Problem(error.status_code, word, title, title.lower(), action, headers)

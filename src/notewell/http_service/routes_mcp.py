@@ -1,7 +1,8 @@
-"""The same memory over MCP, at /mcp: the server of `notewell mcp`, for the token's agent.
+"""The MCP endpoint at /mcp: the server of `notewell mcp`, for the agent of the token.
 
-Each token has sessions of its own, which another token cannot join; they end with the token. A
-token without the scope `append` is not offered what writes, and is refused if it asks for it.
+Each token has its own MCP sessions. Another token cannot join them, and they end when the token is
+revoked or expires. A token without the scope `append` does not see the tools that write, and its
+calls of these tools are refused.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
 
 from notewell.errors import NotewellError
-from notewell.http_service.agents import Recalled, Wrote
-from notewell.http_service.auth import admitted
+from notewell.http_service.agents import ContentWritten, SearchAnswered
+from notewell.http_service.auth import authorize
 from notewell.http_service.context import CALLER_KEY
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
@@ -30,149 +31,153 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from starlette.types import Receive, Scope, Send
 
-    from notewell.http_service.context import Caller, Parts
+    from notewell.http_service.context import Caller, ServiceContext
     from notewell.memory import Memory
 
 PATH = "/mcp"
-LOOK_AGAIN_S = 2.0
+TOKEN_CHECK_S = 2.0
 """How soon the sessions of a revoked token end."""
 MAX_SESSIONS = 32
-"""Of one token: clients of one person on one machine."""
+"""Per token: the clients of one person on one machine."""
 CLOSE_WAIT_S = 5.0
 
-_READING = frozenset(spec.name for spec in TOOLS if spec.read_only)
-_REFUSED = Failure(
-    "this token may not write", "go on without, or ask the user for a token with the scope append"
+_READ_ONLY_TOOLS = frozenset(spec.name for spec in TOOLS if spec.read_only)
+_WRITE_REFUSED = Failure(
+    "this token does not allow writes",
+    "continue without writing, or ask the user for a token with the scope append",
 )
 _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Desk:
-    """The sessions of one token with one agent."""
+class _TokenSessions:
+    """The MCP sessions of one token with one agent."""
 
     token_id: str
     manager: StreamableHTTPSessionManager
-    over: anyio.Event
-    under_way: int = 0
+    ended: anyio.Event
+    active_requests: int = 0
 
 
-class Desks:
-    """An ASGI application; inside the `Gate`, so there is a caller."""
+class McpSessions:
+    """An ASGI application. `AuthMiddleware` is outside of it, so there is always a caller."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._desks: dict[tuple[str, str], _Desk] = {}
+    def __init__(self, context: ServiceContext) -> None:
+        self._context = context
+        self._sessions: dict[tuple[str, str], _TokenSessions] = {}
         self._opening = anyio.Lock()
         self._group: TaskGroup | None = None
 
     def route(self) -> Route:
         return Route(PATH, self, include_in_schema=False)
 
-    def begin(self, group: TaskGroup) -> None:
+    def start(self, group: TaskGroup) -> None:
         self._group = group
         group.start_soon(self._end_with_tokens)
         group.start_soon(self._end_with_server)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            receive = await admitted(scope, receive, "read")
-            desk = await self._desk(scope[CALLER_KEY])
-            await _handed_on(desk, scope, receive, send)
-        except Problem as problem:  # Also while the body comes, before there is any answer.
+            receive = await authorize(scope, receive, "read")
+            sessions = await self._sessions_of(scope[CALLER_KEY])
+            await _forward(sessions, scope, receive, send)
+        except Problem as problem:
+            # Raised before the response starts, also while the body arrives.
             scope[KIND_KEY] = problem.kind
             await problem.response(PATH)(scope, receive, send)
 
-    async def _desk(self, caller: Caller) -> _Desk:
+    async def _sessions_of(self, caller: Caller) -> _TokenSessions:
         key = (caller.token.id, caller.agent)
         async with self._opening:
-            if key not in self._desks:
-                self._desks[key] = await self._opened(caller)
-            return self._desks[key]
+            if key not in self._sessions:
+                self._sessions[key] = await self._open(caller)
+            return self._sessions[key]
 
-    async def _opened(self, caller: Caller) -> _Desk:
-        if self._group is None or self._parts.closing.is_set():
+    async def _open(self, caller: Caller) -> _TokenSessions:
+        if self._group is None or self._context.closing.is_set():
             raise too_busy()
         try:
             memory = await caller.run("quick", lambda memory: memory)
         except NotewellError as error:
-            raise problem_of(error, admin="admin" in caller.scopes) from error
+            raise problem_of(error, admin=caller.is_admin) from error
         except TooBusy:
             raise too_busy() from None
         manager = StreamableHTTPSessionManager(
             server_for(caller, memory),
             max_sessions=MAX_SESSIONS,
-            max_request_body_size=self._parts.limits.body_bytes,
+            max_request_body_size=self._context.limits.body_bytes,
         )
-        desk = _Desk(caller.token.id, manager, anyio.Event())
-        await self._group.start(_kept_open, desk)
-        return desk
+        sessions = _TokenSessions(caller.token.id, manager, anyio.Event())
+        await self._group.start(_run_manager, sessions)
+        return sessions
 
     async def _end_with_tokens(self) -> None:
-        while not self._parts.closing.is_set():
-            await anyio.sleep(LOOK_AGAIN_S)
-            for key, desk in list(self._desks.items()):
-                if not await anyio.to_thread.run_sync(self._holds, desk.token_id):
-                    del self._desks[key]
-                    desk.over.set()
+        """An MCP stream has no further requests at which the token would be checked: poll."""
+        while not self._context.closing.is_set():
+            await anyio.sleep(TOKEN_CHECK_S)
+            for key, sessions in list(self._sessions.items()):
+                if not await anyio.to_thread.run_sync(self._is_valid, sessions.token_id):
+                    del self._sessions[key]
+                    sessions.ended.set()
 
-    def _holds(self, token_id: str) -> bool:
+    def _is_valid(self, token_id: str) -> bool:
         try:
-            return self._parts.book.holds(token_id)
+            return self._context.tokens.is_valid(token_id)
         except NotewellError:
-            return False  # A book that cannot be believed lets nobody in, and nobody stay.
+            return False  # The token file cannot be trusted: fail closed.
 
     async def _end_with_server(self) -> None:
-        await self._parts.closing.wait()
+        await self._context.closing.wait()
         await self.close()
 
     async def close(self) -> None:
-        """Answers that are under way end first, if that does not take too long."""
+        """Waits a limited time for active requests, then ends all sessions."""
         with anyio.move_on_after(CLOSE_WAIT_S):
-            while any(desk.under_way for desk in self._desks.values()):
+            while any(sessions.active_requests for sessions in self._sessions.values()):
                 await anyio.sleep(0.05)
-        for desk in self._desks.values():
-            desk.over.set()
-        self._desks.clear()
+        for sessions in self._sessions.values():
+            sessions.ended.set()
+        self._sessions.clear()
 
 
-async def _handed_on(desk: _Desk, scope: Scope, receive: Receive, send: Send) -> None:
-    """A stream of events ends with the server; everything else is waited for."""
+async def _forward(sessions: _TokenSessions, scope: Scope, receive: Receive, send: Send) -> None:
+    # GET opens an event stream that lasts until the server ends it: shutdown must not wait for it.
     counts = scope["method"] != "GET"
-    desk.under_way += counts
+    sessions.active_requests += counts
     try:
-        await desk.manager.handle_request(scope, receive, send)
+        await sessions.manager.handle_request(scope, receive, send)
     finally:
-        desk.under_way -= counts
+        sessions.active_requests -= counts
 
 
-async def _kept_open(
-    desk: _Desk, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+async def _run_manager(
+    sessions: _TokenSessions, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    """A manager is entered and left by the same task."""
-    async with desk.manager.run():
+    """A task of its own: anyio requires that the same task enters and leaves the manager."""
+    async with sessions.manager.run():
         task_status.started()
-        await desk.over.wait()
+        await sessions.ended.wait()
 
 
-# -- the server ----------------------------------------------------------------------------------
+# -- the MCP server of a token -------------------------------------------------------------------
 
 
 def server_for(caller: Caller, memory: Memory) -> Server[Any]:
-    """The server of `notewell mcp`, which offers what the token may do and is audited."""
-    talk = CallContext(
+    """The server of `notewell mcp`, limited to the scopes of the token, with an audit log."""
+    call_context = CallContext(
         session_key=caller.token.session_key, citations=memory.settings.citations, origin="mcp"
     )
-    server = create_server(memory, talk, keep=False)
+    # The watcher of `Agents` keeps the index up to date, so no background sync is needed here.
+    server = create_server(memory, call_context, background_sync=False)
     may_write = "append" in caller.scopes
     if not may_write:
-        server.instructions = recall_section(tuple(sorted(_READING)), talk) or None
-        _offer_reading_only(server)
-    _watch_calls(server, caller, may_write=may_write)
+        server.instructions = recall_section(tuple(sorted(_READ_ONLY_TOOLS)), call_context) or None
+        _hide_writing_tools(server)
+    _wrap_tool_calls(server, caller, may_write=may_write)
     return server
 
 
-def _offer_reading_only(server: Server[Any]) -> None:
+def _hide_writing_tools(server: Server[Any]) -> None:
     entry = server.get_request_handler("tools/list")
     if entry is None:
         return
@@ -182,12 +187,13 @@ def _offer_reading_only(server: Server[Any]) -> None:
         ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams
     ) -> types.ListToolsResult:
         listed: Any = await inner(ctx, params)
-        return types.ListToolsResult(tools=[one for one in listed.tools if one.name in _READING])
+        tools = [tool for tool in listed.tools if tool.name in _READ_ONLY_TOOLS]
+        return types.ListToolsResult(tools=tools)
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
 
 
-def _watch_calls(server: Server[Any], caller: Caller, *, may_write: bool) -> None:
+def _wrap_tool_calls(server: Server[Any], caller: Caller, *, may_write: bool) -> None:
     entry = server.get_request_handler("tools/call")
     if entry is None:
         return
@@ -196,28 +202,29 @@ def _watch_calls(server: Server[Any], caller: Caller, *, may_write: bool) -> Non
     async def call_tool(
         ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if not may_write and params.name not in _READING:
+        # Hiding a tool is not enough: a client may call it by its name.
+        if not may_write and params.name not in _READ_ONLY_TOOLS:
             return types.CallToolResult(
-                content=[types.TextContent(text=_REFUSED.to_text())],
-                structured_content=_REFUSED.to_json(),
+                content=[types.TextContent(text=_WRITE_REFUSED.to_text())],
+                structured_content=_WRITE_REFUSED.to_json(),
                 is_error=True,
             )
         started = anyio.current_time()
         result: Any = await inner(ctx, params)
         took_ms = (anyio.current_time() - started) * 1000
-        await anyio.to_thread.run_sync(_noted, caller, params.name, result, took_ms)
+        await anyio.to_thread.run_sync(_record_call, caller, params.name, result, took_ms)
         return result  # type: ignore[no-any-return]
 
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
 
 
-def _noted(caller: Caller, tool: str, result: types.CallToolResult, took_ms: float) -> None:
-    told = result.structured_content or {}
+def _record_call(caller: Caller, tool: str, result: types.CallToolResult, took_ms: float) -> None:
+    output = result.structured_content or {}
     if result.is_error:
         return
     if tool == "memory_search":
-        caller.tell(Recalled("mcp", told["mode"], took_ms))
-    elif tool == "memory_append" and told.get("added"):
-        lines = {"startLine": told["startLine"], "endLine": told["endLine"]}
-        caller.parts.audit.note(caller, "append", path=told["path"], **lines, via="mcp")
-        caller.tell(Wrote("append", told["path"]))
+        caller.publish(SearchAnswered("mcp", output["mode"], took_ms))
+    elif tool == "memory_append" and output.get("added"):
+        lines = {"startLine": output["startLine"], "endLine": output["endLine"]}
+        caller.context.audit.record(caller, "append", path=output["path"], **lines, via="mcp")
+        caller.publish(ContentWritten("append", output["path"]))

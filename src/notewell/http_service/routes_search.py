@@ -1,4 +1,4 @@
-"""Search, and the notes themselves."""
+"""Search, the list of notes, and the lines of one note."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
@@ -6,17 +6,17 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Path, Query
 
 from notewell.core import note_date
-from notewell.http_service.agents import Recalled
-from notewell.http_service.auth import Guarded, needs
-from notewell.http_service.context import CallerOf
+from notewell.http_service.agents import SearchAnswered
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import CallerDep
+from notewell.http_service.observability import span
 from notewell.http_service.schemas import (
+    NoteItem,
     NoteLines,
-    NoteListed,
-    NotesListed,
+    NoteList,
     SearchAnswer,
     SearchBody,
 )
-from notewell.http_service.traces import span
 from notewell.memory import Memory
 from notewell.tools import (
     MAX_LINE,
@@ -31,10 +31,10 @@ from notewell.tools import (
 from notewell.types import Answer, Hit, Source
 
 TOOL = "http"
-NOTES_A_PAGE = 100
-MOST_NOTES = 1000
+NOTES_PER_PAGE = 100
+MAX_NOTES_PER_PAGE = 1000
 
-router = APIRouter(prefix="/v1", tags=["agents"], route_class=Guarded)
+router = APIRouter(prefix="/v1", tags=["agents"], route_class=GuardedRoute)
 
 
 @router.post(
@@ -43,33 +43,34 @@ router = APIRouter(prefix="/v1", tags=["agents"], route_class=Guarded)
     response_model_exclude_defaults=True,
     **needs("read"),
 )
-async def search(asked: SearchBody, caller: CallerOf) -> SearchAnswer:
-    """The lines that answer a question, best first; an empty answer says why it is empty."""
+async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
+    """Search the memory; the best hits come first. An empty result has a reason."""
     key = caller.token.session_key
 
     def work(memory: Memory) -> SearchAnswer:
-        with span("search", agent=caller.agent) as note:
+        with span("search", agent=caller.agent) as set_attribute:
             answer, took_ms = ask_memory(
                 memory,
-                asked.query,
-                max_results=asked.max_results,
-                min_score=asked.min_score,
-                mode=asked.mode,
+                body.query,
+                max_results=body.max_results,
+                min_score=body.min_score,
+                mode=body.mode,
                 session_key=key,
                 journal_as=TOOL,
             )
-            note("mode", answer.mode)
-            note("hits", len(answer.hits))
-        caller.tell(Recalled(TOOL, answer.mode, took_ms))
-        return _search_answer(answer, took_ms, explain=asked.explain)
+            set_attribute("mode", answer.mode)
+            set_attribute("hits", len(answer.hits))
+        caller.publish(SearchAnswered(TOOL, answer.mode, took_ms))
+        return _answer_json(answer, took_ms, explain=body.explain)
 
-    return await caller.run("quick" if asked.mode == "keyword" else "search", work)
+    # A keyword search calls no embedder, so it does not wait behind searches that do.
+    return await caller.run("quick" if body.mode == "keyword" else "search", work)
 
 
-def _search_answer(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnswer:
+def _answer_json(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnswer:
     payload = {
         **answer_json(answer),
-        "results": [_hit(hit, explain=explain) for hit in answer.hits],
+        "results": [_hit_json(hit, explain=explain) for hit in answer.hits],
         "backend": "qmd" if answer.provider == "qmd" else "builtin",
         "notice": without_places(answer.notice or "") or None,
         "tookMs": round(took_ms, 1),
@@ -77,8 +78,8 @@ def _search_answer(answer: Answer, took_ms: float, *, explain: bool) -> SearchAn
     return SearchAnswer.model_validate(payload)
 
 
-def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:
-    # Notes are data: nobody who pastes an answer into a prompt may be led by a forged mark.
+def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    # Agents paste this into prompts: a note must not be able to forge our markers.
     text = {"snippet": escaped(hit.snippet), "heading": escaped(hit.heading)}
     return hit_json(hit, explain=explain) | text
 
@@ -88,51 +89,50 @@ def _hit(hit: Hit, *, explain: bool) -> dict[str, Any]:
 
 @router.get(
     "/notes",
-    response_model=NotesListed,
+    response_model=NoteList,
     response_model_exclude_defaults=True,
     **needs("read"),
 )
 async def notes(
-    caller: CallerOf,
+    caller: CallerDep,
     cursor: Annotated[
-        str | None, Query(max_length=MAX_PATH_CHARS, description="The last answer's `next`.")
+        str | None, Query(max_length=MAX_PATH_CHARS, description="`next` of the previous page.")
     ] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_NOTES)] = NOTES_A_PAGE,
-) -> NotesListed:
-    """The notes and transcripts that are there now, by path. A note that comes or goes while they
-    are listed moves no other."""
-    return await caller.run("quick", lambda memory: _listed(memory, cursor, limit))
+    limit: Annotated[int, Query(ge=1, le=MAX_NOTES_PER_PAGE)] = NOTES_PER_PAGE,
+) -> NoteList:
+    """The notes and transcripts on disk, sorted by path. The cursor is a path, so notes that are
+    added or removed meanwhile shift no others."""
+    return await caller.run("quick", lambda memory: _list_notes(memory, cursor, limit))
 
 
-def _listed(memory: Memory, cursor: str | None, limit: int) -> NotesListed:
+def _list_notes(memory: Memory, cursor: str | None, limit: int) -> NoteList:
     scans = memory.parts.builtin.indexer.scans({})
-    found = {
+    files = {
         path: (source, note.stat)
         for source, scan in scans.items()
         for path, note in scan.notes.items()
     }
-    after = sorted(path for path in found if cursor is None or path > cursor)
-    looking = memory.looking()
-    indexed = {note.path: note for note in looking.notes()}
-    some = []
-    for path in after[:limit]:
-        source, stat = found[path]
-        known = indexed.get(path)
+    remaining = sorted(path for path in files if cursor is None or path > cursor)
+    indexed_notes = {note.path: note for note in memory.looking().notes()}
+    items = []
+    for path in remaining[:limit]:
+        source, stat = files[path]
+        indexed = indexed_notes.get(path)
         day = note_date(path)
-        some.append(
-            NoteListed(
+        items.append(
+            NoteItem(
                 path=path,
                 source=cast("Source", source),
-                day=day.isoformat() if day else (known.day if known else None),
+                day=day.isoformat() if day else (indexed.day if indexed else None),
                 bytes=stat.size,
-                chunks=known.chunks if known else 0,
-                modified=_written(stat.mtime_ns),
+                chunks=indexed.chunks if indexed else 0,
+                modified=_iso_time(stat.mtime_ns),
             )
         )
-    return NotesListed(notes=some, next=some[-1].path if len(after) > limit else None)
+    return NoteList(notes=items, next=items[-1].path if len(remaining) > limit else None)
 
 
-def _written(time_ns: int) -> str:
+def _iso_time(time_ns: int) -> str:
     return datetime.fromtimestamp(time_ns / 1e9, UTC).isoformat(timespec="seconds")
 
 
@@ -143,13 +143,12 @@ def _written(time_ns: int) -> str:
     **needs("read", {404: None}),
 )
 async def note(
-    path: Annotated[str, Path(description="As a hit or the list of notes names it.")],
-    caller: CallerOf,
+    path: Annotated[str, Path(description="The path of a hit or of the list of notes.")],
+    caller: CallerDep,
     from_: Annotated[int, Query(alias="from", ge=1, le=MAX_LINE, description="First line.")] = 1,
-    lines: Annotated[int | None, Query(ge=1, le=MAX_LINE, description="How many.")] = None,
+    lines: Annotated[int | None, Query(ge=1, le=MAX_LINE, description="Number of lines.")] = None,
 ) -> NoteLines:
-    """Lines of a note as they are now, 120 unless told otherwise; `nextFrom` says where to read
-    on."""
+    """Lines of a note as they are on disk now, 120 by default. `nextFrom` is the next line."""
     key = caller.token.session_key
 
     def work(memory: Memory) -> NoteLines:

@@ -1,52 +1,59 @@
-"""What writes: entries, turns of a conversation, and a sync that is asked for.
+"""Writes: entries, conversation turns, and syncs on request.
 
-Each write can carry an `Idempotency-Key`: made again, it is answered again and not done again.
+Each write accepts an `Idempotency-Key`: a repeated request gets the first response and is not
+executed again.
 """
 
 import hashlib
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
+import anyio
+from anyio.abc import TaskGroup
 from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
+from notewell.errors import BadRequest
 from notewell.http_service import problems
-from notewell.http_service.agents import Wrote
-from notewell.http_service.auth import Guarded, needs
-from notewell.http_service.context import Caller, CallerOf
-from notewell.http_service.idempotency import Begun, Finished, Request
+from notewell.http_service.agents import Agents, ContentWritten
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import Caller, CallerDep
+from notewell.http_service.idempotency import Completed, IdempotentRequest
+from notewell.http_service.limits import WorkerPools
 from notewell.http_service.schemas import (
     AppendAnswer,
     AppendBody,
-    Running,
     SyncAnswer,
     SyncBody,
+    SyncRunning,
     TurnsAnswer,
     TurnsBody,
-    sync_shown,
+    sync_answer,
 )
-from notewell.http_service.transcripts import SESSION_ID, Turn, add_turns, transcript_of
+from notewell.http_service.transcripts import SESSION_ID, NewTurn, add_turns, transcript_file
 from notewell.memory import Memory
 from notewell.notes import Appended, Entry
+from notewell.sync import SyncReport
 
 ORIGIN = "http"
-"""What an entry from here is marked with."""
-MOST_WAIT_S = 300
-REPLAYED = "Idempotent-Replayed"
+"""The origin that entries from here are marked with."""
+MAX_WAIT_S = 300
+REPLAYED_HEADER = "Idempotent-Replayed"
 
-router = APIRouter(prefix="/v1", tags=["agents"], route_class=Guarded)
+router = APIRouter(prefix="/v1", tags=["agents"], route_class=GuardedRoute)
 
-Key = Annotated[
+IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
         min_length=1,
         max_length=255,
         pattern=r"^[\x21-\x7e]+$",
-        description="Made again with the same key within 24 hours, it is not done again.",
+        description="A request with the same key within 24 hours is not executed again.",
     ),
 ]
 
@@ -57,30 +64,31 @@ Key = Annotated[
     response_model=AppendAnswer,
     **needs("append", {200: AppendAnswer, 409: None}),
 )
-async def append(asked: AppendBody, caller: CallerOf, key: Key = None) -> JSONResponse:
-    """One entry more, in today's note or under a heading of MEMORY.md; the next search has it."""
+async def append(body: AppendBody, caller: CallerDep, key: IdempotencyKey = None) -> JSONResponse:
+    """Append an entry to today's note or below a heading of MEMORY.md."""
 
-    def carry_out(memory: Memory, at: datetime) -> Finished:
-        done = _appended(memory, asked, at)
-        lines = {"startLine": done.span.start_line, "endLine": done.span.end_line}
-        if done.added:
-            caller.parts.audit.note(caller, "append", path=done.path, **lines)
-            caller.tell(Wrote("append", done.path))
-        body = {"path": done.path, **lines, "added": done.added}
-        return Finished(201 if done.added else 200, body)
+    def write(memory: Memory, at: datetime) -> Completed:
+        appended = _append_entry(memory, body, at)
+        lines = {"startLine": appended.span.start_line, "endLine": appended.span.end_line}
+        if appended.added:
+            caller.context.audit.record(caller, "append", path=appended.path, **lines)
+            caller.publish(ContentWritten("append", appended.path))
+        answer = {"path": appended.path, **lines, "added": appended.added}
+        return Completed(201 if appended.added else 200, answer)
 
-    return await _once(caller, "append", key, asked, carry_out)
+    return await _run_once(caller, "append", key, body, write)
 
 
-def _appended(memory: Memory, asked: AppendBody, at: datetime) -> Appended:
-    """What was begun yesterday and made again after midnight goes where it was to go."""
+def _append_entry(memory: Memory, body: AppendBody, at: datetime) -> Appended:
     now = memory.now()
     day = at.astimezone().date()
-    if asked.section is not None or day == now.date():
-        return memory.append(asked.text, section=asked.section, origin=ORIGIN)
-    done = memory.place().append(Entry(asked.text, ORIGIN), day, now=now)
+    if body.section is not None or day == now.date():
+        return memory.append(body.text, section=body.section, origin=ORIGIN)
+    # A request that began before midnight and is repeated after it: the entry may already be in
+    # yesterday's note, and only there can the duplicate be seen.
+    appended = memory.place().append(Entry(body.text, ORIGIN), day, now=now)
     memory.look_again()
-    return done
+    return appended
 
 
 @router.post(
@@ -90,81 +98,139 @@ def _appended(memory: Memory, asked: AppendBody, at: datetime) -> Appended:
     **needs("append", {409: None}),
 )
 async def add_to_session(
-    id: Annotated[str, Path(pattern=SESSION_ID, description="Letters, digits, `-` and `_`.")],  # noqa: A002 - the contract's word
-    asked: TurnsBody,
-    caller: CallerOf,
-    key: Key = None,
+    id: Annotated[str, Path(pattern=SESSION_ID, description="Letters, digits, `-` and `_`.")],  # noqa: A002 - the name in the API
+    body: TurnsBody,
+    caller: CallerDep,
+    key: IdempotencyKey = None,
 ) -> JSONResponse:
-    """What was said, written down in a transcript of this agent; found where sessions are."""
+    """Append turns to a transcript of this agent. Searches of sessions find them."""
     name = key or secrets.token_hex(16)
 
-    def carry_out(memory: Memory, at: datetime) -> Finished:
-        file = transcript_of(caller.parts.agents.state, caller.agent, id)
-        turns = [Turn(one.role, one.content, one.at) for one in asked.turns]
+    def write(memory: Memory, at: datetime) -> Completed:
+        file = transcript_file(caller.context.agents.state, caller.agent, id)
+        turns = [NewTurn(turn.role, turn.content, turn.at) for turn in body.turns]
+        # With the token's id: the keys of two tokens must not collide.
         added = add_turns(file, turns, f"{caller.token.id}\0{name}", at)
         memory.look_again()
         if added:
-            caller.parts.audit.note(caller, "turns", path=f"sessions/{id}.jsonl", turns=added)
-            caller.tell(Wrote("turns", f"sessions/{id}.jsonl"))
-        return Finished(201, {"id": id, "turns": len(turns)})
+            path = f"sessions/{id}.jsonl"
+            caller.context.audit.record(caller, "turns", path=path, turns=added)
+            caller.publish(ContentWritten("turns", path))
+        return Completed(201, {"id": id, "turns": len(turns)})
 
-    return await _once(caller, f"turns/{id}", key, asked, carry_out)
+    return await _run_once(caller, f"turns/{id}", key, body, write)
 
 
-async def _once(
+async def _run_once(
     caller: Caller,
     route: str,
     key: str | None,
-    asked: BaseModel,
-    carry_out: Callable[[Memory, datetime], Finished],
+    body: BaseModel,
+    write: Callable[[Memory, datetime], Completed],
 ) -> JSONResponse:
     if key is None:
-        answer = await caller.run("write", lambda memory: carry_out(memory, datetime.now(UTC)))
+        answer = await caller.run("write", lambda memory: write(memory, datetime.now(UTC)))
         return JSONResponse(answer.body, answer.status)
-    digest = hashlib.sha256(asked.model_dump_json().encode()).hexdigest()
-    request = Request(caller.token.id, caller.agent, route, key, digest)
+    digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
+    request = IdempotentRequest(caller.token.id, caller.agent, route, key, digest)
     answer, is_new = await caller.run(
-        "write", lambda memory: _kept(caller, request, memory, carry_out)
+        "write", lambda memory: _run_recorded(caller, request, memory, write)
     )
-    return JSONResponse(answer.body, answer.status, {} if is_new else {REPLAYED: "true"})
+    return JSONResponse(answer.body, answer.status, {} if is_new else {REPLAYED_HEADER: "true"})
 
 
-def _kept(
+def _run_recorded(
     caller: Caller,
-    request: Request,
+    request: IdempotentRequest,
     memory: Memory,
-    carry_out: Callable[[Memory, datetime], Finished],
-) -> tuple[Finished, bool]:
-    remembered = caller.parts.remembered
-    found = remembered.begin(request)
-    if isinstance(found, Finished):
-        return found, False
+    write: Callable[[Memory, datetime], Completed],
+) -> tuple[Completed, bool]:
+    """The response, and whether the write was executed now."""
+    store = caller.context.idempotency
+    state = store.begin(request)
+    if isinstance(state, Completed):
+        return state, False
     try:
-        answer = carry_out(memory, found.at)
+        answer = write(memory, state.at)
     except BaseException:
-        remembered.drop(request)
+        store.discard(request)
         raise
-    remembered.finish(request, Begun(found.at), answer)
+    store.complete(request, state, answer)
     return answer, True
 
 
-@router.post("/sync", response_model=SyncAnswer, **needs("append", {202: Running}))
+# -- sync on request -----------------------------------------------------------------------------
+
+
+@router.post("/sync", response_model=SyncAnswer, **needs("append", {202: SyncRunning}))
 async def sync(
-    caller: CallerOf,
-    asked: SyncBody | None = None,
+    caller: CallerDep,
+    body: SyncBody | None = None,
     wait: Annotated[
-        float, Query(ge=0, le=MOST_WAIT_S, description="So many seconds at most.")
+        float, Query(ge=0, le=MAX_WAIT_S, description="How many seconds to wait for the result.")
     ] = 30,
 ) -> SyncAnswer | JSONResponse:
-    """Bring the index up to date; who does not want to wait that long is told that it goes on."""
-    force = asked is not None and asked.force
-    if force and "admin" not in caller.scopes:
+    """Bring the index up to date. If that takes longer than `wait`, the sync continues and the
+    response is 202."""
+    force = body is not None and body.force
+    if force and not caller.is_admin:
         raise problems.not_allowed(
-            "a forced sync needs the scope 'admin'", "leave out force, or use an admin's token"
+            "a forced sync needs the scope 'admin'", "leave out force, or use a token of an admin"
         )
     if force:
-        await caller.run("write", lambda _: caller.parts.audit.note(caller, "rebuild"))
-    report = await caller.parts.syncs.run(caller.agent, force=force, wait_s=wait)
+        await caller.run("write", lambda _: caller.context.audit.record(caller, "rebuild"))
+    report = await caller.context.sync_jobs.run(caller.agent, force=force, wait_s=wait)
     if report is None:
-        return JSONResponse(Running().model_dump(), 202)
-    return sync_shown(report, admin="admin" in caller.scopes)
+        return JSONResponse(SyncRunning().model_dump(), 202)
+    return sync_answer(report, admin=caller.is_admin)
+
+
+class _SyncJob:
+    def __init__(self) -> None:
+        self.finished = anyio.Event()
+        self.report: SyncReport | None = None
+        self.error: Exception | None = None
+
+
+class SyncJobs:
+    """One running sync per agent, shared by all requests that arrive meanwhile. Jobs belong to the
+    server: a client that disconnects does not cancel one."""
+
+    def __init__(self, agents: Agents, pools: WorkerPools) -> None:
+        self._agents = agents
+        self._pools = pools
+        self._running: dict[tuple[str, bool], _SyncJob] = {}
+        self._group: TaskGroup | None = None
+
+    def start(self, group: TaskGroup) -> None:
+        """Called at the start of the application."""
+        self._group = group
+
+    async def run(self, agent: str, *, force: bool, wait_s: float) -> SyncReport | None:
+        """The report; None if the sync still runs after `wait_s` seconds."""
+        if self._group is None:
+            raise BadRequest("the server is not running yet")
+        # A forced sync is a job of its own: an ordinary one does not do its work.
+        key = (agent, force)
+        job = self._running.get(key)
+        if job is None:
+            job = self._running[key] = _SyncJob()
+            self._group.start_soon(self._execute, key, job)
+        with anyio.move_on_after(wait_s):
+            await job.finished.wait()
+        if not job.finished.is_set():
+            return None
+        if job.error is not None:
+            raise job.error
+        return job.report
+
+    async def _execute(self, key: tuple[str, bool], job: _SyncJob) -> None:
+        agent, force = key
+        try:
+            work = partial(self._agents.sync, agent, force=force)
+            job.report = await self._pools.run("slow", agent, work)
+        except Exception as error:  # noqa: BLE001 - raised again in every waiting request
+            job.error = error
+        finally:
+            del self._running[key]
+            job.finished.set()

@@ -1,34 +1,42 @@
-"""The JSON that goes in and out: camelCase on the wire, nothing unknown on the way in."""
+"""JSON models of the API: camelCase on the wire; unknown fields of a request are refused.
 
-from collections.abc import Iterable
+An admin sees all fields. For other callers, paths of this machine are left out or removed.
+"""
+
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from notewell.engines import Status
 from notewell.hosts import parse_time
-from notewell.http_service.limits import QUERY_CHARS
+from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
 from notewell.limits import MAX_RESULTS
 from notewell.notes import MAX_ENTRY_BYTES
 from notewell.sync import SyncReport
-from notewell.tools import MAX_SECTION_CHARS, report_json, without_places
-from notewell.types import Ignored
+from notewell.tools import (
+    JSON_VERSION,
+    MAX_SECTION_CHARS,
+    report_json,
+    status_json,
+    without_places,
+)
 
 MAX_TURNS = 500
-"""A conversation is sent as it goes on; so many at once are an import, which can come in parts."""
+"""Per request. Clients send a conversation as it proceeds; an import can be split."""
 MAX_TURN_CHARS = 200_000
 
 
-class Told(BaseModel):
-    """What comes in."""
+class RequestModel(BaseModel):
+    """Base of all request bodies."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=to_camel, strict=True, populate_by_name=False
     )
 
 
-class Shown(BaseModel):
-    """What goes out. A field that is None is left out."""
+class ResponseModel(BaseModel):
+    """Base of all responses. The routes decide whether fields that are None are left out."""
 
     model_config = ConfigDict(
         frozen=True, alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
@@ -38,24 +46,35 @@ class Shown(BaseModel):
 # -- search and notes ----------------------------------------------------------------------------
 
 
-class SearchBody(Told):
+class SearchBody(RequestModel):
     query: Annotated[
         str,
-        Field(min_length=1, max_length=QUERY_CHARS, description="What to look for."),
+        Field(
+            min_length=1,
+            max_length=MAX_HTTP_QUERY_CHARS,
+            description="The question to search for.",
+        ),
     ]
     max_results: Annotated[
-        int | None, Field(ge=1, le=MAX_RESULTS, description="6 unless set otherwise.")
+        int | None,
+        Field(
+            ge=1, le=MAX_RESULTS, description="Number of hits; the default is in the settings (6)."
+        ),
     ] = None
-    min_score: Annotated[float | None, Field(ge=0, le=1, description="Hide weaker hits.")] = None
+    min_score: Annotated[
+        float | None, Field(ge=0, le=1, description="Leave out hits below this score.")
+    ] = None
     mode: Annotated[
-        Literal["hybrid", "keyword"], Field(description="Words and meaning, or words alone.")
+        Literal["hybrid", "keyword"], Field(description="Words and meaning, or words only.")
     ] = "hybrid"
-    explain: Annotated[bool, Field(description="With the parts of each score.")] = False
+    explain: Annotated[bool, Field(description="Add the parts of each score.")] = False
 
 
-class Parts(Shown):
-    """Why a hit stands where it stands; what took no part is null, or left out."""
+class ScoreBreakdown(ResponseModel):
+    """The parts of a score. A part that was not used is null or left out."""
 
+    # The routes leave out defaults, but these two are always sent: without this line pydantic
+    # would not list them as required.
     model_config = ConfigDict(json_schema_extra={"required": ["decay", "recency"]})
 
     vector: float | None
@@ -67,7 +86,7 @@ class Parts(Shown):
     rerank: float | None
 
 
-class Hit(Shown):
+class SearchHit(ResponseModel):
     path: str
     start_line: int
     end_line: int
@@ -76,11 +95,11 @@ class Hit(Shown):
     source: Literal["memory", "sessions"]
     heading: str
     citation: str
-    parts: Parts | None = None
+    parts: ScoreBreakdown | None = None
 
 
-class SearchAnswer(Shown):
-    results: list[Hit]
+class SearchAnswer(ResponseModel):
+    results: list[SearchHit]
     mode: Literal["hybrid", "partial", "keyword", "vector"]
     provider: str
     model: str
@@ -90,7 +109,7 @@ class SearchAnswer(Shown):
     took_ms: float
 
 
-class NoteListed(Shown):
+class NoteItem(ResponseModel):
     path: str
     source: Literal["memory", "sessions"]
     day: str | None = None
@@ -99,12 +118,12 @@ class NoteListed(Shown):
     modified: str
 
 
-class NotesListed(Shown):
-    notes: list[NoteListed]
+class NoteList(ResponseModel):
+    notes: list[NoteItem]
     next: str | None = None
 
 
-class NoteLines(Shown):
+class NoteLines(ResponseModel):
     path: str
     text: str
     start_line: int
@@ -117,14 +136,15 @@ class NoteLines(Shown):
 # -- writing -------------------------------------------------------------------------------------
 
 
-class AppendBody(Told):
+class AppendBody(RequestModel):
     text: Annotated[
         str,
         Field(
             min_length=1,
             max_length=MAX_ENTRY_BYTES,
+            # At least one character that is not white space, and no NUL.
             pattern=r"^[^\x00]*[^\s\x00][^\x00]*$",
-            description="The entry, in Markdown; at most 64 KiB.",
+            description="The entry in Markdown; at most 64 KiB.",
         ),
     ]
     section: Annotated[
@@ -132,29 +152,29 @@ class AppendBody(Told):
         Field(
             min_length=1,
             max_length=MAX_SECTION_CHARS,
-            description="A heading of MEMORY.md; made if it is missing.",
+            description="A heading of MEMORY.md; it is created if it is missing.",
         ),
     ] = None
 
 
-class AppendAnswer(Shown):
+class AppendAnswer(ResponseModel):
     path: str
     start_line: int
     end_line: int
     added: bool
 
 
-class SyncBody(Told):
-    force: Annotated[bool, Field(description="Build a new index; needs the scope admin.")] = False
+class SyncBody(RequestModel):
+    force: Annotated[bool, Field(description="Build a new index. Needs the scope admin.")] = False
 
 
-class LeftOut(Shown):
+class SkippedFile(ResponseModel):
     path: str
     why: str
 
 
-class SyncAnswer(Shown):
-    """What `notewell index --json` tells."""
+class SyncAnswer(ResponseModel):
+    """The same as `notewell index --json`."""
 
     rebuilt: str | None
     notes: int
@@ -164,68 +184,66 @@ class SyncAnswer(Shown):
     vectors_added: int
     vectors_waiting: int
     trouble: str | None
-    ignored: list[LeftOut]
-    unreadable: list[LeftOut]
-    repaired: list[LeftOut]
+    ignored: list[SkippedFile]
+    unreadable: list[SkippedFile]
+    repaired: list[SkippedFile]
 
 
-def sync_shown(report: SyncReport, *, admin: bool) -> SyncAnswer:
+def sync_answer(report: SyncReport, *, admin: bool) -> SyncAnswer:
     payload = report_json(report)
-    if not admin and payload["trouble"] is not None:
-        payload["trouble"] = without_places(payload["trouble"])
+    if not admin:
+        payload["trouble"] = _without_paths(payload["trouble"])
     return SyncAnswer.model_validate(payload)
 
 
-def left_out(things: Iterable[Ignored]) -> list[LeftOut]:
-    return [LeftOut(path=thing.path, why=thing.why) for thing in things]
-
-
-class Running(Shown):
+class SyncRunning(ResponseModel):
     state: Literal["running"] = "running"
 
 
-def _moment(told: str) -> str:
-    if parse_time(told) is None:
-        raise ValueError("no time as ISO 8601 writes it")
-    return told
+def _check_time(text: str) -> str:
+    if parse_time(text) is None:
+        raise ValueError("not a time in ISO 8601 format")
+    return text
 
 
-Moment = Annotated[
+IsoTime = Annotated[
     str,
     Field(max_length=64, json_schema_extra={"format": "date-time"}),
-    AfterValidator(_moment),
+    AfterValidator(_check_time),
 ]
 
 
-class TurnBody(Told):
+class TurnBody(RequestModel):
     role: Literal["user", "assistant"]
     content: Annotated[str, Field(min_length=1, max_length=MAX_TURN_CHARS)]
-    at: Annotated[Moment | None, Field(description="When; now unless it is given.")] = None
+    at: Annotated[IsoTime | None, Field(description="Time of the turn; the default is now.")] = (
+        None
+    )
 
 
-class TurnsBody(Told):
+class TurnsBody(RequestModel):
     turns: Annotated[list[TurnBody], Field(min_length=1, max_length=MAX_TURNS)]
 
 
-class TurnsAnswer(Shown):
+class TurnsAnswer(ResponseModel):
     id: str
     turns: int
 
 
-# -- how it is -----------------------------------------------------------------------------------
+# -- health and status ---------------------------------------------------------------------------
 
 
-class Alive(Shown):
+class Alive(ResponseModel):
     status: Literal["ok"] = "ok"
 
 
-class Ready(Shown):
+class Ready(ResponseModel):
     status: Literal["ready", "not ready"]
     agents: int
     ready: int
 
 
-class ProblemShape(BaseModel):
+class ProblemModel(BaseModel):
     """RFC 9457."""
 
     model_config = ConfigDict(title="Problem")
@@ -237,3 +255,66 @@ class ProblemShape(BaseModel):
     action: str
     instance: str
     errors: list[dict[str, Any]] | None = None
+
+
+class SourceCount(ResponseModel):
+    source: str
+    files: int
+    chunks: int
+
+
+class VectorFacts(ResponseModel):
+    driver: str
+    dims: int
+    embedded: int
+
+
+class CacheFacts(ResponseModel):
+    entries: int
+
+
+class StatusAnswer(ResponseModel):
+    version: int
+    agent: str
+    backend: str
+    fallback: dict[str, str | None] | None
+    engine: dict[str, str]
+    workspace: str | None
+    extra_paths: list[str]
+    index_path: str | None
+    state: str
+    problem: str | None
+    provider: str
+    model: str
+    eligible: int
+    files: int
+    chunks: int
+    dirty: int
+    source_counts: list[SourceCount]
+    vector: VectorFacts
+    cache: CacheFacts
+    index_bytes: int
+    embedder_missing: str | None
+    embedder: dict[str, Any] | None
+    probe: None
+    rebuild_needed: str | None
+    ignored: list[SkippedFile]
+    unreadable: list[SkippedFile]
+
+
+def status_answer(status: Status, *, admin: bool) -> StatusAnswer:
+    """The same as `notewell status --json`; only an admin sees paths of this machine."""
+    payload = {"version": JSON_VERSION, **status_json(status)}
+    if not admin:
+        payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
+        payload["embedder"] = None
+        for key in ("problem", "embedderMissing"):
+            payload[key] = _without_paths(payload[key])
+        if payload["fallback"]:
+            fallback = payload["fallback"]
+            payload["fallback"] = fallback | {"reason": _without_paths(fallback["reason"])}
+    return StatusAnswer.model_validate(payload)
+
+
+def _without_paths(text: str | None) -> str | None:
+    return None if text is None else without_places(text)

@@ -1,9 +1,9 @@
-"""Answering on a socket until somebody says stop, and stopping well.
+"""Runs uvicorn until a signal arrives, then shuts down in order.
 
-    SIGTERM, SIGINT ─▶ no new connections ─▶ streams end, answers under way are given
-                    ─▶ writes finish, syncs end between two batches ─▶ memories are closed
+    SIGTERM, SIGINT ─▶ no new connections ─▶ streams end, running requests are answered
+                    ─▶ writes finish, syncs stop between two batches ─▶ memories are closed
 
-A second SIGINT does not wait.
+A second SIGINT stops without waiting.
 """
 
 from __future__ import annotations
@@ -25,56 +25,56 @@ if TYPE_CHECKING:
     import anyio
     from starlette.types import ASGIApp
 
-    from notewell.http_service.limits import Limits
+    from notewell.http_service.limits import ServiceLimits
 
 STOP_WAIT_S = 10
-"""The longest that answers under way are waited for; a search takes less."""
+"""How long running requests may take at shutdown. A search takes less."""
 KEEP_ALIVE_S = 30
-ASK_WITHIN_S = 20.0
-"""For the first request of a connection, its body included: a megabyte over a slow line."""
-HEADER_BYTES = 32 * 1024
-"""Of all headers together: a token, a cookie and what browsers add."""
+FIRST_REQUEST_S = 20.0
+"""For the first request of a connection, with its body: a megabyte over a slow network."""
+MAX_HEADER_BYTES = 32 * 1024
+"""For all headers together: a token, a cookie and what browsers add."""
 
 
 def serve(
     app: ASGIApp,
     listener: socket.socket,
     closing: anyio.Event,
-    limits: Limits,
+    limits: ServiceLimits,
     ready: Callable[[], None],
 ) -> None:
-    """Returns when everything is closed. `ready` is called as soon as requests are answered and
-    signals are heard."""
+    """Returns after shutdown. `ready` is called when requests and signals are handled."""
     config = uvicorn.Config(
         app,
-        http=_Impatient,
+        http=_TimeoutProtocol,
         ws="none",
         lifespan="on",
-        log_config=None,  # Ours is set up already, and nothing goes to standard output.
+        log_config=None,  # `configure_logging` has run; standard output stays free for data.
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # Who we are called by is checked; who calls is not asked.
+        proxy_headers=False,  # No check depends on the client's address, so none is believed.
         limit_concurrency=limits.connections,
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=STOP_WAIT_S,
-        h11_max_incomplete_event_size=HEADER_BYTES,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
     _Server(config, closing, ready).run(sockets=[listener])
 
 
-class _Impatient(H11Protocol):
-    """Hangs up on who connects and does not ask: 256 silent connections, which need no token,
-    would keep everybody else out. A body that does not come ends with its connection too."""
+class _TimeoutProtocol(H11Protocol):
+    """Closes connections whose first request does not arrive in time (slowloris). Without this,
+    256 silent connections, which need no token, would block all other clients."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(ASK_WITHIN_S, self._look)
+        self.loop.call_later(FIRST_REQUEST_S, self._check_first_request)
 
-    def _look(self) -> None:
+    def _check_first_request(self) -> None:
         if self.transport.is_closing():
             return
-        begun = self.cycle is not None
-        if not begun or self.conn.their_state is h11.SEND_BODY:
+        has_request = self.cycle is not None
+        # SEND_BODY: the headers have arrived, but the body is not complete yet.
+        if not has_request or self.conn.their_state is h11.SEND_BODY:
             self.transport.close()
 
 
@@ -96,8 +96,8 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn does it, except that the signal is not raised again in the end: everything is
-        closed by then, and dying of it would keep the command from tidying up."""
+        """Like uvicorn's method, but it does not raise the signal again at the end: that would
+        kill the process before the command can remove its state file."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

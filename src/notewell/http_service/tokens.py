@@ -1,12 +1,13 @@
-"""Who is known: `<state>/tokens.json`, for its owner alone.
+"""Bearer tokens and browser cookies: `<state>/tokens.json`, mode 600.
 
     rct_<32 random bytes>  ──sha256──▶  {"digest", "id", "name", "agents", "scopes", …}
 
-A token itself is shown once, when it is made, and kept nowhere. Looking one up by its digest tells
-an onlooker nothing: who could steer the digest would have broken sha256.
+A token is shown once, when it is made, and stored nowhere. The lookup by digest needs no
+constant-time comparison: an attacker who could choose the digest would have broken SHA-256.
 
-A running server looks at the file before each use: what `notewell token` changes holds at once.
-A file that others could have written, or a link in its place, is not believed: nobody is let in.
+A running server checks the file before each use, so changes by `notewell token` take effect at
+once. A file that other users could have written, or a symbolic link in its place, is not trusted:
+then all requests are refused (fail closed).
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Scope: TypeAlias = Literal["read", "append", "admin"]
-Kind: TypeAlias = Literal["bearer", "page"]
+TokenKind: TypeAlias = Literal["bearer", "page"]
 
-NAME = "tokens.json"
+TOKENS_FILE = "tokens.json"
 OWNER_FILE = "owner.token"
-OWNER = "owner"
+OWNER_NAME = "owner"
 PREFIX = "rct_"
 TOKEN_BYTES = 32
 MAX_TOKENS = 1000
-"""A file with more was not made by hand."""
-MAX_PAGES = 16
-"""Browsers that are let in at once; the oldest has to open a new link."""
-PAGE_DAYS = 30
+"""A file with more was not made by this command."""
+MAX_BROWSERS = 16
+"""Browsers that are logged in at the same time. One more logs the oldest out."""
+BROWSER_DAYS = 30
 MAX_NAME_CHARS = 64
 MAX_DAYS = 3650
 
-_INCLUDED: dict[Scope, frozenset[Scope]] = {
+_IMPLIED_SCOPES: dict[Scope, frozenset[Scope]] = {
     "read": frozenset({"read"}),
     "append": frozenset({"read", "append"}),
     "admin": frozenset({"read", "append", "admin"}),
@@ -57,39 +58,39 @@ _DAYS = {"d": 1, "w": 7, "y": 365}
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known of a token; not the token."""
+    """The stored record of a token, without its secret."""
 
     id: str
     name: str
     agents: tuple[str, ...]
-    """Whose memories it opens; the first unless the request names another."""
+    """The agents whose memories it opens. The first is the default of a request."""
     scopes: tuple[Scope, ...]
     created: str
     expires: str | None = None
     last_used: str | None = None
-    """The day: enough to see what nobody uses any more."""
-    kind: Kind = "bearer"
-    """`page` is a browser's cookie: of no use as a bearer token, nor the other way round."""
+    """The day. More precision would mean a write for every request."""
+    kind: TokenKind = "bearer"
+    """`page` is a browser's cookie. Neither kind is accepted in place of the other."""
     session_key: str | None = None
-    """The conversation it speaks for, where the settings say who may see what."""
+    """The conversation it speaks for, if the settings limit who may see what."""
 
     @property
     def allowed(self) -> frozenset[Scope]:
-        """Its scopes and what they include."""
-        return frozenset().union(*(_INCLUDED[scope] for scope in self.scopes))
+        """Its scopes and the scopes that these imply."""
+        return frozenset().union(*(_IMPLIED_SCOPES[scope] for scope in self.scopes))
 
-    def holds_at(self, now: datetime) -> bool:
+    def is_valid_at(self, now: datetime) -> bool:
         return self.expires is None or datetime.fromisoformat(self.expires) > now
 
 
-class Wish(NamedTuple):
-    """What a new token is to be."""
+class TokenRequest(NamedTuple):
+    """The properties of a new token."""
 
     name: str
     agents: tuple[str, ...]
     scopes: tuple[Scope, ...] = ("read",)
     expires_days: int | None = None
-    kind: Kind = "bearer"
+    kind: TokenKind = "bearer"
     session_key: str | None = None
 
 
@@ -97,175 +98,192 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class TokenBook:
-    """From as many threads and processes as you like."""
+class TokenStore:
+    """Safe for several threads and processes."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = _now) -> None:
         self._path = path
         self._now = now
         self._lock = threading.Lock()
-        self._seen: tuple[int, ...] | None = None
-        self._known: dict[str, Token] = {}
-        """By digest, as the file was when it was last looked at."""
+        self._stat: tuple[int, ...] | None = None
+        self._tokens: dict[str, Token] = {}
+        """By digest, as of the file that had `_stat`."""
 
     @property
     def path(self) -> Path:
         return self._path
 
-    # -- asking ----------------------------------------------------------------------------------
+    # -- lookup ----------------------------------------------------------------------------------
 
-    def find(self, token: str, kind: Kind = "bearer") -> Token | None:
-        """The token, if it is known, of this kind, and not over."""
-        found = self._current().get(digest_of(token))
-        if found is None or found.kind != kind or not found.holds_at(self._now()):
+    def find(self, token: str, kind: TokenKind = "bearer") -> Token | None:
+        """The record of a token that exists, has this kind, and has not expired."""
+        record = self._current().get(digest_of(token))
+        if record is None or record.kind != kind or not record.is_valid_at(self._now()):
             return None
-        return found
+        return record
 
-    def holds(self, token_id: str) -> bool:
-        """Whether a token that was let in is still good: for what goes on for long."""
+    def is_valid(self, token_id: str) -> bool:
+        """Whether an authenticated token is still valid; for long-running requests."""
         now = self._now()
-        return any(one.id == token_id and one.holds_at(now) for one in self._current().values())
+        tokens = self._current().values()
+        return any(token.id == token_id and token.is_valid_at(now) for token in tokens)
 
     def tokens(self) -> list[Token]:
-        """All, the oldest first, those that are over included."""
-        return sorted(self._current().values(), key=lambda one: (one.created, one.id))
+        """All tokens, the oldest first, expired ones included."""
+        return sorted(self._current().values(), key=lambda token: (token.created, token.id))
 
     def check(self) -> None:
-        """Raises `BadSetting` for a file that cannot be believed."""
+        """Raises `BadSetting` for a file that cannot be trusted."""
         self._current()
 
     def _current(self) -> dict[str, Token]:
         with self._lock:
-            found = _stat(self._path)
-            if found is None:
-                self._seen, self._known = None, {}
-            elif found != self._seen:
-                self._known = {}  # Nobody is let in by a file that turns out unreadable.
-                self._known = _parsed(_read(self._path), self._path)
-                self._seen = found
-            return self._known
+            current = _stat(self._path)
+            if current is None:
+                self._stat, self._tokens = None, {}
+            elif current != self._stat:
+                # First empty: if the new file cannot be read, the old tokens must not stay valid.
+                self._tokens = {}
+                self._tokens = _parse(_read(self._path), self._path)
+                self._stat = current
+            return self._tokens
 
-    # -- changing --------------------------------------------------------------------------------
+    # -- changes ---------------------------------------------------------------------------------
 
-    def create(self, wish: Wish) -> tuple[Token, str]:
-        """The token's entry and the token itself, which nobody will see again."""
+    def create(self, request: TokenRequest) -> tuple[Token, str]:
+        """The record and the secret. The secret cannot be shown again."""
         secret = f"{PREFIX}{secrets.token_urlsafe(TOKEN_BYTES)}"
-        created = self._now()
-        until = None if wish.expires_days is None else created + timedelta(days=wish.expires_days)
+        created, days = self._now(), request.expires_days
+        expires = None if days is None else created + timedelta(days=days)
         token = Token(
             id=secrets.token_hex(4),
-            name=_checked_name(wish.name),
-            agents=_checked_agents(wish.agents),
-            scopes=_checked_scopes(wish.scopes),
-            created=_written(created),
-            expires=_written(until) if until else None,
-            kind=wish.kind,
-            session_key=_checked_key(wish.session_key),
+            name=_checked_name(request.name),
+            agents=_checked_agents(request.agents),
+            scopes=_checked_scopes(request.scopes),
+            created=_iso_time(created),
+            expires=_iso_time(expires) if expires else None,
+            kind=request.kind,
+            session_key=_checked_key(request.session_key),
         )
         with state_lock(self._path):
-            known = self._current()
-            kept = _with_room(known, wish.kind)
-            if len(kept) >= MAX_TOKENS:
+            tokens = _without_oldest_browser(self._current(), request.kind)
+            if len(tokens) >= MAX_TOKENS:
                 raise BadRequest(f"there are {MAX_TOKENS} tokens: revoke some first")
-            self._write({**kept, digest_of(secret): token})
+            self._write({**tokens, digest_of(secret): token})
         return token, secret
 
     def revoke(self, token_id: str) -> Token:
         """Raises `BadRequest` if there is no such token."""
         with state_lock(self._path):
-            known = self._current()
-            found = next((one for one in known.values() if one.id == token_id), None)
-            if found is None:
+            tokens = self._current()
+            revoked = next((token for token in tokens.values() if token.id == token_id), None)
+            if revoked is None:
                 raise BadRequest(f"there is no token {token_id[:40]!r}: `notewell token list`")
-            self._write({digest: one for digest, one in known.items() if one is not found})
-        return found
+            self._write(
+                {digest: token for digest, token in tokens.items() if token is not revoked}
+            )
+        return revoked
 
-    def used(self, token_id: str) -> None:
-        """Notes the day, once a day."""
+    def record_use(self, token_id: str) -> None:
+        """Stores the day of use; writes at most once a day."""
         today = self._now().date().isoformat()
         with state_lock(self._path):
-            known = self._current()
+            tokens = self._current()
             changed = {
-                digest: replace(one, last_used=today) if one.id == token_id else one
-                for digest, one in known.items()
+                digest: replace(token, last_used=today) if token.id == token_id else token
+                for digest, token in tokens.items()
             }
-            if changed != known:
+            if changed != tokens:
                 self._write(changed)
 
     def was_used_today(self, token: Token) -> bool:
         return token.last_used == self._now().date().isoformat()
 
-    def _write(self, known: dict[str, Token]) -> None:
-        told = [{"digest": digest, **asdict(token)} for digest, token in known.items()]
-        write_json(self._path, {"version": 1, "tokens": told})
+    def _write(self, tokens: dict[str, Token]) -> None:
+        records = [{"digest": digest, **asdict(token)} for digest, token in tokens.items()]
+        write_json(self._path, {"version": 1, "tokens": records})
 
 
 def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def days_of(span: str) -> int:
+def parse_lifetime_days(span: str) -> int:
     """`90d`, `12w` or `1y` in days."""
-    found = _SPAN.fullmatch(span.strip().lower())
-    days = int(found[1]) * _DAYS[found[2]] if found else 0
+    match = _SPAN.fullmatch(span.strip().lower())
+    days = int(match[1]) * _DAYS[match[2]] if match else 0
     if not 0 < days <= MAX_DAYS:
-        raise BadRequest(f"how long must be like 90d, 12w or 1y, up to ten years, not {span!r}")
+        raise BadRequest(f"expected a lifetime like 90d, 12w or 1y, up to ten years, not {span!r}")
     return days
 
 
-def _with_room(known: dict[str, Token], kind: Kind) -> dict[str, Token]:
-    """Without the oldest browser, where one more would be too many."""
-    pages = sorted((one.created, digest) for digest, one in known.items() if one.kind == "page")
-    over = pages[: max(0, len(pages) - MAX_PAGES + 1)] if kind == "page" else []
-    gone = {digest for _, digest in over}
-    return {digest: one for digest, one in known.items() if digest not in gone}
+def _without_oldest_browser(tokens: dict[str, Token], kind: TokenKind) -> dict[str, Token]:
+    """Makes room for one more browser; other kinds of tokens are never removed."""
+    if kind != "page":
+        return dict(tokens)
+    browsers = sorted(
+        (token.created, digest) for digest, token in tokens.items() if token.kind == "page"
+    )
+    surplus = {digest for _, digest in browsers[: max(0, len(browsers) - MAX_BROWSERS + 1)]}
+    return {digest: token for digest, token in tokens.items() if digest not in surplus}
 
 
-# -- what is written -----------------------------------------------------------------------------
+# -- validation, for new records and for those in the file ---------------------------------------
 
 
 def _checked_name(name: str) -> str:
     if not 0 < len(name) <= MAX_NAME_CHARS or not name.isprintable() or not name.strip():
-        raise BadRequest(f"a token's name has 1 to {MAX_NAME_CHARS} printable characters")
+        raise BadRequest(
+            f"the name of a token must have 1 to {MAX_NAME_CHARS} printable characters"
+        )
     return name
 
 
 def _checked_agents(agents: Iterable[str]) -> tuple[str, ...]:
-    """As they are written: to guess which was meant would open another's memory."""
+    """Ids must be exact: a guess could open the memory of another agent."""
     ids = tuple(dict.fromkeys(agent.strip().lower() for agent in agents))
     if not ids or any(normal_agent_id(id_) != id_ for id_ in ids):
-        raise BadRequest("a token is for at least one agent, each by its id")
+        raise BadRequest("a token needs at least one agent, given by its id")
     return ids
 
 
 def _checked_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
-    told = tuple(dict.fromkeys(scopes))
-    if not told or not set(told) <= _INCLUDED.keys():
-        raise BadRequest(f"scopes are {', '.join(_INCLUDED)}, not {', '.join(told) or 'none'}")
-    return cast("tuple[Scope, ...]", told)
+    names = tuple(dict.fromkeys(scopes))
+    if not names or not set(names) <= _IMPLIED_SCOPES.keys():
+        valid, given = ", ".join(_IMPLIED_SCOPES), ", ".join(names) or "none"
+        raise BadRequest(f"scopes are {valid}, not {given}")
+    return cast("tuple[Scope, ...]", names)
 
 
 def _checked_key(key: str | None) -> str | None:
     if key is not None and isinstance(parse_session_key(key), BadSessionKey):
-        raise BadRequest(f"{key[:80]!r} is no session key: agent:<id>:<channel>:<context>")
+        raise BadRequest(
+            f"{key[:80]!r} is not a session key: expected agent:<id>:<channel>:<context>"
+        )
     return key
 
 
-def _written(at: datetime) -> str:
+def _iso_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds")
 
 
-# -- what is read --------------------------------------------------------------------------------
+# -- reading the file ----------------------------------------------------------------------------
 
 
 def _stat(path: Path) -> tuple[int, ...] | None:
     try:
-        found = os.lstat(path)
+        stat_result = os.lstat(path)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StateNotWritable(str(path), error.strerror or str(error)) from error
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    # With the inode and ctime: two replacements within one tick of mtime must not look the same.
+    return (
+        stat_result.st_ino,
+        stat_result.st_size,
+        stat_result.st_mtime_ns,
+        stat_result.st_ctime_ns,
+    )
 
 
 def _read(path: Path) -> bytes:
@@ -274,8 +292,9 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise BadSetting(str(path), f"cannot be read: {error.strerror}") from error
     try:
-        if why := _why_not_ours(os.fstat(fd)):
-            raise BadSetting(str(path), f"{why}; mend that, or remove it and make new tokens")
+        # fstat on the open file, not stat on the path: the path could be swapped in between.
+        if reason := _distrust_reason(os.fstat(fd)):
+            raise BadSetting(str(path), f"{reason}; fix that, or remove it and make new tokens")
         with os.fdopen(fd, "rb", closefd=False) as opened:
             return opened.read(MAX_STATE_BYTES + 1)
     finally:
@@ -283,44 +302,45 @@ def _read(path: Path) -> bytes:
 
 
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
-"""A named pipe would wait for its writer."""
+"""Opening a named pipe would block until it has a writer."""
 
 
-def _why_not_ours(found: os.stat_result) -> str | None:
-    if not stat.S_ISREG(found.st_mode):
+def _distrust_reason(stat_result: os.stat_result) -> str | None:
+    if not stat.S_ISREG(stat_result.st_mode):
         return "it is not a regular file"
-    if os.name == "posix" and found.st_uid != os.geteuid():
+    if os.name == "posix" and stat_result.st_uid != os.geteuid():
         return "it belongs to another user"
-    if os.name == "posix" and found.st_mode & 0o077:
-        return "others may read or write it (chmod 600)"
+    if os.name == "posix" and stat_result.st_mode & 0o077:
+        return "other users may read or write it (chmod 600)"
     return None
 
 
-def _parsed(data: bytes, path: Path) -> dict[str, Token]:
+def _parse(data: bytes, path: Path) -> dict[str, Token]:
     try:
-        told = json.loads(data)["tokens"]
-        if len(told) > MAX_TOKENS:
-            raise ValueError  # noqa: TRY301 - told below, as everything that is not ours
-        return {str(one["digest"]): _token(one) for one in told}
+        records = json.loads(data)["tokens"]
+        if len(records) > MAX_TOKENS:
+            raise ValueError  # noqa: TRY301 - reported below, like every other malformed file
+        return {str(record["digest"]): _token(record) for record in records}
     except (ValueError, TypeError, KeyError, RecursionError, BadRequest) as error:
-        why = "it does not hold tokens as `notewell token` writes them"
-        raise BadSetting(str(path), f"{why}; remove it and make new ones") from error
+        reason = "it is not in the format of `notewell token`"
+        raise BadSetting(str(path), f"{reason}; remove it and make new tokens") from error
 
 
-def _token(told: dict[str, Any]) -> Token:
-    expires = told["expires"]
+def _token(record: dict[str, Any]) -> Token:
+    expires = record["expires"]
     if expires is not None:
+        # Only to validate: a bad date must fail now and not when the token is used.
         datetime.fromisoformat(expires)
-    if told["kind"] not in ("bearer", "page"):
-        raise ValueError(told["kind"])
+    if record["kind"] not in ("bearer", "page"):
+        raise ValueError(record["kind"])
     return Token(
-        id=str(told["id"]),
-        name=_checked_name(told["name"]),
-        agents=_checked_agents(told["agents"]),
-        scopes=_checked_scopes(told["scopes"]),
-        created=str(told["created"]),
+        id=str(record["id"]),
+        name=_checked_name(record["name"]),
+        agents=_checked_agents(record["agents"]),
+        scopes=_checked_scopes(record["scopes"]),
+        created=str(record["created"]),
         expires=expires,
-        last_used=told["last_used"],
-        kind=told["kind"],
-        session_key=_checked_key(told["session_key"]),
+        last_used=record["last_used"],
+        kind=record["kind"],
+        session_key=_checked_key(record["session_key"]),
     )

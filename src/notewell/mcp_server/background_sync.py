@@ -1,7 +1,7 @@
-"""Brings the index up to date in the background: at the start, and whenever somebody wrote.
+"""Brings the index up to date in the background: at the start, and after each write.
 
-The words of a note are taken in by the tools themselves, before they answer. What takes longer,
-the vectors, is done here. The notes stay the truth: when this fails, search goes on by words.
+The tools index the words of changed notes themselves, before they answer. The vectors take longer
+and are computed here. If this fails, search continues with words only.
 """
 
 from __future__ import annotations
@@ -17,67 +17,69 @@ if TYPE_CHECKING:
     from notewell.sync import Progress
 
 STOP_WAIT_S = 5.0
-"""A batch of vectors ends in less; who waits longer is left behind, and the index survives it."""
+"""One batch of vectors takes less. A slower thread is abandoned; the index survives that."""
 
 _log = logging.getLogger(__name__)
 
 
-class _StopAskedFor(Exception):
-    """Unwinds a sync between two batches; what is done is kept."""
+class _StopRequested(Exception):
+    """Aborts a sync between two batches. Finished batches are kept."""
 
 
-class Keeper:
-    """One thread, asleep until it is woken."""
+class BackgroundSync:
+    """One thread that sleeps until `wake` is called."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._wanted = threading.Event()
+        self._wakeup = threading.Event()
         self._stopping = threading.Event()
         self._idle = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="notewell-keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="notewell-sync", daemon=True)
 
     def start(self) -> None:
         self.wake()
         self._thread.start()
 
     def wake(self) -> None:
+        # In this order: `_run` sets `_idle` only if it sees no further wake-up.
         self._idle.clear()
-        self._wanted.set()
+        self._wakeup.set()
 
     def wait_until_idle(self, timeout_s: float) -> bool:
-        """Whether everything asked for so far is done."""
+        """Whether all requested syncs are done."""
         return self._idle.wait(timeout_s)
 
     def stop(self) -> None:
         self._stopping.set()
-        self._wanted.set()
+        self._wakeup.set()
         self._thread.join(STOP_WAIT_S)
 
     def _run(self) -> None:
         while True:
-            self._wanted.wait()
-            self._wanted.clear()
+            self._wakeup.wait()
+            # Cleared before the sync: a write during the sync must cause another one.
+            self._wakeup.clear()
             if self._stopping.is_set():
                 return
             self._sync()
-            if not self._wanted.is_set():
+            if not self._wakeup.is_set():
                 self._idle.set()
 
     def _sync(self) -> None:
         try:
-            report = self._memory.sync(progress=self._go_on)
-        except _StopAskedFor:
+            report = self._memory.sync(progress=self._stop_when_requested)
+        except _StopRequested:
             return
         except NotewellError as error:
             _log.warning("the index is not up to date: %s", error)
             return
         except Exception:  # noqa: BLE001
-            # The root of a thread: whatever it is, the server must go on answering.
+            # The root of a thread: the server must continue to answer.
             _log.exception("the index could not be brought up to date")
             return
         if report.trouble is not None:
-            _log.warning("search goes by words alone for some notes: %s", report.trouble)
+            _log.warning("some notes are searched by words only: %s", report.trouble)
 
-    def _go_on(self, _: Progress) -> None:
+    def _stop_when_requested(self, _: Progress) -> None:
         if self._stopping.is_set():
-            raise _StopAskedFor
+            raise _StopRequested

@@ -186,7 +186,7 @@ def _asked(home: Path, environment: dict[str, str]) -> str:
 
 def _over_mcp(memory: Any) -> str:
     async def ask() -> str:
-        server = create_server(memory, CallContext(origin="mcp"), keep=False)
+        server = create_server(memory, CallContext(origin="mcp"), background_sync=False)
         async with Client(server) as client:
             answers = [
                 await client.call_tool("memory_search", {"query": "ship"}),

@@ -1,27 +1,33 @@
-"""The JSON of the page: camelCase on the wire, nothing unknown on the way in.
+"""JSON models of the web UI: camelCase on the wire; unknown fields of a request are refused.
 
-Offsets into texts count characters (code points), from 0, and the end is not included. A field
-that is None is left out.
+Offsets into texts count characters (code points) from 0; the end is exclusive. Fields that are
+None are left out.
 """
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from notewell.http_service.limits import QUERY_CHARS
-from notewell.http_service.schemas import Hit, NoteListed, SearchAnswer, Shown, Told
-from notewell.http_service.schemas_status import StatusAnswer
+from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
+from notewell.http_service.schemas import (
+    NoteItem,
+    RequestModel,
+    ResponseModel,
+    SearchAnswer,
+    SearchHit,
+    StatusAnswer,
+)
 from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
-Query = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS)]
+Query = Annotated[str, Field(min_length=1, max_length=MAX_HTTP_QUERY_CHARS)]
 Offsets = tuple[int, int]
 
 # -- search --------------------------------------------------------------------------------------
 
 
-class WeighingBody(Told):
-    """What is left out is as the settings say."""
+class WeighingBody(RequestModel):
+    """Fields that are left out have the value of the settings."""
 
     vector_weight: Annotated[float | None, Field(ge=0, le=1)] = None
     fusion: Literal["weighted", "rrf", "seed"] | None = None
@@ -31,62 +37,62 @@ class WeighingBody(Told):
     max_results: Annotated[int | None, Field(ge=1, le=MAX_RESULTS)] = None
 
 
-class CompareBody(Told):
+class CompareBody(RequestModel):
     query: Query
     a: WeighingBody = WeighingBody()
     b: WeighingBody | None = None
 
 
-class PageHit(Hit):
+class PlaygroundHit(SearchHit):
     highlights: list[Offsets]
     day: str | None = None
     age_days: int | None = None
 
 
-class PageAnswer(SearchAnswer):
-    results: list[PageHit]  # type: ignore[assignment]  # A hit with more to it.
+class PlaygroundAnswer(SearchAnswer):
+    results: list[PlaygroundHit]  # type: ignore[assignment]  # A subclass with more fields.
 
 
-class Compared(Shown):
-    a: PageAnswer
-    b: PageAnswer | None = None
+class CompareAnswer(ResponseModel):
+    a: PlaygroundAnswer
+    b: PlaygroundAnswer | None = None
 
 
-class AbsentBody(Told):
+class AbsentBody(RequestModel):
     query: Query
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS)]
 
 
-class Absent(Shown):
+class AbsentAnswer(ResponseModel):
     why: str
 
 
 # -- notes ---------------------------------------------------------------------------------------
 
 
-class AllNotes(Shown):
-    notes: list[NoteListed]
+class IndexedNotes(ResponseModel):
+    notes: list[NoteItem]
 
 
-class DayShown(Shown):
+class DayItem(ResponseModel):
     day: str
     notes: int
     entries: int
     chars: int
 
 
-class DaysShown(Shown):
-    days: list[DayShown]
+class DayList(ResponseModel):
+    days: list[DayItem]
 
 
-class ChunkShown(Shown):
+class ChunkItem(ResponseModel):
     start_line: int
     end_line: int
     heading: str
     embedded: bool
 
 
-class OriginShown(Shown):
+class OriginItem(ResponseModel):
     start_line: int
     end_line: int
     origin: str
@@ -94,7 +100,7 @@ class OriginShown(Shown):
     id: str | None = None
 
 
-class WriteShown(Shown):
+class WriteItem(ResponseModel):
     id: str
     at: str
     origin: str
@@ -103,35 +109,35 @@ class WriteShown(Shown):
     can_undo: bool
 
 
-class NoteShown(Shown):
+class NoteDetail(ResponseModel):
     path: str
     text: str
     cut: bool
-    chunks: list[ChunkShown]
-    origins: list[OriginShown]
-    history: list[WriteShown]
+    chunks: list[ChunkItem]
+    origins: list[OriginItem]
+    history: list[WriteItem]
 
 
-class Undone(Shown):
+class UndoAnswer(ResponseModel):
     undone: str
     path: str
     bytes: int
 
 
-class NeverRecalled(Shown):
+class UnrecalledNote(ResponseModel):
     path: str
     day: str | None = None
     bytes: int
 
 
-class NeverShown(Shown):
-    notes: list[NeverRecalled]
+class UnrecalledNotes(ResponseModel):
+    notes: list[UnrecalledNote]
 
 
 # -- conversations and recalls -------------------------------------------------------------------
 
 
-class SessionListed(Shown):
+class SessionItem(ResponseModel):
     id: str
     path: str
     folder: str
@@ -140,43 +146,43 @@ class SessionListed(Shown):
     bytes: int
 
 
-class SessionsShown(Shown):
-    sessions: list[SessionListed]
+class SessionList(ResponseModel):
+    sessions: list[SessionItem]
     next: str | None = None
     notice: str | None = None
 
 
-class TurnShown(Shown):
+class TurnItem(ResponseModel):
     role: str
     text: str
     line: int
     redactions: list[Offsets]
 
 
-class SessionShown(Shown):
+class SessionDetail(ResponseModel):
     id: str
-    turns: list[TurnShown]
+    turns: list[TurnItem]
     next: int | None = None
 
 
-class PlaceShown(Shown):
+class RecallHit(ResponseModel):
     path: str
     start_line: int
     end_line: int
     score: float
 
 
-class RecallShown(Shown):
+class RecallItem(ResponseModel):
     at: str
     query: str
     tool: str
     mode: str
     took_ms: float
-    hits: list[PlaceShown]
+    hits: list[RecallHit]
 
 
-class RecallsShown(Shown):
-    recalls: list[RecallShown]
+class RecallList(ResponseModel):
+    recalls: list[RecallItem]
     next: str | None = None
     enabled: bool
 
@@ -184,15 +190,15 @@ class RecallsShown(Shown):
 # -- health and the rest -------------------------------------------------------------------------
 
 
-class FindingShown(Shown):
+class FindingItem(ResponseModel):
     what: str
-    told: str
+    message: str = Field(alias="told")
     todo: str | None = None
     fixable: bool
     level: Literal["ok", "warn", "error"]
 
 
-class EmbedderShown(Shown):
+class EmbedderHealth(ResponseModel):
     provider: str
     model: str
     calls: int
@@ -201,33 +207,33 @@ class EmbedderShown(Shown):
     cache_hits: int
     cache_misses: int
     cost: float | None = None
-    """In US dollars, by the list price, since the server started."""
+    """In US dollars by list price, since the server started."""
 
 
-class IndexShown(Shown):
+class IndexHealth(ResponseModel):
     bytes: int
     age_s: float | None = None
     generation: str | None = None
 
 
-class LeaseShown(Shown):
+class LeaseHealth(ResponseModel):
     holder: str | None = None
 
 
-class DiskShown(Shown):
+class DiskHealth(ResponseModel):
     free_bytes: int
 
 
-class HealthShown(Shown):
+class HealthDetail(ResponseModel):
     status: StatusAnswer
-    findings: list[FindingShown]
-    embedder: EmbedderShown
-    index: IndexShown
-    lease: LeaseShown
-    disk: DiskShown
+    findings: list[FindingItem]
+    embedder: EmbedderHealth
+    index: IndexHealth
+    lease: LeaseHealth
+    disk: DiskHealth
 
 
-class Me(Shown):
+class Me(ResponseModel):
     agent: str
     agents: list[str]
     scopes: list[str]
@@ -238,28 +244,29 @@ class Me(Shown):
 # -- the map -------------------------------------------------------------------------------------
 
 
-class MapShown(Shown):
+class MapAnswer(ResponseModel):
     points: list[tuple[float, float, int, int, int, int]]
-    """x and y from -1 to 1, the note, its line, the month (-1: no date), the source."""
+    """x and y from -1 to 1; indexes of note, month (-1: no date) and source; the line.
+    The order is x, y, note, line, month, source."""
     notes: list[str]
     months: list[str]
     sources: list[str]
     computed: int
     """Chunks on the map."""
     of: int
-    """Chunks with a vector."""
+    """All chunks that have a vector."""
 
 
-class Computing(Shown):
+class MapPending(ResponseModel):
     state: Literal["computing"] = "computing"
 
 
-class NearBody(Told):
+class NearBody(RequestModel):
     query: Query
 
 
-class NearShown(Shown):
+class NearAnswer(ResponseModel):
     points: list[int]
     scores: list[float]
-    """The cosine of each, nearest first."""
+    """Cosine similarities, the nearest first."""
     notice: str | None = None

@@ -1,0 +1,86 @@
+"""Status, health checks and metrics."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
+
+from notewell.errors import NotewellError
+from notewell.http_service.agents import Agents
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import Caller, CallerDep, ContextDep
+from notewell.http_service.metrics import CONTENT_TYPE
+from notewell.http_service.schemas import Alive, Ready, StatusAnswer, status_answer
+
+READINESS_TTL_S = 5.0
+"""`/readyz` is public: without a cache, anybody could make the server open every index."""
+
+router = APIRouter(tags=["state"], route_class=GuardedRoute)
+
+
+@router.get("/v1/status", response_model=StatusAnswer, **needs("read"))
+async def status(caller: CallerDep) -> StatusAnswer:
+    """The same as `notewell status --json`. Only an admin sees paths of this machine."""
+    admin = caller.is_admin
+    return await caller.run("quick", lambda memory: status_answer(memory.status(), admin=admin))
+
+
+@router.get("/healthz", **needs("nothing"))
+async def healthz() -> Alive:
+    """The server is running."""
+    return Alive()
+
+
+@router.get("/readyz", response_model=Ready, **needs("nothing", {503: Ready}))
+async def readyz(context: ContextDep) -> JSONResponse:
+    """Whether the memory of every agent can be searched: how many can, but not which."""
+    ready = await context.pools.run("slow", "", context.readiness.count_ready)
+    total = len(context.agents.ids)
+    is_ready = ready == total
+    answer = Ready(status="ready" if is_ready else "not ready", agents=total, ready=ready)
+    return JSONResponse(answer.model_dump(by_alias=True), 200 if is_ready else 503)
+
+
+@router.get("/metrics", response_class=Response, **needs("read"))
+async def metrics(caller: CallerDep) -> Response:
+    """For Prometheus: metrics of the server and of the memories that this token may see."""
+    page = await caller.context.pools.run("slow", "", lambda: _metrics_page(caller))
+    return Response(page, media_type=CONTENT_TYPE)
+
+
+def _metrics_page(caller: Caller) -> bytes:
+    # Only open memories: a scrape must not open an index that nobody uses.
+    opened = caller.context.agents.opened()
+    visible = [(agent, opened[agent]) for agent in caller.agents if agent in opened]
+    return caller.context.metrics.page(visible, caller.context.pools.waiting())
+
+
+class Readiness:
+    """Counts the memories that can be searched; caches the result for a few seconds."""
+
+    def __init__(self, agents: Agents, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._agents = agents
+        self._monotonic_s = monotonic_s
+        self._lock = threading.Lock()
+        self._checked_at: float | None = None
+        self._ready = 0
+
+    def count_ready(self) -> int:
+        """Opens memories that are not open yet."""
+        with self._lock:
+            now = self._monotonic_s()
+            if self._checked_at is None or now - self._checked_at >= READINESS_TTL_S:
+                self._ready = sum(map(self._is_ready, self._agents.ids))
+                self._checked_at = self._monotonic_s()
+            return self._ready
+
+    def _is_ready(self, agent: str) -> bool:
+        """A missing index is fine, because the first search builds it. A broken one is not."""
+        try:
+            memory = self._agents.memory(agent)
+            memory.looking().counts()
+        except NotewellError:
+            return False
+        return memory.workspace.is_dir()

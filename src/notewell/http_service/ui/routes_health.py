@@ -1,0 +1,261 @@
+"""The health of a memory, the stream of events, and the current caller."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import anyio
+from fastapi import APIRouter, Header
+from fastapi.responses import StreamingResponse
+
+from notewell import __version__
+from notewell.doctor import Finding, nearest
+from notewell.embedders import Usage
+from notewell.engines import Status
+from notewell.errors import NotewellError
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import Caller, CallerDep
+from notewell.http_service.limits import TooBusy
+from notewell.http_service.schemas import status_answer
+from notewell.http_service.ui.events import (
+    EventBroadcaster,
+    Subscriber,
+    TooManySubscribers,
+    last_modified,
+)
+from notewell.http_service.ui.schemas import (
+    DiskHealth,
+    EmbedderHealth,
+    FindingItem,
+    HealthDetail,
+    IndexHealth,
+    LeaseHealth,
+    Me,
+)
+from notewell.http_service.ui.state import FindingsCache, UiStateDep, run_visible
+from notewell.memory import Memory
+from notewell.tools import without_places
+
+POLL_S = 3.0
+"""How often a stream checks whether other processes have written."""
+POLLS_PER_KEEPALIVE = 5
+"""After so many polls without news, a comment line is sent. It keeps proxies from closing the
+connection."""
+
+router = APIRouter(route_class=GuardedRoute)
+
+
+@router.get("/me", **needs("read"))
+async def me(caller: CallerDep) -> Me:
+    """The agent and the scopes of the caller."""
+    return Me(
+        agent=caller.agent,
+        agents=list(caller.agents),
+        scopes=sorted(caller.scopes),
+        version=__version__,
+        read_only="append" not in caller.scopes,
+    )
+
+
+# -- health --------------------------------------------------------------------------------------
+
+
+class HealthReport(NamedTuple):
+    status: Status
+    findings: Sequence[Finding]
+    usage: Usage | None
+    """None for a local model."""
+    cache_hits: int
+    cache_misses: int
+    generation: str | None
+    age_s: float | None
+    """Time since the index was last written."""
+    holder: str | None
+    """The process that holds the write lease."""
+    free_bytes: int
+
+
+@router.get("/health", response_model_exclude_none=True, **needs("read"))
+async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
+    """Status, embedder usage, and the doctor's findings, which are up to a minute old."""
+    admin = caller.is_admin
+
+    def read(memory: Memory) -> HealthDetail:
+        return _health_json(health_report(memory, state.findings_cache(caller.agent)), admin=admin)
+
+    return await run_visible(caller, "slow", read)
+
+
+def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
+    looking = memory.looking()
+    store, tally = looking.indexer.store.describe(), looking.tally()
+    written_at_s = store.written_at_s
+    return HealthReport(
+        status=memory.status(),
+        findings=findings.findings(memory),
+        usage=looking.usage(),
+        cache_hits=tally.hits,
+        cache_misses=tally.misses,
+        generation=store.generation,
+        age_s=max(0.0, memory.now().timestamp() - written_at_s) if written_at_s else None,
+        holder=store.holder,
+        free_bytes=shutil.disk_usage(nearest(Path(store.place))).free,
+    )
+
+
+def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
+    status, usage = report.status, report.usage or Usage()
+    return HealthDetail(
+        status=status_answer(status, admin=admin),
+        findings=[_finding_json(finding, admin=admin) for finding in report.findings],
+        embedder=EmbedderHealth(
+            provider=status.provider,
+            model=status.model,
+            calls=usage.requests,
+            tokens=usage.tokens,
+            errors=usage.failed_requests,
+            cache_hits=report.cache_hits,
+            cache_misses=report.cache_misses,
+            cost=usage.usd,
+        ),
+        index=IndexHealth(
+            bytes=status.index_bytes, age_s=report.age_s, generation=report.generation
+        ),
+        lease=LeaseHealth(holder=report.holder),
+        disk=DiskHealth(free_bytes=report.free_bytes),
+    )
+
+
+def _finding_json(finding: Finding, *, admin: bool) -> FindingItem:
+    """Only an admin sees paths of this machine."""
+    todo = finding.todo or ""
+    return FindingItem(
+        what=finding.what,
+        told=finding.told if admin else without_places(finding.told),
+        todo=(todo if admin else without_places(todo)) or None,
+        fixable=finding.is_fixable,
+        level=_level(finding),
+    )
+
+
+def _level(finding: Finding) -> Literal["ok", "warn", "error"]:
+    """A problem that only the user can solve is worse than one that `doctor --fix` solves."""
+    if not finding.todo:
+        return "ok"
+    return "warn" if finding.is_fixable else "error"
+
+
+# -- server-sent events --------------------------------------------------------------------------
+
+
+@router.get("/events", response_class=StreamingResponse, **needs("read"))
+async def events(
+    caller: CallerDep,
+    state: UiStateDep,
+    last_event_id: Annotated[str | None, Header(max_length=64)] = None,
+) -> StreamingResponse:
+    """Server-sent events: a `status` event after each change, with the kinds of change."""
+    modified = await run_visible(caller, "quick", last_modified)
+    try:
+        subscriber = state.broadcaster.join(caller.agent)
+    except TooManySubscribers:
+        raise TooBusy from None
+    is_reconnect = last_event_id is not None
+    stream = _stream(caller, state.broadcaster, subscriber, modified, is_reconnect=is_reconnect)
+    return StreamingResponse(
+        stream, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+async def _stream(
+    caller: Caller,
+    broadcaster: EventBroadcaster,
+    subscriber: Subscriber,
+    modified: dict[str, tuple[int, ...]],
+    *,
+    is_reconnect: bool,
+) -> AsyncIterator[bytes]:
+    """Ends when the subscriber is dropped, the client disconnects, or the server shuts down.
+
+    A client that reconnects may have missed events; a new one has just loaded its data. The
+    browser sends the id of the first line again when it reconnects.
+    """
+    quiet_polls = 0
+    try:
+        yield b"id: 1\n\n"
+        if is_reconnect:
+            yield await _status_event(caller, ("back",))
+        while not (subscriber.is_dropped or caller.context.closing.is_set()):
+            topics = await _next_topics(caller, subscriber)
+            modified, changed = await _poll_changes(caller, modified)
+            # A stream outlives many requests: a revoked token must end it.
+            if not _is_token_valid(caller):
+                return
+            topics = tuple(dict.fromkeys((*topics, *changed)))
+            quiet_polls = 0 if topics else quiet_polls + 1
+            if topics:
+                yield await _status_event(caller, topics)
+            elif quiet_polls >= POLLS_PER_KEEPALIVE:
+                quiet_polls = 0
+                yield b": still here\n\n"
+    finally:
+        broadcaster.leave(caller.agent, subscriber)
+
+
+def _is_token_valid(caller: Caller) -> bool:
+    try:
+        return caller.context.tokens.is_valid(caller.token.id)
+    except NotewellError:
+        return False
+
+
+async def _next_topics(caller: Caller, subscriber: Subscriber) -> tuple[str, ...]:
+    """New topics, or nothing after a while. A shutdown ends the wait at once."""
+
+    async def drop_at_shutdown() -> None:
+        await caller.context.closing.wait()
+        subscriber.drop()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(drop_at_shutdown)
+        topics = await subscriber.next(POLL_S)
+        group.cancel_scope.cancel()
+    return topics
+
+
+async def _poll_changes(
+    caller: Caller, before: dict[str, tuple[int, ...]]
+) -> tuple[dict[str, tuple[int, ...]], list[str]]:
+    """The current modification times, and the topics whose files other processes changed."""
+    try:
+        now = await caller.run("quick", last_modified)
+    except (NotewellError, TooBusy):
+        return before, []
+    return now, [topic for topic, times in now.items() if times != before.get(topic)]
+
+
+async def _status_event(caller: Caller, topics: tuple[str, ...]) -> bytes:
+    data: dict[str, Any] = {"changed": list(topics)}
+    try:
+        # Without the counts the event is still useful: the page then loads its data again.
+        with anyio.move_on_after(POLL_S):
+            data |= await caller.run("quick", _index_counts)
+    except (NotewellError, TooBusy):
+        data["problem"] = "the index cannot be read at the moment"
+    return f"event: status\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _index_counts(memory: Memory) -> dict[str, Any]:
+    current = memory.looking().counts()
+    if current is None:
+        return {"notes": 0, "chunks": 0, "embedded": 0, "waiting": 0}
+    generation, counts = current
+    return {
+        "generation": generation,
+        "notes": counts.files,
+        "chunks": counts.chunks,
+        "embedded": counts.embedded,
+        "waiting": counts.waiting,
+    }

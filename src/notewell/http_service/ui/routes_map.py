@@ -1,0 +1,88 @@
+"""The map of all chunks, and the points of it that are nearest to a query."""
+
+import json
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import CallerDep
+from notewell.http_service.ui.schemas import MapAnswer, MapPending, NearAnswer, NearBody
+from notewell.http_service.ui.state import UiStateDep, run_visible
+from notewell.http_service.ui.vector_map import VectorMap
+from notewell.memory import Memory
+
+NEAR_POINTS = 60
+"""Points that a query lights up on the map: enough to see the area."""
+SOURCES = ("memory", "sessions")
+COMPUTING = json.dumps({"state": "computing"}).encode()
+
+router = APIRouter(route_class=GuardedRoute)
+
+
+@router.get("/map", response_model=MapAnswer, **needs("read", {202: MapPending}))
+async def whole_map(caller: CallerDep, state: UiStateDep) -> Response:
+    """All chunks as points; similar meanings are close together. The first map takes up to half a
+    minute to compute: until then the response is 202."""
+
+    def read(memory: Memory) -> bytes | None:
+        vector_map = state.map_cache(caller.agent, memory).current()
+        if vector_map is None:
+            return None
+        return state.map_body(caller.agent, vector_map, map_json)
+
+    body = await run_visible(caller, "quick", read)
+    status = 202 if body is None else 200
+    return Response(body or COMPUTING, status, media_type="application/json")
+
+
+@router.post("/near", response_model_exclude_none=True, **needs("read"))
+async def near(body: NearBody, caller: CallerDep, state: UiStateDep) -> NearAnswer:
+    """The points of the map that are nearest to a query."""
+
+    def read(memory: Memory) -> NearAnswer:
+        vector_map = state.map_cache(caller.agent, memory).current()
+        nearest = memory.looking().near(body.query, NEAR_POINTS, memory.now().date())
+        if vector_map is None:
+            return NearAnswer(points=[], scores=[], notice="the map is still being computed")
+        # The map may be older than the index: chunks that it does not have are left out.
+        positions = {id_: position for position, id_ in enumerate(vector_map.ids.tolist())}
+        points = [
+            (positions[id_], round(cosine, 4))
+            for id_, cosine in nearest.cosines.items()
+            if id_ in positions
+        ]
+        return NearAnswer(
+            points=[point for point, _ in points],
+            scores=[score for _, score in points],
+            notice=nearest.notice,
+        )
+
+    return await run_visible(caller, "search", read)
+
+
+def map_json(vector_map: VectorMap) -> bytes:
+    """Encoded by hand: validating 20 000 points with pydantic would take longer than the rest."""
+    months = sorted({day[:7] for day in vector_map.days if day})
+    month_numbers = {month: number for number, month in enumerate(months)}
+    month_of = [month_numbers[day[:7]] if day else -1 for day in vector_map.days]
+    source_of = [SOURCES.index(source) for source in vector_map.sources]
+    rows = zip(
+        # Rounded twice: a rounded float32 has more digits again as a float64.
+        vector_map.positions.round(4).astype(float).round(4).tolist(),
+        vector_map.note.tolist(),
+        vector_map.lines.tolist(),
+        strict=True,
+    )
+    body: dict[str, Any] = {
+        "points": [
+            [x, y, note, line, month_of[note], source_of[note]] for (x, y), note, line in rows
+        ],
+        "notes": vector_map.notes,
+        "months": months,
+        "sources": SOURCES,
+        "computed": len(vector_map.ids),
+        "of": vector_map.of,
+    }
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

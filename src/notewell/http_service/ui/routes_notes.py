@@ -1,0 +1,180 @@
+"""The notes: a list, a summary per day, one note with its history, and undo."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from notewell.capture import (
+    CannotUndo,
+    asked_before,
+    paths_shown,
+    recall_days,
+    undo_write,
+    writes,
+)
+from notewell.http_service.agents import ContentWritten
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import CallerDep
+from notewell.http_service.problems import Problem
+from notewell.http_service.schemas import NoteItem
+from notewell.http_service.ui.note_view import (
+    LineOrigin,
+    NoteWrite,
+    day_of,
+    summarize_days,
+    view_note,
+)
+from notewell.http_service.ui.schemas import (
+    ChunkItem,
+    DayItem,
+    DayList,
+    IndexedNotes,
+    NoteDetail,
+    OriginItem,
+    UndoAnswer,
+    UnrecalledNote,
+    UnrecalledNotes,
+    WriteItem,
+)
+from notewell.http_service.ui.state import run_visible
+from notewell.index import ListedNote
+from notewell.memory import Memory
+from notewell.tools import MAX_PATH_CHARS
+
+router = APIRouter(route_class=GuardedRoute)
+NotePath = Annotated[str, Path(min_length=1, max_length=MAX_PATH_CHARS)]
+WriteId = Annotated[str, Path(pattern=r"^[0-9a-f]{8}$")]
+
+
+@router.get("/notes", response_model_exclude_none=True, **needs("read"))
+async def all_notes(caller: CallerDep) -> IndexedNotes:
+    """All indexed notes, as of the time they were indexed."""
+
+    def read(memory: Memory) -> IndexedNotes:
+        notes = memory.looking().notes()
+        return IndexedNotes(notes=[_note_json(note) for note in notes if note.source == "memory"])
+
+    return await run_visible(caller, "quick", read)
+
+
+def _note_json(note: ListedNote) -> NoteItem:
+    modified = datetime.fromtimestamp(note.mtime_ns / 1e9, UTC)
+    return NoteItem(
+        path=note.path,
+        source=note.source,
+        day=day_of(note),
+        bytes=note.size,
+        chunks=note.chunks,
+        modified=modified.isoformat(timespec="seconds"),
+    )
+
+
+@router.get("/days", **needs("read"))
+async def all_days(caller: CallerDep) -> DayList:
+    """All days that have notes or entries."""
+
+    def read(memory: Memory) -> DayList:
+        looking = memory.looking()
+        days = summarize_days(looking.notes(), looking.chars(), writes(memory.captures))
+        return DayList(days=[DayItem.model_validate(day._asdict()) for day in days])
+
+    return await run_visible(caller, "quick", read)
+
+
+@router.get("/note/{path:path}", response_model_exclude_none=True, **needs("read"))
+async def one_note(path: NotePath, caller: CallerDep) -> NoteDetail:
+    """A note as it is on disk now, with its chunks, origins and history."""
+
+    def read(memory: Memory) -> NoteDetail:
+        view = view_note(memory, path)
+        return NoteDetail(
+            path=view.path,
+            text=view.text,
+            cut=view.cut,
+            chunks=[
+                ChunkItem(
+                    start_line=chunk.span.start_line,
+                    end_line=chunk.span.end_line,
+                    heading=chunk.heading,
+                    embedded=chunk.is_embedded,
+                )
+                for chunk in view.chunks
+            ],
+            origins=[_origin_json(origin) for origin in view.origins],
+            history=[_write_json(write) for write in view.history],
+        )
+
+    return await run_visible(caller, "quick", read)
+
+
+def _origin_json(origin: LineOrigin) -> OriginItem:
+    return OriginItem(
+        start_line=origin.span.start_line,
+        end_line=origin.span.end_line,
+        origin=origin.origin,
+        at=origin.at.isoformat() if origin.at else None,
+        id=origin.id,
+    )
+
+
+def _write_json(write: NoteWrite) -> WriteItem:
+    recorded = write.recorded
+    return WriteItem(
+        id=recorded.id,
+        at=recorded.at.isoformat(),
+        origin=recorded.write.origin,
+        kind=recorded.write.kind,
+        undone=recorded.undone,
+        can_undo=write.can_undo,
+    )
+
+
+@router.post("/undo/{id}", **needs("admin", {409: None}))
+async def take_back(
+    id: WriteId,  # noqa: A002 - the name in the API
+    caller: CallerDep,
+) -> UndoAnswer:
+    """Undo one write byte for byte, if its text has not changed since."""
+
+    def write(memory: Memory) -> UndoAnswer:
+        try:
+            undone = undo_write(memory.notes, memory.captures, id, now=memory.now())
+        except CannotUndo as error:
+            raise _cannot_undo(error) from error
+        # The removed lines must not be found by the next search.
+        memory.look_again()
+        caller.context.audit.record(caller, "undo", path=undone.write.path, id=undone.id)
+        caller.publish(ContentWritten("undo", undone.write.path))
+        size = undone.write.end_byte - undone.write.start_byte
+        return UndoAnswer(undone=undone.id, path=undone.write.path, bytes=size)
+
+    return await run_visible(caller, "write", write)
+
+
+def _cannot_undo(error: CannotUndo) -> Problem:
+    return Problem(
+        409,
+        "cannot-undo",
+        "The write cannot be undone",
+        f"{error.path}: {error.why}",
+        "nothing was changed; edit the note yourself",
+    )
+
+
+@router.get("/never", response_model_exclude_none=True, **needs("read"))
+async def never_recalled(caller: CallerDep) -> UnrecalledNotes:
+    """Notes that were never a hit of an agent's search, as far back as the logs go."""
+
+    def read(memory: Memory) -> UnrecalledNotes:
+        # Two logs: days on which a note was recalled, and the searches themselves.
+        recalled = {path for path, _ in recall_days(memory.captures)}
+        recalled |= paths_shown(asked_before(memory.captures))
+        unrecalled = [
+            UnrecalledNote(path=note.path, day=day_of(note), bytes=note.size)
+            for note in memory.looking().notes()
+            if note.source == "memory" and note.path not in recalled
+        ]
+        return UnrecalledNotes(notes=unrecalled)
+
+    return await run_visible(caller, "quick", read)

@@ -1,0 +1,129 @@
+"""The playground: one query with two different weightings, and why a note is not a hit."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from fastapi import APIRouter
+
+from notewell.core import note_date, text_query
+from notewell.core.words import words
+from notewell.engines import Question, Weighing
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import CallerDep
+from notewell.http_service.ui.schemas import (
+    AbsentAnswer,
+    AbsentBody,
+    CompareAnswer,
+    CompareBody,
+    PlaygroundAnswer,
+    WeighingBody,
+)
+from notewell.http_service.ui.state import run_visible
+from notewell.memory import Memory
+from notewell.tools import answer_json, hit_json, without_places
+from notewell.types import Answer, Hit
+
+Range = tuple[int, int]
+"""Start and end in characters (code points); the end is exclusive."""
+
+router = APIRouter(route_class=GuardedRoute)
+
+
+@router.post("/search", response_model_exclude_none=True, **needs("read"))
+async def compare(body: CompareBody, caller: CallerDep) -> CompareAnswer:
+    """Search with the builtin engine, whichever engine agents use. These searches are experiments
+    of the owner, so they are not written to the recall log."""
+    weightings = [body.a, body.b] if body.b else [body.a]
+
+    def read(memory: Memory) -> CompareAnswer:
+        timed = _search(memory, body.query, weightings)
+        days = _days(memory, [answer for answer, _ in timed])
+        today = memory.now().date()
+        answers = [_answer_json(answer, ms, body.query, days, today) for answer, ms in timed]
+        return CompareAnswer(a=answers[0], b=answers[1] if len(answers) > 1 else None)
+
+    return await run_visible(caller, "search", read)
+
+
+@router.post("/absent", **needs("read"))
+async def absent(body: AbsentBody, caller: CallerDep) -> AbsentAnswer:
+    """Why a note is not among the hits, or at which position it is."""
+
+    def read(memory: Memory) -> AbsentAnswer:
+        return AbsentAnswer(why=without_places(memory.why_absent(body.query, body.path)))
+
+    return await run_visible(caller, "search", read)
+
+
+def _search(
+    memory: Memory, query: str, weightings: Sequence[WeighingBody]
+) -> list[tuple[Answer, float]]:
+    """Each answer with its milliseconds. The first includes the embedding of the query."""
+    timed, before = [], time.perf_counter()
+    for answer in memory.compare([_question(query, weighting) for weighting in weightings]):
+        now = time.perf_counter()
+        timed.append((answer, (now - before) * 1000))
+        before = now
+    return timed
+
+
+def _question(query: str, body: WeighingBody) -> Question:
+    weighing = Weighing(body.vector_weight, body.fusion, body.half_life_days, body.mmr_lambda)
+    return Question(query, body.max_results, body.min_score, weighing=weighing)
+
+
+def _days(memory: Memory, answers: Sequence[Answer]) -> dict[str, date]:
+    """The day of each hit that has one: of a note by its name, of a transcript by the index."""
+    paths = {(hit.path, hit.source) for answer in answers for hit in answer.hits}
+    note_days = {path: note_date(path) for path, source in paths if source == "memory"}
+    sessions = [path for path, source in paths if source == "sessions"]
+    session_days = memory.looking().days(sessions) if sessions else {}
+    return session_days | {path: day for path, day in note_days.items() if day}
+
+
+def _answer_json(
+    answer: Answer, took_ms: float, query: str, days: Mapping[str, date], today: date
+) -> PlaygroundAnswer:
+    payload = {
+        **answer_json(answer),
+        "results": [_hit_json(hit, query, days.get(hit.path), today) for hit in answer.hits],
+        "backend": "builtin",
+        "notice": without_places(answer.notice or "") or None,
+        "tookMs": round(took_ms, 1),
+    }
+    return PlaygroundAnswer.model_validate(payload)
+
+
+def _hit_json(hit: Hit, query: str, day: date | None, today: date) -> dict[str, Any]:
+    # Not escaped, unlike in the API for agents: the UI inserts texts as text, never as HTML.
+    return {
+        **hit_json(hit, explain=True),
+        "highlights": highlights(hit.snippet, query),
+        "day": day.isoformat() if day else None,
+        "ageDays": (today - day).days if day else None,
+    }
+
+
+# -- highlights: the words of the query in a snippet ---------------------------------------------
+
+
+def highlights(snippet: str, query: str) -> list[Range]:
+    """In order and without overlaps. The bigrams of Chinese text overlap, so they are joined."""
+    terms = frozenset(text_query(query).terms)
+    return _join(
+        (word.start, word.end)
+        for word in words(snippet)
+        if not word.single and not terms.isdisjoint(word.forms)
+    )
+
+
+def _join(ranges: Iterable[Range]) -> list[Range]:
+    joined: list[Range] = []
+    for start, end in sorted(ranges):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined

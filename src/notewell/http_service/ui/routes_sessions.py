@@ -1,0 +1,228 @@
+"""Sessions (transcripts with secrets masked), and the log of what agents asked."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Path, Query
+
+from notewell.capture import Asked, asked_before, moment
+from notewell.engines import Looking
+from notewell.errors import BadRequest, NotANote
+from notewell.http_service.auth import GuardedRoute, needs
+from notewell.http_service.context import CallerDep
+from notewell.http_service.ui.schemas import (
+    RecallHit,
+    RecallItem,
+    RecallList,
+    SessionDetail,
+    SessionItem,
+    SessionList,
+    TurnItem,
+)
+from notewell.http_service.ui.state import run_visible
+from notewell.index import ListedNote
+from notewell.memory import Memory
+from notewell.redaction import MASK
+from notewell.sessions import path_of_session, session_of_path
+from notewell.tools import MAX_PATH_CHARS
+from notewell.types import FoundNote
+
+SESSIONS_PER_PAGE = 100
+TURNS_PER_PAGE = 5000
+RECALLS_PER_PAGE = 100
+MAX_TURN_CHARS = 20_000
+"""Longer turns are pasted text; the beginning is enough to see that."""
+SESSIONS_OFF = (
+    "transcripts are not searched: add `sessions` to memorySearch.sources and set "
+    "memorySearch.experimental.sessionMemory in your own settings file"
+)
+
+_MASK = re.compile(MASK)
+
+router = APIRouter(route_class=GuardedRoute)
+Cursor = Annotated[str | None, Query(max_length=MAX_PATH_CHARS + 32)]
+TurnOffset = Annotated[int | None, Query(ge=0, le=10**9)]
+SessionId = Annotated[str, Path(min_length=1, max_length=MAX_PATH_CHARS)]
+
+
+class SessionSummary(NamedTuple):
+    id: str
+    path: str
+    folder: str
+    """The host that wrote it; empty for the agent's own sessions."""
+    day: str
+    """The day on which it began; until it is indexed, the day of its last change."""
+    turns: int | None
+    """None until it is indexed."""
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    sessions: list[SessionSummary]
+    next: str | None
+    notice: str | None = None
+
+
+class TurnView(NamedTuple):
+    role: str
+    text: str
+    line: int
+    """In the transcript file."""
+    redactions: list[tuple[int, int]]
+    """The positions of masked secrets, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    id: str
+    turns: list[TurnView]
+    next: int | None
+    """The number of the first turn on the next page."""
+
+
+# -- routes --------------------------------------------------------------------------------------
+
+
+@router.get("/sessions", response_model_exclude_none=True, **needs("read"))
+async def sessions(caller: CallerDep, cursor: Cursor = None) -> SessionList:
+    """All sessions; the most recently changed come first."""
+
+    def read(memory: Memory) -> SessionList:
+        page = list_sessions(memory.looking(), cursor)
+        items = [
+            SessionItem(
+                id=session.id,
+                path=session.path,
+                folder=session.folder,
+                day=session.day,
+                turns=session.turns,
+                bytes=session.size,
+            )
+            for session in page.sessions
+        ]
+        return SessionList(sessions=items, next=page.next, notice=page.notice)
+
+    return await run_visible(caller, "quick", read)
+
+
+@router.get("/session/{id:path}", response_model_exclude_none=True, **needs("read"))
+async def session(
+    id: SessionId,  # noqa: A002 - the name in the API
+    caller: CallerDep,
+    cursor: TurnOffset = None,
+) -> SessionDetail:
+    """The turns of one session. Secrets are masked when the file is read."""
+
+    def read(memory: Memory) -> SessionDetail:
+        view = read_session(memory.looking(), id, cursor or 0)
+        if view is None:
+            raise NotANote(path_of_session(id))
+        turns = [TurnItem.model_validate(turn._asdict()) for turn in view.turns]
+        return SessionDetail(id=view.id, turns=turns, next=view.next)
+
+    return await run_visible(caller, "quick", read)
+
+
+@router.get("/recalls", response_model_exclude_none=True, **needs("read"))
+async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
+    """The searches of agents and their hits; the newest come first."""
+
+    def read(memory: Memory) -> RecallList:
+        before = _parse_cursor(cursor) if cursor else None
+        searches = [
+            search
+            for search in asked_before(memory.captures)
+            if before is None or search.at < before
+        ]
+        page = searches[:RECALLS_PER_PAGE]
+        return RecallList(
+            recalls=[_recall_json(search) for search in page],
+            next=page[-1].at.isoformat() if len(searches) > len(page) else None,
+            enabled=memory.settings.capture.recall_log,
+        )
+
+    return await run_visible(caller, "quick", read)
+
+
+def _parse_cursor(cursor: str) -> datetime:
+    try:
+        return moment(cursor)
+    except ValueError:
+        raise BadRequest("the cursor is not from this list") from None
+
+
+def _recall_json(search: Asked) -> RecallItem:
+    return RecallItem(
+        at=search.at.isoformat(),
+        query=search.query,
+        tool=search.tool,
+        mode=search.mode,
+        took_ms=search.took_ms,
+        hits=[RecallHit.model_validate(place._asdict()) for place in search.places],
+    )
+
+
+# -- reading transcripts -------------------------------------------------------------------------
+
+
+def list_sessions(
+    looking: Looking, cursor: str | None = None, limit: int = SESSIONS_PER_PAGE
+) -> SessionPage:
+    """The most recently changed first. `cursor` is the sort key of the last one seen."""
+    if looking.indexer.transcripts is None:
+        return SessionPage([], None, SESSIONS_OFF)
+    files = looking.indexer.transcripts[0].scan().notes.values()
+    indexed = {note.path: note for note in looking.notes() if note.source == "sessions"}
+    ordered = sorted(files, key=_sort_key)
+    # The cursor is a position in the order and not a name: the session may have been removed or
+    # changed since the last page.
+    start = bisect_right([_sort_key(file) for file in ordered], cursor) if cursor else 0
+    page = ordered[start : start + limit]
+    following = _sort_key(page[-1]) if start + limit < len(ordered) else None
+    return SessionPage([_summary(file, indexed.get(file.path)) for file in page], following)
+
+
+def _sort_key(file: FoundNote) -> str:
+    """Sorts the newest first as text, so that it can serve as a cursor."""
+    newness = 10**20 - max(0, file.stat.mtime_ns)
+    return f"{newness:020d}:{file.path}"
+
+
+def _summary(file: FoundNote, indexed: ListedNote | None) -> SessionSummary:
+    id_ = session_of_path(file.path)
+    modified = datetime.fromtimestamp(file.stat.mtime_ns / 1e9, UTC).date().isoformat()
+    return SessionSummary(
+        id=id_,
+        path=file.path,
+        folder=id_.partition("/")[0] if "/" in id_ else "",
+        day=(indexed.day if indexed else None) or modified,
+        # The readable text of a transcript has one line per turn.
+        turns=indexed.last_line if indexed else None,
+        size=file.stat.size,
+    )
+
+
+def read_session(
+    looking: Looking, id_: str, first: int = 0, limit: int = TURNS_PER_PAGE
+) -> SessionView | None:
+    """One page of turns; None if transcripts are not searched. Raises `NotANote`."""
+    if looking.indexer.transcripts is None:
+        return None
+    transcript = looking.indexer.transcripts[0].open(path_of_session(id_))
+    lines = transcript.text.split("\n")[:-1]
+    turns = [
+        _turn(line, number)
+        for line, number in zip(lines[first:], transcript.line_map[first:], strict=True)
+    ][:limit]
+    end = first + len(turns)
+    return SessionView(id_, turns, end if end < len(lines) else None)
+
+
+def _turn(line: str, number: int) -> TurnView:
+    speaker, _, text = line.partition(": ")
+    text = text[:MAX_TURN_CHARS]
+    return TurnView(speaker.lower(), text, number, [mask.span() for mask in _MASK.finditer(text)])
