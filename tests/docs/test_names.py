@@ -58,7 +58,6 @@ STILL_SAYING_TOLD: frozenset[str] = frozenset(
         "config",
         "core",
         "doctor",
-        "embedders",
         "engines",
         "entries",
         "evals",

@@ -284,7 +284,7 @@ def test_a_process_that_does_not_answer_in_time_is_ended(
     )
     monkeypatch.setattr(llama, "WORKER", deaf)
     embedder = LocalEmbedder(str(tiny), tmp_path, query_timeout_s=0.05)
-    with pytest.raises(EmbedderFailed, match="no answer within"):
+    with pytest.raises(EmbedderFailed, match="did not reply within"):
         embedder.embed(["hello"], "query")
 
 
@@ -312,7 +312,7 @@ def test_a_file_that_is_not_there_or_no_model_says_what_to_do(tmp_path: Path) ->
     assert "gone.gguf' is not there; name another file" in str(gone.missing())
     (tmp_path / "text.gguf").write_text("no model", encoding="utf-8")
     text = LocalEmbedder(str(tmp_path / "text.gguf"), tmp_path)
-    assert "does not begin with 'GGUF'" in str(text.missing())
+    assert "does not start with 'GGUF'" in str(text.missing())
     for embedder in (gone, text):
         with pytest.raises(EmbedderMissing):
             embedder.embed(["hello"], "document")

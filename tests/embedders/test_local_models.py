@@ -90,7 +90,9 @@ def test_without_a_name_the_model_of_the_wheel_is_meant(
 
 @pytest.mark.usefixtures("nowhere")
 def test_a_model_that_cannot_be_had_is_told_with_the_next_step(tmp_path: Path) -> None:
-    with pytest.raises(EmbedderMissing, match=r"use-multilingual-v3.*try again with a connection"):
+    with pytest.raises(
+        EmbedderMissing, match=r"use-multilingual-v3.*try again with a network connection"
+    ):
         pull_model(tmp_path, "use-multilingual-v3")
     with pytest.raises(EmbedderMissing, match="embeddinggemma"):
         pull_model(tmp_path, "local", hub="http://127.0.0.1:1")

@@ -121,10 +121,10 @@ def test_the_pieces_together_are_the_text(text: str, pieces: SentencePiece) -> N
 
 
 def test_words_are_remembered_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("notewell.embedders.sentencepiece.REMEMBERED_WORDS", 2)
+    monkeypatch.setattr("notewell.embedders.sentencepiece.CACHED_WORDS", 2)
     small = SentencePiece(read_vocabulary(model_file(PIECES)))
     first = small.pieces("a b ab aab " + "a" * 100)
-    assert len(small._seen) <= 2
+    assert len(small._cache) <= 2
     assert small.pieces("a b ab aab " + "a" * 100) == first
 
 

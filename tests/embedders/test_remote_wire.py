@@ -19,8 +19,7 @@ from notewell.embedders.providers.gemini import error_facts as gemini_error_fact
 from notewell.embedders.providers.ollama import OLLAMA
 from notewell.embedders.providers.openai import OPENAI, OPENAI_COMPATIBLE
 from notewell.embedders.providers.openai import error_facts as openai_error_facts
-from notewell.embedders.providers.prompts import prompts_of
-from notewell.embedders.providers.provider import Endpoint, Provider
+from notewell.embedders.providers.provider import Endpoint, Provider, prompts_of
 from notewell.embedders.providers.voyage import VOYAGE
 from notewell.embedders.providers.voyage import error_facts as voyage_error_facts
 from notewell.embedders.registry import REMOTE_PROVIDERS

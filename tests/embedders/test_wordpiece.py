@@ -99,6 +99,6 @@ def test_what_is_remembered_changes_no_answer(texts: list[str]) -> None:
 
 def test_no_more_words_are_remembered_than_allowed() -> None:
     tokenizer = WordPiece(SMALL)
-    tokenizer.pieces(" ".join(f"n{n}" for n in range(wordpiece.REMEMBERED_WORDS + 10)))
-    tokenizer.pieces("日" * (wordpiece.REMEMBERED_CHARS + 1))
-    assert len(tokenizer._seen) == 10
+    tokenizer.pieces(" ".join(f"n{n}" for n in range(wordpiece.CACHED_WORDS + 10)))
+    tokenizer.pieces("日" * (wordpiece.CACHED_WORD_CHARS + 1))
+    assert len(tokenizer._cache) == 10

@@ -1,4 +1,4 @@
-"""`notewell model`: which models are here, and fetching one."""
+"""`notewell model`: list the models on this machine, and download one."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
     bar = ProgressBar()
     try:
-        done = pull_model(
+        outcome = pull_model(
             models_dir,
             name,
+            # Whole MiB: the bar has no use for bytes.
             progress=lambda have, size: bar.update(Progress(have >> 20, size >> 20, "MiB")),
         )
     except EmbedderMissing as error:
@@ -38,9 +39,9 @@ def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
         return 1
     bar.done()
     if as_json:
-        print_json({"did": done})
+        print_json({"did": outcome})
     else:
-        say(done)
+        say(outcome)
     return 0
 
 

@@ -178,6 +178,8 @@ class _Attempt:
             made = sockets.connect_tcp(host, port, timeout=left, socket_options=options)
         except Exception as error:  # noqa: BLE001 - the root of a thread: raised again by `result`
             made = error
+        # Under the lock: otherwise the caller could give up between the check and the put, and
+        # the socket would stay open with nobody to close it.
         with self._settling:
             if not self._given_up:
                 self._made.put(made)
@@ -280,6 +282,7 @@ def _pool(
 ) -> httpcore2.ConnectionPool:
     common: dict[str, Any] = {
         "ssl_context": ssl_context,
+        # `HttpClient` has the pool; each of its connections must be exactly one.
         "max_connections": 1,
         "keepalive_expiry": KEPT_OPEN_S,
         "network_backend": network,

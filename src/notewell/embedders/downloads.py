@@ -1,13 +1,13 @@
-"""One large file from a model hub: continued where it was cut off, taken only if it is the one.
+"""Downloads one large file from a model hub: resumable, and verified before it is used.
 
-    ask the hub   size and sha256, from the headers of its first answer
     lock          one process at a time writes a part
-    fetch         into `NAME.<sha256>.part`, from where the part ends, as often as it gets further
+    ask the hub   size and sha256, from the headers of its first reply
+    fetch         into `NAME.<sha256>.part`, from the end of the part, while each try adds bytes
     check         size and sha256
-    rename        so that a file under its own name is always whole
+    rename        so that a file with its final name is always complete
 
-The name of a part holds the digest it is to have: the part of another version is never continued.
-Nothing here is called while searching.
+The name of a part contains the digest that the file must have, so the part of another version is
+never resumed. A search never calls this module.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     import httpx2
 
     Progress: TypeAlias = Callable[[int, int], None]
-    """Bytes that are there, bytes in all."""
+    """Bytes on disk, bytes in total."""
 
 CONNECT_TIMEOUT_S = 20.0
 READ_TIMEOUT_S = 60.0
-"""For one silent wait of the connection; a whole file may take hours on a slow line."""
+"""For one wait without data; a complete file may take hours on a slow connection."""
 
 MAX_BYTES = 64 * 1024**3
-"""More than any embedding model; a server that tells of more is not telling of one."""
+"""More than any embedding model; a larger size in a header is an error of the server."""
 
 MAX_TRIES = 50
-"""Each has to get further than the last; a line that drops every few megabytes gets there."""
+"""Each must add bytes; a connection that breaks every few megabytes still gets there."""
 
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_REDIRECTS = 5
@@ -50,7 +50,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class DownloadFailed(Exception):
-    """The file is not there; says why, and `kept_bytes` of it are waiting to be continued."""
+    """The file is not there; `kept_bytes` of it are on disk for the next attempt."""
 
     def __init__(self, why: str, *, http_status: int | None = None, kept_bytes: int = 0) -> None:
         super().__init__(why)
@@ -59,17 +59,17 @@ class DownloadFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the hub says of the file."""
+class RemoteFile:
+    """What the hub says about the file."""
 
     url: str
-    """Where the bytes are, which may be another host than the hub."""
+    """Where the bytes are: often another host than the hub."""
     size: int
     sha256: str
 
 
 def download(url: str, target: Path, *, progress: Progress = lambda _, __: None) -> Path:
-    """Put the file at `url` under `target` unless it is there; raises `DownloadFailed`."""
+    """Fetch `url` into `target` unless it exists; raises `DownloadFailed`."""
     import httpx2
 
     if target.exists():
@@ -78,56 +78,57 @@ def download(url: str, target: Path, *, progress: Progress = lambda _, __: None)
     try:
         make_private(target.parent)
         with _sole_writer(target), httpx2.Client(timeout=timeout) as client:
-            if target.exists():  # the process we might have met here has finished it
+            if target.exists():  # Another process has finished it while we waited.
                 return target
-            wanted = _ask(client, url)
-            part = target.with_name(f"{target.name}.{wanted.sha256[:16]}.part")
+            remote = _ask(client, url)
+            part = target.with_name(f"{target.name}.{remote.sha256[:16]}.part")
             _drop_other_parts(target, part)
-            _fetch(client, wanted, part, progress)
-            _check(part, wanted)
+            _fetch(client, remote, part, progress)
+            _check(part, remote)
             part.replace(target)
     except OSError as error:
         raise DownloadFailed(f"cannot write {target}: {error.strerror or error}") from error
     return target
 
 
-# -- what the hub says ---------------------------------------------------------------------------
+# -- size and digest, from the hub ---------------------------------------------------------------
 
 
-def _ask(client: httpx2.Client, url: str) -> Wanted:
-    """Size and digest stand in the answer that leads on to where the bytes are."""
+def _ask(client: httpx2.Client, url: str) -> RemoteFile:
+    """Size and digest are in the hub's own reply, which redirects to the host of the bytes."""
     import httpx2
 
     headers: dict[str, str] = {}
     for _ in range(MAX_REDIRECTS + 1):
         try:
-            answer = client.head(url, headers={"Accept-Encoding": "identity"})
+            reply = client.head(url, headers={"Accept-Encoding": "identity"})
         except httpx2.RequestError as error:
             raise DownloadFailed(_unreachable(url, error)) from error
-        headers = {**{name.lower(): value for name, value in answer.headers.items()}, **headers}
-        if answer.status_code not in REDIRECTS or "location" not in answer.headers:
+        headers = {**{name.lower(): value for name, value in reply.headers.items()}, **headers}
+        if reply.status_code not in REDIRECTS or "location" not in reply.headers:
             break
-        # The length here is that of an empty page; only the hub's own headers count.
+        # The `content-length` of a redirect is that of an empty page. Only the hub's own headers
+        # (`x-linked-size`, `x-linked-etag`) describe the file.
         headers = {name: value for name, value in headers.items() if name.startswith("x-linked-")}
-        url = urljoin(url, answer.headers["location"])
-    if answer.status_code != 200:
-        raise DownloadFailed(_refused(url, answer.status_code), http_status=answer.status_code)
-    return Wanted(url, _size(headers), _digest(headers))
+        url = urljoin(url, reply.headers["location"])
+    if reply.status_code != 200:
+        raise DownloadFailed(_refused(url, reply.status_code), http_status=reply.status_code)
+    return RemoteFile(url, _size(headers), _digest(headers))
 
 
 def _size(headers: dict[str, str]) -> int:
-    told = headers.get("x-linked-size") or headers.get("content-length", "")
-    if not told.isdecimal() or not 0 < int(told) <= MAX_BYTES:
-        raise DownloadFailed(f"the hub tells no usable size ({told!r})")
-    return int(told)
+    size = headers.get("x-linked-size") or headers.get("content-length", "")
+    if not size.isdecimal() or not 0 < int(size) <= MAX_BYTES:
+        raise DownloadFailed(f"the hub gives no usable size ({size!r})")
+    return int(size)
 
 
 def _digest(headers: dict[str, str]) -> str:
-    """The hub names large files by their sha256; what it names otherwise we could not check."""
-    told = headers.get("x-linked-etag") or headers.get("etag", "")
-    digest = told.removeprefix("W/").strip('"').lower()
+    """The etag of a large file is its sha256. A file with another etag could not be verified."""
+    etag = headers.get("x-linked-etag") or headers.get("etag", "")
+    digest = etag.removeprefix("W/").strip('"').lower()
     if not _SHA256.fullmatch(digest):
-        raise DownloadFailed(f"the hub tells no sha256 to check the file by ({told!r})")
+        raise DownloadFailed(f"the hub gives no sha256 to verify the file with ({etag!r})")
     return digest
 
 
@@ -136,98 +137,98 @@ def _unreachable(url: str, error: Exception) -> str:
 
 
 def _refused(url: str, status: int) -> str:
-    why = {401: "it asks for a login", 403: "it asks for a login", 404: "no such file"}
+    why = {401: "it requires a login", 403: "it requires a login", 404: "no such file"}
     return f"{urlsplit(url).hostname} answered {status}: {why.get(status, 'try again later')}"
 
 
 # -- the bytes -----------------------------------------------------------------------------------
 
 
-def _fetch(client: httpx2.Client, wanted: Wanted, part: Path, progress: Progress) -> None:
-    """As often as a try gets further than the last one."""
-    have = _part_bytes(part, wanted)
-    _need_room(part, wanted.size - have)
-    progress(have, wanted.size)
+def _fetch(client: httpx2.Client, remote: RemoteFile, part: Path, progress: Progress) -> None:
+    """Try again as long as each try adds bytes."""
+    have = _part_bytes(part, remote)
+    _need_room(part, remote.size - have)
+    progress(have, remote.size)
     for _ in range(MAX_TRIES):
-        why = _one_try(client, wanted, part, have, progress) if have < wanted.size else None
+        why = _one_try(client, remote, part, have, progress) if have < remote.size else None
         before, have = have, part.stat().st_size if part.exists() else 0
-        if have >= wanted.size:
+        if have >= remote.size:
             return
         if have <= before:
             raise DownloadFailed(
-                f"{why or 'the connection ended early'}, after {_of(have, wanted)}",
+                f"{why or 'the connection ended early'}, after {_of(have, remote)}",
                 kept_bytes=have,
             )
     raise DownloadFailed(
-        f"given up after {MAX_TRIES} cuts, at {_of(have, wanted)}", kept_bytes=have
+        f"given up after {MAX_TRIES} interrupted tries, at {_of(have, remote)}", kept_bytes=have
     )
 
 
 def _one_try(
-    client: httpx2.Client, wanted: Wanted, part: Path, have: int, progress: Progress
+    client: httpx2.Client, remote: RemoteFile, part: Path, have: int, progress: Progress
 ) -> str | None:
-    """Append what comes; returns why it ended early, if the connection says so."""
+    """Append the bytes that arrive; returns why they ended early, if the connection says so."""
     import httpx2
 
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
     try:
-        with client.stream("GET", wanted.url, headers=headers) as answer:
-            if answer.status_code not in (200, 206):
-                return _refused(wanted.url, answer.status_code)
-            if answer.status_code == 206 and not _continues(answer, have):
-                return "the hub sent another part than the one asked for"
-            # A 200 is the whole file from its start: the server knows no ranges.
-            at = have if answer.status_code == 206 else 0
-            _write(answer, wanted, part, at, progress)
+        with client.stream("GET", remote.url, headers=headers) as reply:
+            if reply.status_code not in (200, 206):
+                return _refused(remote.url, reply.status_code)
+            if reply.status_code == 206 and not _continues(reply, have):
+                return "the hub sent another range than the requested one"
+            # A 200 is the complete file: this server does not support ranges.
+            at = have if reply.status_code == 206 else 0
+            _write(reply, remote, part, at, progress)
     except httpx2.RequestError as error:
-        return f"the connection to {urlsplit(wanted.url).hostname} broke ({error})"
+        return f"the connection to {urlsplit(remote.url).hostname} broke ({error})"
     return None
 
 
-def _continues(answer: httpx2.Response, have: int) -> bool:
-    return answer.headers.get("content-range", "").startswith(f"bytes {have}-")
+def _continues(reply: httpx2.Response, have: int) -> bool:
+    return reply.headers.get("content-range", "").startswith(f"bytes {have}-")
 
 
 def _write(
-    answer: httpx2.Response, wanted: Wanted, part: Path, at: int, progress: Progress
+    reply: httpx2.Response, remote: RemoteFile, part: Path, at: int, progress: Progress
 ) -> None:
     with open(part, "r+b" if at else "wb", opener=open_model) as file:
         file.seek(at)
-        # As the bytes come: blocks of a fixed size would lose the last one to a cut.
-        for block in answer.iter_raw():
-            # What a server sends beyond the size it told is not ours; the digest decides.
-            at += file.write(block[: wanted.size - at])
-            progress(at, wanted.size)
-            if at == wanted.size:
+        # Unbuffered: with blocks of a fixed size an interruption would lose the last block.
+        for block in reply.iter_raw():
+            # Bytes beyond the announced size are ignored; the digest decides in the end.
+            at += file.write(block[: remote.size - at])
+            progress(at, remote.size)
+            if at == remote.size:
                 break
         file.truncate()
         file.flush()
         os.fsync(file.fileno())
 
 
-def _check(part: Path, wanted: Wanted) -> None:
+def _check(part: Path, remote: RemoteFile) -> None:
     with part.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != wanted.sha256:
+    if digest != remote.sha256:
         part.unlink()
         raise DownloadFailed(
-            f"what came is not the file the hub names (sha256 {digest[:16]}…, "
-            f"not {wanted.sha256[:16]}…); it was removed"
+            f"the downloaded file is not the one that the hub names (sha256 {digest[:16]}…, "
+            f"not {remote.sha256[:16]}…); it was removed"
         )
 
 
 # -- the folder ----------------------------------------------------------------------------------
 
 
-def _part_bytes(part: Path, wanted: Wanted) -> int:
-    """How much is there already; a part that is too long is no part of this file."""
+def _part_bytes(part: Path, remote: RemoteFile) -> int:
+    """The bytes on disk; a part that is too long is not a part of this file."""
     try:
         have = part.stat().st_size
     except FileNotFoundError:
         return 0
-    if have > wanted.size:
+    if have > remote.size:
         part.unlink()
         return 0
     return have
@@ -240,18 +241,21 @@ def _drop_other_parts(target: Path, part: Path) -> None:
 
 
 def _literal(name: str) -> str:
+    # A model file may be named `model[1].gguf`; in a glob the brackets would be a pattern.
     return re.sub(r"([*?\[])", r"[\1]", name)
 
 
 def _need_room(part: Path, more: int) -> None:
-    """Told before the first byte rather than after an hour."""
+    """Fail before the first byte rather than after an hour."""
     free = shutil.disk_usage(part.parent).free
     if free < more:
-        raise OSError(errno.ENOSPC, f"{more / 1e6:.0f} MB to come, {free / 1e6:.0f} MB free")
+        raise OSError(
+            errno.ENOSPC, f"{more / 1e6:.0f} MB are needed, {free / 1e6:.0f} MB are free"
+        )
 
 
-def _of(have: int, wanted: Wanted) -> str:
-    return f"{have / 1e6:.1f} of {wanted.size / 1e6:.1f} MB"
+def _of(have: int, remote: RemoteFile) -> str:
+    return f"{have / 1e6:.1f} of {remote.size / 1e6:.1f} MB"
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
-"""The near side of the pipe to llama.cpp, which runs in a process of its own.
+"""The parent's side of llama.cpp, which runs in a child process (`llama_worker.py`).
 
-Some broken files, and some bugs, make llama.cpp abort: the process that asked would die with it,
-in the middle of a session. It also writes to the terminal and opens a port. None of that reaches
-us from a child process; when the child dies, the next question starts another one.
+Some broken files and some bugs make llama.cpp abort, and an agent's session would die with it. It
+also writes to the terminal and opens a port. A child process isolates us from all of that; when
+the child dies, the next text starts another one.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ if TYPE_CHECKING:
 PROVIDER = "local"
 
 LOAD_TIMEOUT_S = 300.0
-"""Some gigabytes from a slow disk."""
+"""For some gigabytes from a slow disk."""
 
 WORKER = Path(__file__).with_name("llama_worker.py")
 
-LAST_WORDS_BYTES = 4096
-"""How much of what llama.cpp printed we look through for the reason of its end."""
+STDERR_TAIL_BYTES = 4096
+"""How much of the end of its output is searched for the reason of a crash."""
 
 
 class Row(NamedTuple):
-    """What became of one text: a vector as base64, or the reason why there is none."""
+    """The result for one text: a vector as base64, or the reason why there is none."""
 
     vector: str | None
     why: str = ""
 
 
 class Llama:
-    """One running model. Not for two threads at once: `LocalEmbedder` holds the lock."""
+    """One running model. Not thread-safe: `LocalEmbedder` holds the lock."""
 
     def __init__(self, path: Path, *, context: int, pooled: bool, threads: int | None) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        environment = {**os.environ, "GGML_NO_BACKTRACE": "1"}  # else it calls a debugger
+        # Otherwise it starts a debugger when it aborts.
+        environment = {**os.environ, "GGML_NO_BACKTRACE": "1"}
         self._child = subprocess.Popen(  # noqa: S603 - our own file, no shell
             [sys.executable, "-P", str(WORKER)],
             stdin=subprocess.PIPE,
@@ -55,89 +56,92 @@ class Llama:
         )
         self._end = weakref.finalize(self, _end, self._child, self._errors)
         settings = {"path": str(path), "context": context, "pooled": pooled, "threads": threads}
-        answer = self._ask(settings, LOAD_TIMEOUT_S)
-        if "error" in answer:
-            why = self._last_words() or str(answer["error"])
+        reply = self._ask(settings, LOAD_TIMEOUT_S)
+        if "error" in reply:
+            why = self._last_error() or str(reply["error"])
             self.close()
             raise EmbedderFailed(PROVIDER, f"llama.cpp does not load {str(path)!r}: {why}")
 
     @property
     def usable(self) -> bool:
-        """Whether the child is still there; it may have died since it was last asked."""
+        """Whether the child is alive; it may have died since the last text."""
         return self._end.alive and self._child.poll() is None
 
     def rows(self, texts: Sequence[str], timeout_s: float) -> list[Row]:
-        """One row a text, in order; raises `EmbedderFailed` when the child is gone or too slow."""
-        answer = self._ask({"texts": list(texts)}, timeout_s)
-        rows = [Row(row.get("vector"), row.get("error", "")) for row in answer.get("rows", ())]
+        """One row for each text, in order; raises `EmbedderFailed` if the child died."""
+        reply = self._ask({"texts": list(texts)}, timeout_s)
+        rows = [Row(row.get("vector"), row.get("error", "")) for row in reply.get("rows", ())]
         if len(rows) != len(texts):
-            raise EmbedderFailed(PROVIDER, f"{len(rows)} answers for {len(texts)} texts")
+            raise EmbedderFailed(PROVIDER, f"{len(rows)} replies for {len(texts)} texts")
         return rows
 
     def close(self) -> None:
-        """End the child; the object is of no use afterwards."""
+        """End the child; the object cannot be used afterwards."""
         self._end()
 
-    def _ask(self, question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def _ask(self, message: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         if self._child.stdin is None or self._child.stdout is None:
             raise RuntimeError("the child was started without pipes")
-        late = threading.Event()
-        watch = threading.Timer(timeout_s, _end_late, (late, self._child))
-        watch.daemon = True
-        watch.start()
+        # Windows has no timeout for a read from a pipe. A timer that kills the child ends the
+        # read on every platform.
+        timed_out = threading.Event()
+        watchdog = threading.Timer(timeout_s, _kill_late, (timed_out, self._child))
+        watchdog.daemon = True
+        watchdog.start()
         try:
-            self._child.stdin.write(json.dumps(question).encode() + b"\n")
+            self._child.stdin.write(json.dumps(message).encode() + b"\n")
             self._child.stdin.flush()
             line = self._child.stdout.readline()
-        except (OSError, ValueError):  # a broken pipe, or one that we closed ourselves
+        except (OSError, ValueError):  # A broken pipe, or one that we closed ourselves.
             line = b""
-        except BaseException:  # Interrupted: the next one would get the answer to this question.
+        except BaseException:  # Interrupted: the next text would get the reply to this one.
             self.close()
             raise
         finally:
-            watch.cancel()
+            watchdog.cancel()
         if not line.endswith(b"\n"):
             raise EmbedderFailed(
-                PROVIDER, self._how_it_ended(timeout_s if late.is_set() else None)
+                PROVIDER, self._why_ended(timeout_s if timed_out.is_set() else None)
             )
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        reply: dict[str, Any] = json.loads(line)
+        return reply
 
-    def _how_it_ended(self, timeout_s: float | None) -> str:
+    def _why_ended(self, timeout_s: float | None) -> str:
         if timeout_s is not None:
             self.close()
-            return f"llama.cpp gave no answer within {timeout_s:.0f} s and was ended"
-        words = self._last_words()
+            return f"llama.cpp did not reply within {timeout_s:.0f} s and was ended"
+        reason = self._last_error()
         self.close()
-        code = self._child.returncode
-        return f"llama.cpp died ({_told(code)}){': ' + words if words else ''}"
+        status = _exit_status(self._child.returncode)
+        return f"llama.cpp died ({status}){': ' + reason if reason else ''}"
 
-    def _last_words(self) -> str:
+    def _last_error(self) -> str:
         if self._errors.closed:
             return ""
         size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - LAST_WORDS_BYTES))
+        self._errors.seek(max(0, size - STDERR_TAIL_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        told = [line for line in lines if "ASSERT" in line or " E " in line]
-        return (told or lines or [""])[0].strip()[:300]
+        errors = [line for line in lines if "ASSERT" in line or " E " in line]
+        # The first error is the cause; the later ones follow from it.
+        return (errors or lines or [""])[0].strip()[:300]
 
 
-def _end_late(late: threading.Event, child: subprocess.Popen[bytes]) -> None:
-    late.set()
+def _kill_late(timed_out: threading.Event, child: subprocess.Popen[bytes]) -> None:
+    timed_out.set()
     child.kill()
 
 
-def _told(code: int | None) -> str:
+def _exit_status(code: int | None) -> str:
     return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
 
 def _end(child: subprocess.Popen[bytes], errors: Any) -> None:
-    """Without asking: it holds nothing that has to be saved."""
+    """Kill it: it has no state that must be saved."""
     child.kill()
     child.wait()
     for pipe in (child.stdin, child.stdout, errors):
         if pipe is not None:
             try:
                 pipe.close()
-            except BrokenPipeError:  # what was written and never read
+            except BrokenPipeError:  # Bytes that we wrote and the child never read.
                 continue

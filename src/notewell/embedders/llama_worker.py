@@ -1,11 +1,11 @@
-"""llama.cpp in a process of its own: started by `llama.py`, never imported by it.
+"""The child process that runs llama.cpp: `llama.py` starts it and never imports it.
 
     in   {"path": ..., "context": ..., "pooled": ..., "threads": ...}   then  {"texts": [...]}
     out  {"ready": true}  or  {"error": ...}                            then  {"rows": [...]}
 
-A row is {"vector": base64 of 32-bit floats} or {"error": why}. A line each, until the input ends.
-
-It runs as a file, with nothing but the standard library and the binding: no room of the house.
+A row is {"vector": base64 of 32-bit floats} or {"error": why}. One line each, until the input
+ends. It runs as a script and imports only the standard library and the binding: importing the
+package would cost memory and time in every child.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ import tempfile
 from typing import Any, BinaryIO
 
 POOLING_MEAN = 1
-"""For a file that does not say how: what most embedding models do."""
+"""For a file that names no pooling: what most embedding models use."""
 
 
 def main() -> None:
-    answers = _private_output()
+    output = _private_output()
     settings = json.loads(sys.stdin.buffer.readline())
     try:
         server = _load(settings)
     except (ImportError, RuntimeError, OSError, ValueError) as error:
-        _tell(answers, {"error": str(error)})
+        _send(output, {"error": str(error)})
     else:
-        _tell(answers, {"ready": True})
+        _send(output, {"ready": True})
         for line in sys.stdin.buffer:
-            _tell(answers, {"rows": [_row(server, text) for text in json.loads(line)["texts"]]})
-    # The threads of the server would keep the interpreter from ending in order.
+            _send(output, {"rows": [_row(server, text) for text in json.loads(line)["texts"]]})
+    # The threads of the server would block a normal exit of the interpreter.
     os._exit(0)
 
 
 def _private_output() -> BinaryIO:
-    """Where the answers go; what llama.cpp prints to the standard output joins its errors."""
+    """A copy of stdout for the replies. Stdout itself becomes stderr, because llama.cpp prints to
+    it and would break the protocol."""
     private = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(private, "wb")
@@ -51,7 +52,7 @@ def _load(settings: dict[str, Any]) -> Any:
     params.embedding = True
     if not settings["pooled"]:
         params.pooling_type = xllamacpp.llama_pooling_type(POOLING_MEAN)
-    # A text has to fit into one batch, and more than one at a time was slower on a processor.
+    # A text must fit into one batch. More than one at a time was slower on a CPU.
     params.n_ctx = params.n_batch = params.n_ubatch = settings["context"]
     params.n_parallel = 1
     if settings["threads"]:
@@ -59,18 +60,18 @@ def _load(settings: dict[str, Any]) -> Any:
         params.cpuparams_batch.n_threads = settings["threads"]
     params.warmup = False
     params.offline = True
-    params.verbosity = 1  # errors, which our parent reads when we have died of them
-    return _without_a_door(xllamacpp, params)
+    params.verbosity = 1  # Errors, which the parent reads after a crash.
+    return _without_open_port(xllamacpp, params)
 
 
-def _without_a_door(xllamacpp: Any, params: Any) -> Any:
-    """The binding always opens an HTTP server, without a key; nobody shall find this one."""
+def _without_open_port(xllamacpp: Any, params: Any) -> Any:
+    """The binding always starts an HTTP server without a key; nobody may reach this one."""
     params.api_keys = [secrets.token_urlsafe(32)]
     params.ui = False
     params.endpoint_slots = False
     if os.name == "nt":
         return xllamacpp.Server(params)
-    # A socket in a folder of our own that is gone once the server listens on it.
+    # A Unix socket in a private folder, which is removed as soon as the server listens on it.
     with tempfile.TemporaryDirectory(prefix="notewell-") as folder:
         params.hostnames = [f"{folder}/llama.sock"]
         return xllamacpp.Server(params)
@@ -78,17 +79,17 @@ def _without_a_door(xllamacpp: Any, params: Any) -> Any:
 
 def _row(server: Any, text: str) -> dict[str, str]:
     try:
-        answer = server.handle_embeddings({"input": [text], "encoding_format": "base64"})
-        if "error" in answer:
-            return {"error": str(answer["error"].get("message", answer["error"]))}
-        return {"vector": answer["data"][0]["embedding"]}
+        reply = server.handle_embeddings({"input": [text], "encoding_format": "base64"})
+        if "error" in reply:
+            return {"error": str(reply["error"].get("message", reply["error"]))}
+        return {"vector": reply["data"][0]["embedding"]}
     except (RuntimeError, KeyError, IndexError, TypeError) as error:
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def _tell(answers: BinaryIO, answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
+def _send(output: BinaryIO, reply: dict[str, Any]) -> None:
+    output.write(json.dumps(reply).encode() + b"\n")
+    output.flush()
 
 
 if __name__ == "__main__":

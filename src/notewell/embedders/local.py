@@ -1,11 +1,10 @@
 """Any GGUF model on this machine, run by llama.cpp.
 
-    model path -> file, or `hf:owner/repo/file.gguf` below the cache folder -> head -> facts
-    text -> prompt of the model's family -> llama.cpp -> checked -> length 1
+    model path ──▶ file, or `hf:owner/repo/file.gguf` below the cache folder ──▶ header ──▶ facts
+    text ──▶ prompt of the model family ──▶ llama.cpp ──▶ checked ──▶ length 1
 
-A model from the hub is downloaded by `prepare`, which indexing and `notewell model pull` call,
-and by the first document that is embedded. Asking what is missing and embedding a question never
-download.
+`prepare` downloads a model from the hub; an index run, `notewell model pull` and the first
+document call it. `missing` and the embedding of a query never download anything.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.embedders.gguf import GgufHead, NotGguf, read_head
-from notewell.embedders.providers.prompts import prompts_of
+from notewell.embedders.providers.provider import prompts_of
 from notewell.embedders.vectors import MIN_PART_CHARS, NotRows, embed_in_halves, unit_vectors
 from notewell.errors import (
     AnswerUnusable,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from notewell.embedders.downloads import Progress
     from notewell.embedders.llama import Llama
-    from notewell.embedders.providers.prompts import Prompts
+    from notewell.embedders.providers.provider import Prompts
     from notewell.ports import Kind, Vectors
 
 PROVIDER = "local"
@@ -46,22 +45,22 @@ PACKAGE = "xllamacpp"
 DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300M-GGUF/embeddinggemma-300M-Q8_0.gguf"
 HUB = "https://huggingface.co"
 
-UNREAD = GgufHead("gemma-embedding", "embeddinggemma-300M", 768, 2048, pooled=True)
-"""What the default model will say of itself once it is here."""
+DEFAULT_HEAD = GgufHead("gemma-embedding", "embeddinggemma-300M", 768, 2048, pooled=True)
+"""The header of the default model, for the time before it is downloaded."""
 
 MAX_CONTEXT = 2048
-"""Pieces a run may have. Chunks are far shorter, and memory grows with the square of it."""
+"""The most tokens in a run. Chunks are far shorter, and memory grows with its square."""
 
 TEXTS_AT_ONCE = 8
-"""A second or two of a model of 300 million weights: all that a kill may cost."""
+"""One or two seconds for a model of 300 million weights: the most work that a kill loses."""
 
 QUERY_TIMEOUT_S = 30.0
 DOCUMENT_TIMEOUT_S = 600.0
-"""For one text with loading, for one call with many texts. The original gives five minutes to a
-question; nobody who asks waits that long for better hits."""
+"""For one text including loading, and for one call with many texts. OpenClaw waits five minutes
+for a query; nobody waits that long for better hits."""
 
 END_BYTES = 1 << 20
-"""Of both ends of the file; enough to tell two models of the same name apart."""
+"""Read at both ends of the file: enough to distinguish two models of the same name."""
 
 _URI = re.compile(
     r"hf:(?P<owner>[\w.-]+)/(?P<repo>[\w.-]+)/(?P<file>(?:[\w. -]+/)*[\w. -]+\.gguf)"
@@ -80,12 +79,13 @@ class HubFile:
 
     @classmethod
     def parse(cls, uri: str) -> HubFile:
-        found = _URI.fullmatch(uri)
-        if found is None or ".." in uri:
+        match = _URI.fullmatch(uri)
+        # The parts become a path below the cache folder: `..` would lead out of it.
+        if match is None or ".." in uri:
             raise BadSetting(
                 "local.modelPath", f"{uri!r} is not of the form hf:owner/repo/file.gguf[#revision]"
             )
-        return cls(found["owner"], found["repo"], found["file"], found["revision"] or "main")
+        return cls(match["owner"], match["repo"], match["file"], match["revision"] or "main")
 
     def address(self, hub: str) -> str:
         from urllib.parse import quote
@@ -100,7 +100,7 @@ class HubFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """Where a model lies, and where it comes from if it is not there."""
+    """Where a model is on disk, and where it can be downloaded from."""
 
     path: Path
     hub_file: HubFile | None
@@ -114,7 +114,7 @@ class LocalModel:
 
 
 class LocalEmbedder:
-    """`cache_dir` holds what was downloaded; `hub` is the address `hf:` stands for."""
+    """Runs one model in a child process. Thread-safe."""
 
     def __init__(
         self,
@@ -126,20 +126,24 @@ class LocalEmbedder:
         query_timeout_s: float = QUERY_TIMEOUT_S,
         document_timeout_s: float = DOCUMENT_TIMEOUT_S,
     ) -> None:
+        """`cache_dir` contains the downloaded models; `hub` is the address for `hf:`."""
         self._uri = model_path or DEFAULT_MODEL
         self._model = LocalModel.at(self._uri, cache_dir)
         self._hub = hub
         self._threads = threads
         self._timeouts = {"query": query_timeout_s, "document": document_timeout_s}
-        self._using = threading.Lock()
+        self._lock = threading.Lock()
         self._llama: Llama | None = None
         self._head: GgufHead | None = None
         self._facts: ModelFacts | None = None
 
     @property
     def facts(self) -> ModelFacts:
-        """From the head of the file. Of a model that is not here yet we know the name only, and
-        0 dimensions, unless it is the default: call `prepare` before an index is built on it."""
+        """From the header of the file.
+
+        A model that is not downloaded yet has 0 dimensions, unless it is the default one: call
+        `prepare` before an index is built with it.
+        """
         if self._facts is None:
             try:
                 self._head = read_head(self._model.path)
@@ -147,7 +151,7 @@ class LocalEmbedder:
             except (OSError, NotGguf):
                 stem = self._model.path.stem
                 if self._uri == DEFAULT_MODEL:
-                    return _facts(UNREAD, stem)
+                    return _facts(DEFAULT_HEAD, stem)
                 return ModelFacts(provider=PROVIDER, model=stem, dims=0, chunk_tokens=MAX_CONTEXT)
         return self._facts
 
@@ -156,7 +160,7 @@ class LocalEmbedder:
         return TEXTS_AT_ONCE
 
     def missing(self) -> str | None:
-        """Told from the head of the file; loads and downloads nothing."""
+        """Reads the header of the file; loads and downloads nothing."""
         try:
             self._check()
         except EmbedderMissing as error:
@@ -164,7 +168,7 @@ class LocalEmbedder:
         return None
 
     def prepare(self, progress: Progress = lambda _, __: None) -> str | None:
-        """Download the model if it comes from a hub and is not here; says what was done."""
+        """Download the model if it is on a hub and not on disk; returns what was done."""
         model = self._model
         if model.hub_file is None or model.path.exists():
             return None
@@ -174,7 +178,7 @@ class LocalEmbedder:
         try:
             download(address, model.path, progress=progress)
         except DownloadFailed as error:
-            kept = " (what came is kept and continued)" if error.kept_bytes else ""
+            kept = " (the next attempt resumes it)" if error.kept_bytes else ""
             raise EmbedderMissing(
                 PROVIDER,
                 f"{self._uri} was not downloaded: {error}{kept}",
@@ -203,8 +207,8 @@ class LocalEmbedder:
         return np.concatenate(rows)
 
     def close(self) -> None:
-        """End llama.cpp and free its memory; the next text loads it again."""
-        with self._using:
+        """End llama.cpp and free its memory; the next text starts it again."""
+        with self._lock:
             self._close()
 
     def _close(self) -> None:
@@ -228,16 +232,17 @@ class LocalEmbedder:
         try:
             self._head = self._head or read_head(path)
         except (OSError, NotGguf) as error:
-            why = f"{str(path)!r} is no model that can be used: {error}"
+            why = f"{str(path)!r} is not a usable model: {error}"
             raise EmbedderMissing(PROVIDER, why, "name another file in local.modelPath") from error
 
     def _ask(self, texts: Sequence[str], kind: Kind, prompts: Prompts) -> Vectors:
-        # A lone surrogate is no text, and the way to llama.cpp is paved with UTF-8.
+        # llama.cpp receives UTF-8, which cannot encode a lone surrogate.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        with self._using:
+        with self._lock:
             try:
                 rows = self._running().rows(prompts.before(clean, kind), self._timeouts[kind])
             except EmbedderTrouble:
+                # The child may be in any state; the next text starts a new one.
                 self._close()
                 raise
         vectors = [
@@ -268,13 +273,14 @@ def _facts(head: GgufHead, model: str) -> ModelFacts:
         provider=PROVIDER,
         model=model,
         dims=head.dims,
-        # An estimated token is four characters; a piece of a small vocabulary is a little less.
+        # Our estimate counts four characters for a token; a token of a small vocabulary has less.
         chunk_tokens=max(16, min(head.context_tokens, MAX_CONTEXT) * 25 // 32),
     )
 
 
 def _name(path: Path) -> str:
-    """The name of the file and a digest of its ends: another model of this name is another one."""
+    """The name of the file and a digest of both ends, so that another file of the same name has
+    another identity in the index. A digest of gigabytes would take too long."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         size = file.seek(0, 2)
@@ -287,7 +293,7 @@ def _name(path: Path) -> str:
 
 def _vector(encoded: str | None, why: str, text: str) -> Sequence[float]:
     if encoded is None:
-        # llama.cpp says in words only that a text is too long; a short one cannot be.
+        # llama.cpp reports in prose only that a text is too long. A short text never is.
         trouble = TextTooLarge if len(text) >= 2 * MIN_PART_CHARS else EmbedderFailed
         raise trouble(PROVIDER, f"no vector for a text of {len(text)} characters: {why}")
     import numpy as np

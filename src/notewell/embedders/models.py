@@ -1,7 +1,7 @@
-"""The models one can fetch by name: which there are, which are here, and fetching one.
+"""Lists and downloads the models that run on this machine.
 
-embedded   pinned in `weights.py`; one comes with the wheel
-local      any GGUF file of the hub, by its `hf:` name, into the same folder
+embedded   pinned in `weights.py`; the wheel contains one of them
+local      any GGUF file of the hub, by its `hf:` name, in the same folder
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class ModelState:
     name: str
     about: str
     path: Path | None
-    """Where it is; None if it is not here."""
+    """Where it is; None if it is not on this machine."""
     bytes: int
-    """On disk; of the default GGUF model what it will be, roughly, before it is here."""
+    """On disk. Before the download of the default GGUF model: its approximate size."""
 
 
 def list_models(models_dir: Path) -> list[ModelState]:
-    """Told by names and sizes; nothing is read."""
+    """By names and sizes; no file is read."""
     states = [_embedded_state(model, models_dir) for model in weights.MODELS]
     default = LocalModel.at(DEFAULT_MODEL, models_dir)
     files = sorted({default.path, *models_dir.glob("*/*/**/*.gguf")})
@@ -46,15 +46,15 @@ def pull_model(
     hub: str = HUB,
     progress: Progress = lambda _, __: None,
 ) -> str:
-    """Fetch a model into `models_dir` unless it is here; says what was done.
+    """Fetch a model into `models_dir` unless it is there; returns what was done.
 
-    `name` is one of `weights.MODELS`, `local` for the default GGUF model, or an `hf:` name;
-    without one it is the model that a wheel should have come with.
+    `name` is one of `weights.MODELS`, `local` for the default GGUF model, or an `hf:` name. None
+    is the model that the wheel normally contains.
     """
     if name == "local" or (name or "").startswith("hf:"):
         uri = DEFAULT_MODEL if name in (None, "local") else name
-        done = LocalEmbedder(uri, models_dir, hub=hub).prepare(progress)
-        return done or f"{uri} is already there: {LocalModel.at(uri or '', models_dir).path}"
+        outcome = LocalEmbedder(uri, models_dir, hub=hub).prepare(progress)
+        return outcome or f"{uri} is already there: {LocalModel.at(uri or '', models_dir).path}"
     model = weights.model_called(name or weights.ARCTIC_EMBED_S.name)
     if model is None:
         known = ", ".join(model.name for model in weights.MODELS)
@@ -63,25 +63,29 @@ def pull_model(
 
 
 def _pull_embedded(model: weights.ModelFiles, models_dir: Path) -> str:
-    if there := weights.find(weights.folders(model, models_dir), model):
-        return f"{model.name} is already there and sound: {there}"
+    # Digests are compared here, so that a pull repairs a damaged copy.
+    if folder := weights.find(weights.folders(model, models_dir), model):
+        return f"{model.name} is already there and sound: {folder}"
     target = models_dir / model.name
     try:
         source = weights.fetch(target, model)
     except weights.WeightsUnavailable as error:
         raise EmbedderMissing(
-            "embedded", str(error), "try again with a connection, or go on searching by keyword"
+            "embedded",
+            str(error),
+            "try again with a network connection; keyword search works without it",
         ) from error
     return f"put {model.name} into {target} (from {source})"
 
 
 def _embedded_state(model: weights.ModelFiles, models_dir: Path) -> ModelState:
     candidates = weights.folders(model, models_dir)
-    here = next((folder for folder in candidates if weights.is_complete(folder, model)), None)
-    return ModelState(model.name, model.about, here, sum(file.size for file in model.files))
+    path = next((folder for folder in candidates if weights.is_complete(folder, model)), None)
+    return ModelState(model.name, model.about, path, sum(file.size for file in model.files))
 
 
 def _local_state(path: Path, models_dir: Path) -> ModelState:
+    # The reverse of `HubFile.below`: the folders spell the `hf:` name.
     owner, repo, *rest = path.relative_to(models_dir).parts
     repo, _, revision = repo.partition("@")
     name = f"hf:{owner}/{repo}/{'/'.join(rest)}" + (f"#{revision}" if revision else "")

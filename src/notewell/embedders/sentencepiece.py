@@ -1,14 +1,14 @@
-"""SentencePiece (unigram) as its makers do it: text to the numbers a model was trained on.
+"""The SentencePiece tokenizer (unigram): text to token ids.
 
-    "Ｎote: 日本"  ->  ▁Note: ▁日本  ->  ▁No|te|:  ▁日本  ->  [1246, 39, 26, 18853]
+    "Ｎote: 日本"  ──▶  ▁Note: ▁日本  ──▶  ▁No|te|:  ▁日本  ──▶  [1246, 39, 26, 18853]
 
-Every piece has a score, and a word is cut where the scores add up to the most. No piece of this
-vocabulary reaches across a space, so each word is cut for itself and its numbers are remembered.
+Every piece has a score, and a word is split so that the sum of the scores is highest. No piece of
+this vocabulary contains a space, so each word is split alone and its ids are cached.
 
-The package of that name gives the same numbers. Its model file also brings a table for cleaning
-text, which turned out to be Unicode's NFKC with the few exceptions below, so Python's own will do.
+The package `sentencepiece` gives the same ids. The model file also contains a table that
+normalises text; it is Unicode's NFKC with the few exceptions below, so Python's own is used.
 
-One difference is meant: the control words of a vocabulary, `<s>` and the like, are text in a note.
+One difference is intended: control tokens such as `<s>` are plain text in a note.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SPACE = "▁"
-"""Stands before every word; what a note itself has of it counts as a space."""
+"""Marks the start of every word; the same character in a note counts as a space."""
 
 UNKNOWN_PENALTY = 10.0
-"""How much worse than the worst piece a character is that no piece holds."""
+"""How much lower than the lowest score a character without a piece scores."""
 
-REMEMBERED_WORDS = 50_000
-REMEMBERED_CHARS = 64
-"""Together some 10 MB at worst; longer words are rarely seen again."""
+CACHED_WORDS = 50_000
+CACHED_WORD_CHARS = 64
+"""Together about 10 MB at most; longer words rarely occur again."""
 
 _SPACES = dict.fromkeys(
     map(ord, "\t\n\f\r\u1680\u200b\u200e\u200f\u2028\u2029\u2581\ufeff\ufffd"), " "
 )
-"""What the model's makers turn into a space beyond those that NFKC does."""
+"""Characters that the model's normalisation turns into a space, and NFKC does not."""
 
 _UNTOUCHED = "\uff5e"
-"""The wide tilde of Chinese and Japanese: NFKC would make it a narrow one, the makers do not."""
+"""The fullwidth tilde: NFKC would replace it, the model's normalisation does not."""
 
 
 class Vocabulary(NamedTuple):
     scores: dict[str, tuple[int, float]]
-    """Piece -> its number and score, control words left out."""
+    """Id and score by piece, without the control tokens."""
     unknown: int
     first: int
     last: int
 
 
 class SentencePiece:
-    """The best cut of each word, by dynamic programming over its characters."""
+    """The best split of each word, by dynamic programming (Viterbi) over its characters."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._pieces = vocabulary.scores
@@ -59,37 +59,38 @@ class SentencePiece:
         worst = min(score for _, score in self._pieces.values())
         self._unknown_score = worst - UNKNOWN_PENALTY
         self._reach = _longest_by_start(self._pieces)
-        self._seen: dict[str, tuple[int, ...]] = {}
+        self._cache: dict[str, tuple[int, ...]] = {}
 
     @classmethod
     def load(cls, path: Path) -> SentencePiece:
         return cls(read_vocabulary(path.read_bytes()))
 
     def pieces(self, text: str) -> list[int]:
-        """The numbers of `text`, without the ends a model wants around them."""
+        """The ids of `text`, without the start and end tokens that a model expects around them."""
         numbers: list[int] = []
         for word in _plain(text).split(" "):
             if not word:
                 continue
-            known = self._seen.get(word)
-            numbers.extend(self._learn(word) if known is None else known)
+            cached = self._cache.get(word)
+            numbers.extend(self._tokenize(word) if cached is None else cached)
         return numbers
 
-    def _learn(self, word: str) -> tuple[int, ...]:
-        numbers = tuple(self._cut(SPACE + word))
-        if len(word) <= REMEMBERED_CHARS:
-            if len(self._seen) >= REMEMBERED_WORDS:
-                self._seen.clear()
-            self._seen[word] = numbers
+    def _tokenize(self, word: str) -> tuple[int, ...]:
+        numbers = tuple(self._split(SPACE + word))
+        if len(word) <= CACHED_WORD_CHARS:
+            if len(self._cache) >= CACHED_WORDS:
+                self._cache.clear()
+            self._cache[word] = numbers
         return numbers
 
-    def _cut(self, word: str) -> list[int]:
-        """`best[i]` is the best score of the first `i` characters, `came[i]` its last piece."""
+    def _split(self, word: str) -> list[int]:
+        """`best[i]` is the best score of the first `i` characters, `came[i]` its last piece as
+        (start, id)."""
         best = [0.0] + [-1e300] * len(word)
         came = [(0, 0)] * (len(word) + 1)
         for start in range(len(word)):
             so_far = best[start]
-            # A piece may lie here or not; a single unknown character always may.
+            # One unknown character is always possible, so that every word has a split.
             if so_far + self._unknown_score > best[start + 1]:
                 best[start + 1] = so_far + self._unknown_score
                 came[start + 1] = (start, self._unknown)
@@ -102,7 +103,7 @@ class SentencePiece:
         return self._trace(came)
 
     def _trace(self, came: list[tuple[int, int]]) -> list[int]:
-        """Back from the end; a run of unknown characters is one unknown piece."""
+        """From the end to the start; consecutive unknown characters become one unknown id."""
         numbers: list[int] = []
         at = len(came) - 1
         while at > 0:
@@ -116,7 +117,7 @@ class SentencePiece:
 def _longest_by_start(pieces: dict[str, tuple[int, float]]) -> dict[str, int]:
     """The length of the longest piece for each pair of first characters.
 
-    Few pairs begin a long piece, so most starts are done after two or three looks.
+    Few pairs start a long piece, so most positions need only two or three lookups.
     """
     longest: dict[str, int] = {}
     for piece in pieces:
@@ -127,7 +128,7 @@ def _longest_by_start(pieces: dict[str, tuple[int, float]]) -> dict[str, int]:
 
 
 def _plain(text: str) -> str:
-    """As the model saw text in training; lone surrogates, which no text has, become spaces."""
+    """Normalised as in training; lone surrogates, which are not valid text, are replaced."""
     if text.isascii():
         return text.translate(_SPACES)
     clean = text.translate(_SPACES).encode("utf-8", "replace").decode("utf-8")
@@ -137,7 +138,7 @@ def _plain(text: str) -> str:
     return _UNTOUCHED.join(unicodedata.normalize("NFKC", part) for part in parts)
 
 
-# -- The model file: a protocol buffer, of which we read as much as we need --------------------
+# -- the model file: a protocol buffer, of which only the pieces are read ------------------------
 
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
 _FIRST, _LAST = "<s>", "</s>"
@@ -164,14 +165,17 @@ def read_vocabulary(data: bytes) -> Vocabulary:
 
 
 def _records(data: bytes) -> Iterator[tuple[str, float, int]]:
-    """Text, score and kind of each piece: field 1 of the model, which comes first in the file."""
+    """Text, score and kind of each piece: field 1 of the message, which comes first in the file.
+
+    0x0A is the tag of field 1 (bytes), 0x15 that of field 2 (a 32-bit float).
+    """
     at = 0
     while at < len(data) and data[at] == 0x0A:
-        # A piece has 16 characters at most, so that every length fits one byte.
+        # A piece has at most 16 characters, so every length fits into one byte of a varint.
         end = at + 2 + data[at + 1]
         text_end = at + 4 + data[at + 3]
         if data[at + 1] > 0x7F or data[at + 2] != 0x0A or data[text_end] != 0x15:
-            raise ValueError(f"not a SentencePiece model: byte {at} begins no piece")
+            raise ValueError(f"not a SentencePiece model: no piece starts at byte {at}")
         (score,) = struct.unpack_from("<f", data, text_end + 1)
         kind = data[text_end + 6] if text_end + 5 < end else _NORMAL
         yield data[at + 4 : text_end].decode("utf-8"), score, kind

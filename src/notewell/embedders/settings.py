@@ -1,4 +1,4 @@
-"""What can be set for an embedder: plain frozen values; nothing here reads a file."""
+"""The settings of an embedder: plain frozen values. Nothing here reads a file."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from notewell.core import Secret
 
 QUERY_TIMEOUT_S = 1.5
-"""A search must have its keyword answer within 2 s even when the provider hangs."""
+"""A search must return its keyword hits within 2 s even if the provider hangs."""
 
 DOCUMENT_TIMEOUT_S = 120.0
-"""For one request with all its tries; the original gives a batch two minutes."""
+"""For one request with all its retries; OpenClaw gives a batch two minutes."""
 
 CONCURRENCY = 4
-"""Requests under way at once, as in the original; more only meets the rate limit sooner."""
+"""Requests at once, as in OpenClaw; more would only reach the rate limit sooner."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """The providers' own batch jobs, for large first runs; off unless asked for."""
+    """The providers' own batch jobs, for large first runs; off by default."""
 
     enabled: bool = False
     concurrency: int = 2
     poll_interval_s: float = 2.0
-    """Before the second look at a job; later ones come less and less often."""
+    """Before the second poll of a job; the pauses grow from there."""
     timeout_minutes: float = 60.0
-    """For one job; a time-out is granted once more, then the job is cancelled."""
+    """For one job. It is waited for twice, then the job is cancelled."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.concurrency <= 16:
@@ -46,14 +46,14 @@ class BatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class RemoteSettings:
-    """Where requests go and what goes with them."""
+    """Where requests go, and their key and headers."""
 
     base_url: str | None = None
     """None is the provider's own address."""
     api_key: Secret | None = None
-    """The key, or where it is: `env:NAME`, `${NAME}`, `file:/path`, `keyring:service/user`."""
+    """The key or a reference: `env:NAME`, `${NAME}`, `file:/path`, `keyring:service/user`."""
     headers: Mapping[str, Secret] = field(default_factory=lambda: MappingProxyType({}))
-    """Sent with every request; these win over our own, whatever the case of their letters."""
+    """Sent with every request. They replace our own headers; names ignore case."""
     concurrency: int = CONCURRENCY
     query_timeout_s: float = QUERY_TIMEOUT_S
     document_timeout_s: float = DOCUMENT_TIMEOUT_S
@@ -82,9 +82,9 @@ class EmbedderSettings:
     model: str | None = None
     """None is the provider's default."""
     fallback: str = "none"
-    """The provider to go to when the first one fails; `none` is obeyed."""
+    """The provider to use when the first one fails; `none` never leads to another one."""
     dims: int | None = None
-    """Shorter vectors, where the model has them; None is the model's own length."""
+    """Shorter vectors, if the model supports them; None is the default of the model."""
     remote: RemoteSettings = RemoteSettings()
     local: LocalSettings = LocalSettings()
     provider_keys: Mapping[str, Secret] = field(default_factory=dict)
@@ -96,17 +96,17 @@ class EmbedderSettings:
 
 
 def _check_url(url: str) -> None:
-    """The address is shown in `status` and in errors, so it must hold no secret."""
+    """`status` and errors show the address, so it must not contain a secret."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadSetting(
-            "remote.baseUrl", "expected an address that begins with https:// or http://"
+            "remote.baseUrl", "expected an address that starts with https:// or http://"
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise BadSetting(
             "remote.baseUrl", "no user, query or fragment here: put a key into remote.apiKey"
         )
     try:
-        _ = parts.port
+        _ = parts.port  # Reading it raises for a bad port; `urlsplit` itself does not check.
     except ValueError as error:
         raise BadSetting("remote.baseUrl", "the port is not a number from 0 to 65535") from error

@@ -1,4 +1,4 @@
-"""What was used of a provider, counted as it happens."""
+"""Counts what was used of a provider: texts, tokens, requests and their price."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Protocol, runtime_checkable
 @dataclass(frozen=True, slots=True)
 class Usage:
     texts: int = 0
-    """Texts that came back as vectors."""
+    """Texts that got a vector."""
     tokens: int = 0
-    """As the provider counts them; estimated where it does not say."""
+    """As the provider counts them; estimated if it does not."""
     requests: int = 0
-    """Sent, whatever became of them."""
+    """Sent, successful or not."""
     failed_requests: int = 0
     usd: float | None = None
-    """By the list price; None where there is none, as for a server of one's own."""
+    """By the list price; None if there is none, as for a server of your own."""
 
 
 @runtime_checkable
-class TellsUsage(Protocol):
-    """An embedder that is paid by use."""
+class CountsUsage(Protocol):
+    """An embedder that costs money by use."""
 
     @property
     def usage(self) -> Usage: ...
 
 
 def usage_of(embedder: object) -> Usage | None:
-    """None for one that costs nothing but time."""
-    return embedder.usage if isinstance(embedder, TellsUsage) else None
+    """None for an embedder that costs only time."""
+    return embedder.usage if isinstance(embedder, CountsUsage) else None
 
 
 class CacheTally:
-    """How often a text had its vector already; adds up from several threads."""
+    """Hits and misses of the vector cache. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,7 +48,7 @@ class CacheTally:
 
 
 class UsageCounter:
-    """Adds up from several threads."""
+    """Thread-safe. `usage` is replaced as a whole, so that a reader needs no lock."""
 
     def __init__(self, usd_per_million: float | None) -> None:
         self._price = usd_per_million
@@ -69,7 +69,8 @@ class UsageCounter:
             self._usage = replace(self._usage, failed_requests=failed)
 
     def served(self, texts: int, tokens: int, price_share: float = 1.0) -> None:
-        """`price_share` is what a token costs of the list price: a batch job's cost less."""
+        """`price_share` is the price of a token as a share of the list price: batch jobs are
+        cheaper."""
         with self._lock:
             cost = None
             if self._price is not None:

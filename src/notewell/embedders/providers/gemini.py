@@ -31,9 +31,9 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from notewell.embedders.providers.prompts import GEMMA
 from notewell.embedders.providers.provider import (
     BATCH_FILE_NAME,
+    GEMMA,
     JSON_LINES,
     BatchApi,
     BatchResult,

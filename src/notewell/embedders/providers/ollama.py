@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.embedders.providers.openai import auth
-from notewell.embedders.providers.prompts import prompts_of
 from notewell.embedders.providers.provider import (
     Endpoint,
     ErrorFacts,
@@ -23,6 +22,7 @@ from notewell.embedders.providers.provider import (
     count_or_none,
     field,
     list_of,
+    prompts_of,
     text_or_none,
 )
 

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from notewell.core import Secret
-from notewell.embedders.providers.prompts import prompts_of
 from notewell.embedders.providers.provider import (
     BATCH_FILE_NAME,
     JSON_LINES,
@@ -48,6 +47,7 @@ from notewell.embedders.providers.provider import (
     field,
     in_order,
     multipart_boundary,
+    prompts_of,
     text_or_none,
 )
 from notewell.embedders.vectors import NotRows
