@@ -1,4 +1,4 @@
-"""`docs/reference/settings.md`, written from the table.
+"""`docs/reference/settings.md`, generated from the table of settings.
 
 python -m scripts.docs.settings_page > docs/reference/settings.md
 """
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 _HEAD = """# Settings
 
-This page is written from the table of settings in the code; `notewell config schema` prints the same for editors.
+This page is generated from the table of settings in the code; `notewell config schema` prints the same as a JSON Schema for editors.
 
-Settings come in layers, and a later one wins:
+Settings come in layers, and a later layer wins:
 
-1. what is built in,
+1. the built-in defaults,
 2. your own file: `$NOTEWELL_CONFIG`, else `config.json`, `.json5`, `.yaml` or `.yml` in the platform's folder for configuration (Linux: `~/.config/notewell/`, macOS: `~/Library/Application Support/notewell/`, Windows: `%APPDATA%\\notewell\\`),
-3. the workspace's file: `notewell.json`, `.json5`, `.yaml` or `.yml` at its top,
-4. the agent's entry in `agents.list`, of either file.
+3. the workspace's file: `notewell.json`, `.json5`, `.yaml` or `.yml` in its top folder,
+4. the agent's entry in `agents.list`, in either file.
 
-`notewell config show --origin` says which file and line each value comes from.
-`notewell config check` names every problem of the files, an unknown key with the nearest known one.
-A number outside its bounds is taken as the nearest bound; a value of the wrong type is an error.
-In your own file `${NAME}` is filled in from the environment.
+`notewell config show --origin` shows the file and line of each value.
+`notewell config check` lists every problem in the files; for an unknown key it suggests the nearest known one.
+A number outside its bounds is replaced by the nearest bound; a value of the wrong type is an error.
+In your own file, `${NAME}` is replaced by the variable `NAME` of the environment.
 
 A workspace's file may come with a folder from a stranger.
-Keys marked **own file** name a program, an address, a secret or another folder, and are refused there.
-`extraPaths` that leave the workspace are taken, and `config check` points at them.
+Keys marked **own file** name a program, an address, a secret or another folder, and are refused in that file.
+`extraPaths` outside the workspace are used, and `config check` reports them.
 """
 
 _SECTIONS: tuple[tuple[str, str, str, Iterable[Key]], ...] = (
     ("What is searched, and how", "agents.defaults.memorySearch", "An entry of `agents.list` "
-     "may have its own `memorySearch`, whose keys win.", SEARCH_KEYS),
-    ("Agents", "agents.defaults", "An entry of `agents.list` may have these too.", AGENT_KEYS),
-    ("Entries of `agents.list`", "agents.list[]", "Without any there is one agent, `main`. "
+     "can have its own `memorySearch`, whose keys win.", SEARCH_KEYS),
+    ("Agents", "agents.defaults", "An entry of `agents.list` can have these, too.", AGENT_KEYS),
+    ("Entries of `agents.list`", "agents.list[]", "Without entries there is one agent, `main`. "
      "OpenClaw's other keys (`name`, `model`, `tools`, …) are accepted and not used.",
      ENTRY_KEYS),
     ("Bindings", "bindings[]", "Which agent answers a message: the one bound to the peer, else "
@@ -74,7 +74,7 @@ def _shown(default: object) -> str:
     if isinstance(default, bool):
         return str(default).lower()
     if isinstance(default, tuple):
-        return ", ".join(f"`{one}`" for one in default)
+        return ", ".join(f"`{item}`" for item in default)
     return f"`{default}`" if isinstance(default, str) else f"{default}".removesuffix(".0")
 
 
@@ -83,14 +83,14 @@ _TAIL = """## Environment
 | variable | meaning |
 |---|---|
 | `NOTEWELL_CONFIG` | your own file, instead of the one in the platform's folder |
-| `NOTEWELL_STATE_DIR` | where indexes and pulled models are kept; `--state-dir` wins over it |
-| `XDG_CONFIG_HOME`, `XDG_STATE_HOME` | on Linux, where the folders `notewell/` for configuration and state are |
-| `OPENCLAW_STATE_DIR`, `OPENCLAW_CONFIG_PATH`, `OPENCLAW_HOME` | where an OpenClaw to be read is, as OpenClaw has them |
+| `NOTEWELL_STATE_DIR` | the folder of indexes and downloaded models; `--state-dir` wins over it |
+| `XDG_CONFIG_HOME`, `XDG_STATE_HOME` | on Linux, the parents of the folders `notewell/` for configuration and state |
+| `OPENCLAW_STATE_DIR`, `OPENCLAW_CONFIG_PATH`, `OPENCLAW_HOME` | where an existing OpenClaw is; OpenClaw uses the same variables |
 
 ## Coming from OpenClaw
 
-`notewell config openclaw` reads an OpenClaw where it is, in either spelling, and says of each key whether it was taken or left and why.
-Nothing of OpenClaw's is written to.
+`notewell config openclaw` reads an existing OpenClaw, in either spelling, and reports for each key whether it was taken or left, and why.
+It writes nothing into OpenClaw's folders.
 
 | later OpenClaw (2026.9) | here, and in earlier OpenClaw |
 |---|---|
