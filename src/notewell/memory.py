@@ -29,6 +29,7 @@ from notewell.errors import (
     NotewellError,
     NotForThisTalk,
 )
+from notewell.index import StoreSettings
 from notewell.index.sqlite import SqliteStore
 from notewell.limits import GET_LINES
 from notewell.notes import Lines, Workspace, lines_of
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from notewell.capture import NoteWriter
     from notewell.engines import Backend, Looking, Probe, Status
+    from notewell.index import IndexStore
     from notewell.notes import Appended, NoteStore
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import SessionSettings
@@ -83,7 +85,7 @@ def open_memory(
         raise MemoryOff(agent, settings.off_because)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
     folder = settings.store.path or index_dir(state, agent, root)
-    store = SqliteStore(folder, settings.store.vector_driver, settings.store.cache_entries)
+    store = store_at(folder, settings.store)
     selection = EmbedderSelection(settings.embedder, state / "models", environment, embedder)
     indexer = Indexer(
         notes=Workspace.open(root, settings.notes.extra_paths),
@@ -154,6 +156,12 @@ def index_dir(state: Path, agent: str, workspace: Path) -> Path:
     """One index per agent and workspace: two folders never share one, nor do two agents."""
     place = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
     return state / "memory" / f"{agent}-{place}"
+
+
+def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:
+    """The store of the index in a folder; nothing is read or written yet."""
+    settings = settings or StoreSettings()
+    return SqliteStore(folder, settings.vector_driver, settings.cache_entries)
 
 
 class Parts(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from notewell import Settings
-from notewell.doctor import Deed, Finding, Patient, Verdict, examine, mend, verify
+from notewell.doctor import Finding, RepairResult, Subject, VerifyReport, examine, repair, verify
 from notewell.index.sqlite.connect import PAGE_BYTES
 from notewell.memory import Memory, index_dir, open_memory
 from notewell.ports import Embedder
@@ -41,9 +41,9 @@ class Ward:
         return memory
 
     @property
-    def patient(self) -> Patient:
+    def patient(self) -> Subject:
         return replace(
-            Patient.of(self.open()),
+            Subject.of(self.open()),
             now=lambda: datetime.now(UTC).astimezone() + self.later,
             environment={"HOME": str(self.state / "home")},
         )
@@ -65,11 +65,11 @@ class Ward:
     def todo(self) -> list[Finding]:
         return [one for one in self.examine() if one.todo]
 
-    def fix(self) -> list[Deed]:
+    def fix(self) -> list[RepairResult]:
         patient = self.patient
-        return mend(patient, examine(patient))
+        return repair(patient, examine(patient))
 
-    def verify(self) -> Verdict:
+    def verify(self) -> VerifyReport:
         return verify(self.open())
 
     def close(self) -> None:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.capture import beat, capture_dir
-from notewell.doctor import Finding, Patient, examine, machine, state_dir
-from notewell.doctor.finding import Rebuild, size_told
-from notewell.doctor.leases import lease_findings
+from notewell.doctor import Finding, Subject, examine, machine, state_dir
+from notewell.doctor.finding import RepairStore
 from notewell.errors import EmbedderMissing
+from notewell.index import size_text
 from notewell.index.sqlite import leases_in, open_writer, writer_lease
-from notewell.memory import index_dir
+from notewell.index.sqlite.maintenance import lease_findings, sqlite_finding
+from notewell.memory import index_dir, store_at
 from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ WRITERS_PID = "import os, sys; sys.stdout.write(str(os.getpid()))"
 
 def told(findings: list[Finding], what: str, part: str) -> Finding:
     """The one finding that says so."""
-    found = [one for one in findings if one.what == what and part in one.told]
-    assert len(found) == 1, "\n".join(f"{one.what}: {one.told}" for one in findings)
+    found = [one for one in findings if one.what == what and part in one.message]
+    assert len(found) == 1, "\n".join(f"{one.what}: {one.message}" for one in findings)
     return found[0]
 
 
@@ -46,8 +47,8 @@ def test_a_memory_that_is_well_has_nothing_to_do(ward: Ward) -> None:
     ward.sync()
     assert ward.todo() == []
     findings = ward.examine()
-    assert "all match their checksums" in told(findings, "index", "pages").told
-    assert "last written on" in told(findings, "index", "notes").told
+    assert "all match their checksums" in told(findings, "index", "pages").message
+    assert "last written on" in told(findings, "index", "notes").message
     assert told(findings, "cache", "vectors").remedy is None
 
 
@@ -60,15 +61,15 @@ def test_a_memory_that_is_well_has_nothing_to_do(ward: Ward) -> None:
 )
 def test_an_sqlite_that_can_lose_commits_is_told(tmp_path: Path, version: str, said: str) -> None:
     (tmp_path / "cksumvfs.so").touch()
-    finding = machine.sqlite_finding(version, tmp_path)
-    assert said in finding.told
-    assert bool(finding.todo) == (said != "sound")
+    finding = sqlite_finding(version, tmp_path)
+    assert said in finding.message
+    assert bool(finding.action) == (said != "sound")
 
 
 def test_an_sqlite_without_checksums_is_told(tmp_path: Path) -> None:
-    finding = machine.sqlite_finding("3.54.1", tmp_path)
-    assert "without page checksums" in finding.told
-    assert finding.todo
+    finding = sqlite_finding("3.54.1", tmp_path)
+    assert "without page checksums" in finding.message
+    assert finding.action
 
 
 def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> None:
@@ -121,7 +122,7 @@ def test_a_network_file_system_under_the_state_is_told(tmp_path: Path, kind: str
         encoding="utf-8",
     )
     (finding,) = state_dir.file_system(state / "not" / "there", mounts)
-    assert kind in finding.told
+    assert kind in finding.message
     assert finding.todo
     (finding,) = state_dir.file_system(tmp_path, mounts)
     assert finding == Finding("state", f"{tmp_path} is on ext4")
@@ -173,7 +174,7 @@ def test_too_little_room_for_a_rebuild_is_told(ward: Ward) -> None:
     ward.sync()
     with ward.current.open("ab") as generation:
         os.truncate(generation.fileno(), 2**43)  # A hole: it takes no room itself.
-    findings = list(state_dir.room(ward.index, 0))
+    findings = list(state_dir.room(store_at(ward.index), ward.index, 0))
     assert told(findings, "disk", "a rebuild needs about 8796.1 GB").todo
 
 
@@ -249,7 +250,7 @@ def test_a_workspace_that_goes_while_we_look_is_told(ward: Ward) -> None:
     patient = ward.patient
     shutil.rmtree(ward.workspace)
     findings = [one for one in examine(patient) if one.what == "notes"]
-    assert all("could not look: cannot use the workspace" in one.told for one in findings)
+    assert all("could not look: cannot use the workspace" in one.message for one in findings)
     assert len(findings) == 2
 
 
@@ -268,22 +269,22 @@ def test_a_lease_that_is_held_is_told_with_its_holder(ward: Ward) -> None:
     ward.sync()
     with writer_lease(ward.index / "writer.lock", wait_s=0):
         finding = told(ward.examine(), "lease", "the writer lease is held by")
-        assert f"process {os.getpid()}, since" in finding.told
+        assert f"process {os.getpid()}, since" in finding.message
         assert finding.todo is None
         late = datetime.now(UTC) + timedelta(hours=1)
-        findings = list(lease_findings(ward.index, late))
-        assert told(findings, "lease", "is held").todo
+        (held,) = (one for one in lease_findings(ward.index, late) if "is held" in one.message)
+        assert held.action
         child = {"pid": dead_pid(), "since": "2026-10-02 03:04:05 +0000"}
         (ward.index / "writer.lock").write_text(json.dumps(child), encoding="ascii")
-        findings = list(lease_findings(ward.index, late))
-        assert told(findings, "lease", "not to be seen").todo
+        (odd,) = (one for one in lease_findings(ward.index, late) if "visible" in one.message)
+        assert odd.action
     assert [one.is_held for one in leases_in(ward.index)] == [False, False, False]
 
 
 def test_a_lease_file_that_says_nothing_is_survived(tmp_path: Path) -> None:
     (tmp_path / "writer.lock").write_bytes(b"\xff{not json")
     (finding,) = lease_findings(tmp_path, datetime.now(UTC))
-    assert "did not leave its name" in finding.told
+    assert "did not leave its name" in finding.message
 
 
 def test_what_belongs_to_no_index_is_told(ward: Ward) -> None:
@@ -294,11 +295,11 @@ def test_what_belongs_to_no_index_is_told(ward: Ward) -> None:
     findings = ward.examine()
     finding = told(findings, "orphans", "belong to no index")
     for name in ("index-9.sqlite", "index-9.sqlite-wal", "CURRENT.tmp", "SUSPECT"):
-        assert name in finding.told
-    assert "index-3.sqlite.damaged" not in finding.told
+        assert name in finding.message
+    assert "index-3.sqlite.damaged" not in finding.message
     assert told(findings, "orphans", "was damaged and set aside").todo is None
     with writer_lease(ward.index / "writer.lock", wait_s=0):
-        assert told(ward.examine(), "orphans", "somebody is writing").remedy is None
+        assert told(ward.examine(), "orphans", "another process is writing").remedy is None
 
 
 def test_temporary_files_of_dead_writers_are_told_and_of_the_living_not(
@@ -326,12 +327,12 @@ def test_the_index_of_a_workspace_that_is_gone_is_told(
 ) -> None:
     ward.sync()
     shutil.rmtree(ward.workspace)
-    patient = Patient.without_memory("main", ward.workspace, ward.state, "no such folder")
+    patient = Subject.without_memory("main", ward.workspace, ward.state, "no such folder")
     findings = examine(patient)
     finding = told(findings, "orphans", "is gone, its index")
     assert str(ward.index) in (finding.todo or "")
     assert not finding.is_fixable  # A drive may come back.
-    other = Patient.without_memory("main", tmp_path, ward.state, "switched off")
+    other = Subject.without_memory("main", tmp_path, ward.state, "switched off")
     assert told(examine(other), "indexes", "1 index (").todo is None
 
 
@@ -355,7 +356,9 @@ def test_every_damaged_page_is_found(ward: Ward, flip: Callable[[Path, int], Non
     pages = ward.current.stat().st_size // 8192
     for page in range(1, pages + 1):
         flip(ward.current, page)
-        findings = [one for one in ward.examine() if isinstance(one.remedy, Rebuild)]
+        findings = [
+            one for one in ward.examine() if one.remedy == RepairStore(ward.index, "set-aside")
+        ]
         assert len(findings) == 1, page
         flip(ward.current, page)
         (ward.index / "SUSPECT").unlink(missing_ok=True)
@@ -383,7 +386,7 @@ def test_an_index_of_another_version_is_told(
     (finding,) = [one for one in ward.examine() if one.what == "index"]
     assert finding.todo
     assert finding.is_fixable == fixable
-    assert ("newer Notewell" in finding.told) != fixable
+    assert ("newer Notewell" in finding.message) != fixable
 
 
 @pytest.mark.parametrize("pointer", ["index-77.sqlite\n", "../elsewhere\n"])
@@ -504,7 +507,7 @@ def test_what_failed_in_a_hook_is_told(ward: Ward) -> None:
 def test_a_patient_without_a_memory_is_looked_at_all_the_same(ward: Ward) -> None:
     ward.sync()
     (ward.workspace / "notewell.json").write_text("{not json", encoding="utf-8")
-    patient = Patient.without_memory("main", ward.workspace, ward.state, "bad settings")
+    patient = Subject.without_memory("main", ward.workspace, ward.state, "bad settings")
     findings = examine(patient)
     assert told(findings, "memory", "bad settings").todo
     assert told(findings, "settings", "notewell.json:1").todo
@@ -516,4 +519,4 @@ def test_a_patient_without_a_memory_is_looked_at_all_the_same(ward: Ward) -> Non
     ("count", "said"), [(0, "0 bytes"), (1500, "1.5 kB"), (2.5e6, "2.5 MB"), (7e9, "7.0 GB")]
 )
 def test_sizes_are_told_as_people_say_them(count: float, said: str) -> None:
-    assert size_told(int(count)) == said
+    assert size_text(int(count)) == said

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.capture import capture_dir
-from notewell.doctor import Patient, examine, mend
-from notewell.doctor.finding import Finding, Sweep
+from notewell.doctor import Subject, examine, repair
+from notewell.doctor.finding import Finding, RepairStore
 from notewell.errors import EmbedderMissing
 from notewell.index.sqlite import open_writer, writer_lease
 from notewell.testing import BrokenEmbedder
@@ -55,7 +55,9 @@ def assert_nothing_is_left_to_fix(ward: Ward) -> None:
 def test_a_memory_without_an_index_gets_one(ward: Ward) -> None:
     notes = everything(ward.workspace)
     (deed,) = ward.fix()
-    assert deed.told == "built a new one: 2 notes written, 0 forgotten, 3 vectors added, 0 waiting"
+    assert (
+        deed.message == "built a new one: 2 notes written, 0 forgotten, 3 vectors added, 0 waiting"
+    )
     assert ward.todo() == []
     assert everything(ward.workspace) == notes
     assert_nothing_is_left_to_fix(ward)
@@ -66,7 +68,7 @@ def test_an_index_that_is_behind_is_brought_up_to_date(ward: Ward) -> None:
     (ward.workspace / "memory" / "new.md").write_text("more\n", encoding="utf-8")
     (ward.workspace / "MEMORY.md").unlink()
     (deed,) = ward.fix()
-    assert deed.told.startswith("brought it up to date: 1 notes written, 1 forgotten")
+    assert deed.message.startswith("brought it up to date: 1 notes written, 1 forgotten")
     assert_nothing_is_left_to_fix(ward)
 
 
@@ -109,7 +111,7 @@ def test_what_belongs_to_no_index_is_swept_and_the_rest_stays(ward: Ward) -> Non
     put(ward.index / "SUSPECT", b"index-9.sqlite\n")
     (ward.index / "mine.txt").write_text("not yours\n", encoding="ascii")
     (deed,) = ward.fix()
-    assert "index-9.sqlite-wal" in deed.told
+    assert "index-9.sqlite-wal" in deed.message
     left = {path.name for path in ward.index.iterdir() if not path.name.endswith(("-wal", "-shm"))}
     assert left == {
         *("CURRENT", "index-1.sqlite", "index-3.sqlite.damaged", "cache.sqlite", "mine.txt"),
@@ -118,7 +120,7 @@ def test_what_belongs_to_no_index_is_swept_and_the_rest_stays(ward: Ward) -> Non
     assert_nothing_is_left_to_fix(ward)
     ward.later = timedelta(days=31)
     (deed,) = ward.fix()
-    assert deed.told.startswith("removed index-3.sqlite.damaged")
+    assert deed.message.startswith("removed index-3.sqlite.damaged")
 
 
 def test_a_generation_that_is_being_built_is_never_swept(ward: Ward) -> None:
@@ -136,11 +138,13 @@ def test_sweeping_waits_for_the_writer_and_then_says_who_it_is(
     ward.sync()
     put(ward.index / "index-9.sqlite")
     monkeypatch.setattr("notewell.doctor.repairs.LEASE_WAIT_S", 0.0)
-    finding = Finding("orphans", "seen before the writer came", None, Sweep(ward.index))
+    finding = Finding(
+        "orphans", "seen before the writer came", None, RepairStore(ward.index, "sweep")
+    )
     with writer_lease(ward.index / "writer.lock", wait_s=0):
-        (deed,) = mend(ward.patient, [finding])
+        (deed,) = repair(ward.patient, [finding])
     assert deed.failed
-    assert f"process {os.getpid()}" in deed.told
+    assert f"process {os.getpid()}" in deed.message
 
 
 def test_the_index_of_a_newer_version_is_never_removed(ward: Ward) -> None:
@@ -164,7 +168,7 @@ def test_an_old_schema_is_rebuilt(ward: Ward) -> None:
     db.pragma("user_version", 1)
     db.close()
     (deed,) = ward.fix()
-    assert deed.told.startswith("built a new one")
+    assert deed.message.startswith("built a new one")
     assert ward.todo() == []
     assert_nothing_is_left_to_fix(ward)
 
@@ -179,7 +183,7 @@ def test_a_damaged_index_is_set_aside_and_rebuilt_and_an_earlier_one_stays(
     flip(ward.current, 3)
     damaged = ward.current.read_bytes()
     (deed,) = ward.fix()
-    assert deed.told.startswith("set the damaged index aside as index-1.sqlite.damaged; built")
+    assert deed.message.startswith("set the damaged index aside as index-1.sqlite.damaged; built")
     assert (ward.index / "index-1.sqlite.damaged").read_bytes() == damaged
     assert earlier.exists()
     assert ward.todo() == []
@@ -193,7 +197,7 @@ def test_a_page_that_only_a_search_would_meet_is_mended_after_the_search_left_wo
     ward.sync()
     put(ward.index / "SUSPECT", f"{ward.current.name}\n".encode())
     (deed,) = ward.fix()
-    assert "set the damaged index aside" in deed.told
+    assert "set the damaged index aside" in deed.message
     assert ward.todo() == []
 
 
@@ -217,7 +221,7 @@ def test_temporary_files_of_dead_writers_are_removed(ward: Ward) -> None:
     left.write_bytes(b"half")
     ward.later = timedelta(days=2)
     (deed,) = ward.fix()
-    assert deed.told == "removed 2 temporary files"
+    assert deed.message == "removed 2 temporary files"
     assert not left.exists()
     assert not fetching.exists()
     assert_nothing_is_left_to_fix(ward)
@@ -227,7 +231,7 @@ def test_an_embedder_that_is_down_does_not_keep_the_words_from_being_indexed(war
     trouble = EmbedderMissing("voyage", "no key", "set VOYAGE_API_KEY")
     ward.embedder = BrokenEmbedder(trouble)
     (deed,) = ward.fix()
-    assert deed.told.endswith("3 waiting")
+    assert deed.message.endswith("3 waiting")
     assert {one.what for one in ward.todo()} == {"index", "embedder"}
     assert ward.fix() == []
 
@@ -238,9 +242,9 @@ def test_without_a_memory_nothing_is_set_aside(
     ward.sync()
     ward.close()
     flip(ward.current, 3)
-    patient = Patient.without_memory("main", ward.workspace, ward.state, "bad settings")
+    patient = Subject.without_memory("main", ward.workspace, ward.state, "bad settings")
     before = everything(ward.state)
-    assert mend(patient, examine(patient)) == []
+    assert repair(patient, examine(patient)) == []
     assert everything(ward.state) == before
 
 
@@ -254,6 +258,6 @@ def test_what_somebody_else_has_mended_meanwhile_is_left_alone(
     findings = examine(patient)
     ward.fix()
     before = everything(ward.state)
-    assert mend(patient, findings) == []
+    assert repair(patient, findings) == []
     assert everything(ward.state) == before
     assert json.loads((ward.index / "writer.lock").read_bytes())["pid"] == os.getpid()

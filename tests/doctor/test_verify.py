@@ -19,10 +19,11 @@ from tests.sqlite_store import sqlite_store
 
 from notewell import Progress, SessionSettings, Settings
 from notewell.capture import capture_dir
-from notewell.doctor import Disagreement, verify
-from notewell.doctor.verify_vectors import why_unsound
+from notewell.doctor import verify
 from notewell.errors import EmbedderMissing
+from notewell.index import Disagreement
 from notewell.index.sqlite import open_writer
+from notewell.index.sqlite.audit import why_unsound
 from notewell.index.sqlite.segments import SegmentDriver
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
@@ -53,7 +54,7 @@ def test_an_index_that_was_just_made_agrees(ward: Ward) -> None:
 
 def test_without_an_index_nothing_is_proved(ward: Ward) -> None:
     (only,) = ward.verify().disagreements
-    assert "there is no index" in only.told
+    assert "there is no index" in only.message
 
 
 def test_chunks_that_wait_for_a_vector_are_counted_and_no_disagreement(ward: Ward) -> None:
@@ -92,7 +93,7 @@ def test_a_note_that_changed_behind_the_same_stat_is_named(ward: Ward) -> None:
     )
     (only,) = ward.verify().disagreements
     assert only.where == "memory/2026-10-02.md:1"
-    assert "--force" in only.told
+    assert "--force" in only.message
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_broken_words_are_found_by_fts5_itself(ward: Ward) -> None:
     change(ward.current, "DELETE FROM chunks_fts_data WHERE id > 10")
     (first, *_) = ward.verify().disagreements
     assert first.kind == "index"
-    assert "fts5" in first.told
+    assert "fts5" in first.message
 
 
 def test_every_bit_that_flips_is_found(ward: Ward, flip: Callable[[Path, int], None]) -> None:
@@ -165,7 +166,7 @@ def test_cached_vectors_that_are_unsound_are_named(ward: Ward) -> None:
     change(ward.index / "cache.sqlite", "UPDATE embedding_cache SET embedding = ?", nan)
     verdict = ward.verify()
     assert places(verdict.disagreements) == [("cache", "cache.sqlite")] * 3
-    assert "is not finite" in verdict.disagreements[0].told
+    assert "is not finite" in verdict.disagreements[0].message
 
 
 def test_state_files_that_do_not_parse_are_named_with_their_lines(ward: Ward) -> None:
@@ -190,14 +191,14 @@ def test_a_pointer_to_nothing_is_told(ward: Ward) -> None:
     ward.sync()
     (ward.index / "CURRENT").write_text("index-77.sqlite\n", encoding="ascii")
     (only,) = ward.verify().disagreements
-    assert "CURRENT names a file that is not there" in only.told
+    assert "CURRENT names a file that is not there" in only.message
 
 
 def test_another_model_is_a_disagreement_with_the_whole_index(ward: Ward) -> None:
     ward.sync()
     ward.embedder = HashEmbedder(model="another")
     (only,) = ward.verify().disagreements
-    assert "a new one is needed: model changed" in only.told
+    assert "a new one is needed: model changed" in only.message
 
 
 def test_the_other_vector_driver_is_proved_too(ward: Ward) -> None:
@@ -225,7 +226,7 @@ def test_vectors_that_are_sealed_into_segments_are_proved_too(ward: Ward) -> Non
     change(ward.current, "INSERT INTO vec_tail SELECT id, source FROM chunks_vec WHERE id = 1")
     (only,) = ward.verify().disagreements
     assert (only.where, only.kind) == ("MEMORY.md:1", "vector")
-    assert "filed 2 times" in only.told
+    assert "filed 2 times" in only.message
 
 
 def test_transcripts_are_proved_too(ward: Ward) -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from tests.http_service.served import Served
 from tests.sqlite_store import sqlite_store
 
-from notewell.doctor.orphans import sweepable
 from notewell.engines import Placed
 from notewell.http_service.ui import vector_map
 from notewell.http_service.ui.projection import project
@@ -22,6 +21,7 @@ from notewell.http_service.ui.state import UiState
 from notewell.http_service.ui.vector_map import VectorMap, is_outdated, read_map, sample, write_map
 from notewell.index import PlacedChunk
 from notewell.index.sqlite import IndexFolder
+from notewell.index.sqlite.maintenance import sweepable
 
 WAIT_S = 60
 
@@ -266,7 +266,7 @@ def test_a_map_goes_with_its_generation_and_so_does_half_a_one(tmp_path: Path) -
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "index-3.sqlite").write_bytes(b"")
     (tmp_path / "CURRENT").write_text("index-3.sqlite\n", encoding="ascii")
-    assert {file.name for file in sweepable(tmp_path, 0)} == {
+    assert {file.name for file in sweepable(IndexFolder(tmp_path), 0)} == {
         "index-1.sqlite-map",
         "index-2.sqlite-map.tmp",
     }

@@ -17,7 +17,7 @@ from notewell.index import IndexedNote
 from notewell.redaction import Redactor
 from notewell.sessions import DeltaLimits, TranscriptFolder, Transcripts, hold_back, why_take
 from notewell.sessions.folders import MAX_TRANSCRIPT_BYTES
-from notewell.sync.plan import plan
+from notewell.sync.plan import plan_sync
 from notewell.types import NoteStat
 
 HELLO = [("user", "When do we ship?"), ("assistant", "On Friday.")]
@@ -130,7 +130,7 @@ def test_what_cannot_be_listed_is_not_taken_for_gone(
         scan = opened(shared_path / "own", host=shared_path / "host").scan()
     assert [one.path for one in scan.unreadable] == ["sessions/host/closed"]
     known = IndexedNote(NoteStat(1, 1, 1, 1), "d")
-    assert plan(scan, {"sessions/host/closed/a.jsonl": known}).forget == ()
+    assert plan_sync(scan, {"sessions/host/closed/a.jsonl": known}).forget == ()
 
 
 def test_a_transcript_that_may_not_be_read_is_told(
@@ -236,12 +236,12 @@ def test_a_sync_leaves_alone_what_grew_too_little(tmp_path: Path) -> None:
     limits = DeltaLimits()
 
     seen = hold_back(scan, indexed, transcripts.new_messages, limits)
-    assert plan(seen, known).read == ("sessions/c.jsonl",)
-    assert plan(seen, known).forget == ()
+    assert plan_sync(seen, known).read == ("sessions/c.jsonl",)
+    assert plan_sync(seen, known).forget == ()
     forced = hold_back(
         scan, indexed, transcripts.new_messages, limits, compacted={"sessions/b.jsonl"}
     )
-    assert plan(forced, known).read == ("sessions/b.jsonl", "sessions/c.jsonl")
+    assert plan_sync(forced, known).read == ("sessions/b.jsonl", "sessions/c.jsonl")
 
 
 def test_counting_what_is_new_reads_nothing_else(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.index import Identity, IndexedNote, MustRebuild, UpToDate
-from notewell.sync.plan import SETTLED_NS, behind, compare, plan, settled_stat
+from notewell.sync.plan import SETTLED_NS, behind, compare, plan_sync, settled_stat
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 NOW = 1_800_000_000_000_000_000
@@ -33,7 +33,7 @@ NOTES = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 3))
 def test_a_plan_reads_what_differs_and_forgets_what_is_gone(
     disk: dict[str, int], known: dict[str, int]
 ) -> None:
-    todo = plan(scan(**disk), indexed(**known))
+    todo = plan_sync(scan(**disk), indexed(**known))
     assert set(todo.read) == {path for path in disk if known.get(path) != disk[path]}
     assert set(todo.forget) == known.keys() - disk.keys()
     assert todo.unchanged + len(todo.read) == len(disk)
@@ -41,19 +41,19 @@ def test_a_plan_reads_what_differs_and_forgets_what_is_gone(
 
 @given(NOTES)
 def test_nothing_is_planned_when_nothing_changed(disk: dict[str, int]) -> None:
-    assert plan(scan(**disk), indexed(**disk)).is_empty
+    assert plan_sync(scan(**disk), indexed(**disk)).is_empty
 
 
 @pytest.mark.parametrize("folder", ["memory", "memory/deep", "memory/deep/a.md", "."])
 def test_a_folder_that_could_not_be_listed_does_not_look_deleted(folder: str) -> None:
     known = {"memory/deep/a.md": IndexedNote(stat(1), "digest")}
-    assert plan(Scan({}, unreadable=(Ignored(folder, "no permission"),)), known).is_empty
+    assert plan_sync(Scan({}, unreadable=(Ignored(folder, "no permission"),)), known).is_empty
 
 
 def test_a_folder_beside_the_unreadable_one_is_forgotten() -> None:
     known = {"memory-old/a.md": IndexedNote(stat(1), "digest")}
     unreadable = (Ignored("memory", "no permission"),)
-    assert plan(Scan({}, unreadable=unreadable), known).forget == ("memory-old/a.md",)
+    assert plan_sync(Scan({}, unreadable=unreadable), known).forget == ("memory-old/a.md",)
 
 
 def test_a_note_touched_within_the_clocks_tick_is_read_again() -> None:
@@ -63,7 +63,7 @@ def test_a_note_touched_within_the_clocks_tick_is_read_again() -> None:
     assert settled_stat(fresh, NOW) != fresh
     disk = Scan({"a": FoundNote("a", fresh)})
     known = {"a": IndexedNote(settled_stat(fresh, NOW), "digest")}
-    assert plan(disk, known).read == ("a",)
+    assert plan_sync(disk, known).read == ("a",)
     assert behind(disk, known) == 0
 
 

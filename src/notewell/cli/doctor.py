@@ -13,7 +13,7 @@ from notewell.errors import NotewellError
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.doctor import Deed, Finding, Patient
+    from notewell.doctor import Finding, RepairResult, Subject
     from notewell.memory import Memory
 
 DEGRADED = 5
@@ -33,73 +33,79 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         memory = memory_of(arguments)
     except (NotewellError, OSError) as error:
-        return _treat(_without_memory(arguments, error), arguments)
+        return _report(_without_memory(arguments, error), arguments)
     with memory:
-        return _treat(_of(memory), arguments)
+        return _report(_of(memory), arguments)
 
 
-def _of(memory: Memory) -> Patient:
-    from notewell.doctor import Patient
+def _of(memory: Memory) -> Subject:
+    from notewell.doctor import Subject
 
-    return Patient.of(memory)
+    return Subject.of(memory)
 
 
-def _without_memory(arguments: argparse.Namespace, error: Exception) -> Patient:
+def _without_memory(arguments: argparse.Namespace, error: Exception) -> Subject:
     """What cannot be opened is looked at from outside; even the settings may be what is bad."""
     from notewell.config import default_state_dir
-    from notewell.doctor import Patient
+    from notewell.doctor import Subject
 
     try:
         agent, workspace, _ = meant(arguments)
     except (NotewellError, OSError):
         agent, workspace = arguments.agent or MAIN, arguments.workspace or HERE
-    told = arguments.state_dir
-    state = Path(told).expanduser() if told else default_state_dir()
-    return Patient.without_memory(agent, Path(workspace), state, str(error))
+    folder = arguments.state_dir
+    state = Path(folder).expanduser() if folder else default_state_dir()
+    return Subject.without_memory(agent, Path(workspace), state, str(error))
 
 
-def _treat(patient: Patient, arguments: argparse.Namespace) -> int:
-    from notewell.doctor import examine, mend
+def _report(subject: Subject, arguments: argparse.Namespace) -> int:
+    from notewell.doctor import examine, repair
 
-    findings, deeds = examine(patient), None
+    findings, results = examine(subject), None
     if arguments.fix:
         bar = ProgressBar()
         try:
-            deeds = mend(patient, findings, bar.update)
+            results = repair(subject, findings, bar.update)
         finally:
             bar.done()
-        findings = examine(patient)  # What remains is what is there now.
-    bad = [one for one in findings if one.todo]
+        findings = examine(subject)  # What remains is what is there now.
+    bad = [finding for finding in findings if finding.todo]
     if arguments.json:
-        print_json({"ok": not bad, **_as_json(findings, deeds)})
+        print_json({"ok": not bad, **_as_json(findings, results)})
     else:
-        _show(findings, deeds)
-    return DEGRADED if bad or any(deed.failed for deed in deeds or ()) else 0
+        _show(findings, results)
+    return DEGRADED if bad or any(result.failed for result in results or ()) else 0
 
 
-def _as_json(findings: list[Finding], deeds: list[Deed] | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _as_json(findings: list[Finding], results: list[RepairResult] | None) -> dict[str, Any]:
+    payload: dict[str, Any] = {
         "findings": [
-            {"what": one.what, "told": one.told, "todo": one.todo, "fixable": one.is_fixable}
-            for one in findings
+            {
+                "what": finding.what,
+                "told": finding.message,
+                "todo": finding.todo,
+                "fixable": finding.is_fixable,
+            }
+            for finding in findings
         ]
     }
-    if deeds is not None:
-        told["done"] = [
-            {"what": deed.what, "told": deed.told, "failed": deed.failed} for deed in deeds
+    if results is not None:
+        payload["done"] = [
+            {"what": result.what, "told": result.message, "failed": result.failed}
+            for result in results
         ]
-    return told
+    return payload
 
 
-def _show(findings: list[Finding], deeds: list[Deed] | None) -> None:
+def _show(findings: list[Finding], results: list[RepairResult] | None) -> None:
     good, bad = ("✓", "✗") if (sys.stdout.encoding or "").lower() == "utf-8" else ("ok", "!!")
-    for deed in deeds or ():
-        say(f"{bad if deed.failed else good} fix        {deed.what}: {deed.told}")
-    if deeds == []:
+    for result in results or ():
+        say(f"{bad if result.failed else good} fix        {result.what}: {result.message}")
+    if results == []:
         say(f"{good} fix        nothing that could be done by itself")
-    for one in findings:
-        say(f"{bad if one.todo else good} {one.what:<10} {one.told}")
-        if one.todo:
-            say(f"  {'':<10} → {one.todo}")
-    left = sum(1 for one in findings if one.todo)
+    for finding in findings:
+        say(f"{bad if finding.todo else good} {finding.what:<10} {finding.message}")
+        if finding.todo:
+            say(f"  {'':<10} → {finding.todo}")
+    left = sum(1 for finding in findings if finding.todo)
     say(counted(left, "thing") + " to do" if left else "all is well")

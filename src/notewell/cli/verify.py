@@ -11,7 +11,7 @@ from notewell.cli.place import memory_of
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.doctor import Verdict
+    from notewell.doctor import VerifyReport
 
 DEGRADED = 5
 SHOWN = 50  # A list longer than this is for --json.
@@ -23,48 +23,48 @@ def run(arguments: argparse.Namespace) -> int:
     bar, started = ProgressBar(), time.monotonic()
     with memory_of(arguments) as memory:
         try:
-            verdict = verify(memory, bar.update)
+            report = verify(memory, bar.update)
             engine = memory.engine
         finally:
             bar.done()
     if arguments.json:
-        print_json(as_json(verdict))
+        print_json(as_json(report))
     else:
-        _show(verdict, time.monotonic() - started)
+        _show(report, time.monotonic() - started)
         if engine != "builtin":
             say(f"this was our own index; what {engine} keeps was not looked at")
-    return 0 if verdict.agrees else DEGRADED
+    return 0 if report.agrees else DEGRADED
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
+def as_json(report: VerifyReport) -> dict[str, Any]:
     return {
-        "ok": verdict.agrees,
-        "generation": verdict.generation,
-        "pages": verdict.pages,
-        "notes": verdict.notes,
-        "chunks": verdict.chunks,
-        "embedded": verdict.embedded,
-        "waiting": verdict.waiting,
-        "unread": verdict.unread,
-        "cached": verdict.cached,
-        "stateFiles": verdict.state_files,
+        "ok": report.agrees,
+        "generation": report.generation,
+        "pages": report.pages,
+        "notes": report.notes,
+        "chunks": report.chunks,
+        "embedded": report.embedded,
+        "waiting": report.waiting,
+        "unread": report.unread,
+        "cached": report.cached,
+        "stateFiles": report.state_files,
         "disagreements": [
-            {"kind": one.kind, "where": one.where, "told": one.told}
-            for one in verdict.disagreements
+            {"kind": difference.kind, "where": difference.where, "told": difference.message}
+            for difference in report.disagreements
         ],
     }
 
 
-def _show(verdict: Verdict, took_s: float) -> None:
-    for one in verdict.disagreements[:SHOWN]:
-        say(f"{one.where}: {one.told}")
-    if verdict.disagreements[SHOWN:]:
-        say(f"{len(verdict.disagreements) - SHOWN} more (--json lists them)")
+def _show(report: VerifyReport, took_s: float) -> None:
+    for difference in report.disagreements[:SHOWN]:
+        say(f"{difference.where}: {difference.message}")
+    if report.disagreements[SHOWN:]:
+        say(f"{len(report.disagreements) - SHOWN} more (--json lists them)")
     say(
-        f"{counted(verdict.pages, 'page')}, {counted(verdict.notes, 'note')}, "
-        f"{counted(verdict.chunks, 'chunk')}: {counted(verdict.embedded, 'vector')}, "
-        f"{verdict.waiting} waiting, {verdict.unread} not for this model; "
-        f"{verdict.cached} cached ({took_s:.1f} s)"
+        f"{counted(report.pages, 'page')}, {counted(report.notes, 'note')}, "
+        f"{counted(report.chunks, 'chunk')}: {counted(report.embedded, 'vector')}, "
+        f"{report.waiting} waiting, {report.unread} not for this model; "
+        f"{report.cached} cached ({took_s:.1f} s)"
     )
-    number = len(verdict.disagreements)
+    number = len(report.disagreements)
     say(counted(number, "disagreement") if number else "index and notes agree")

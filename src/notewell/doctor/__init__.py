@@ -1,25 +1,20 @@
-"""Looking for what is wrong, mending what can be mended, and proving that the index is right.
+"""Finding problems, repairing what can be repaired safely, and proving that the index is right.
 
-    examine(patient)            every check; findings, well or not; changes nothing
-    mend(patient, findings)     what of it can be done safely, done
-    verify(memory)              index and notes, compared to the last line
+    examine(subject)            every check; findings, problems or not; changes nothing
+    repair(subject, findings)   carries out the remedies that the findings name
+    verify(memory)              compares index and notes, down to the last line
 
-finding.py       a finding, and the remedies it may name
-patient.py       who is looked at; a memory that cannot be opened can be looked at too
 checkup.py       START HERE: every check, one after another
-machine.py       SQLite, packages, inotify
-place.py         permissions, file system, room
-ours.py          which files are ours, by their names
-leases.py        who holds the right to write
-orphans.py       what belongs to nothing
-workspaces.py    settings, and indexes whose workspace is gone
-index_health.py  index and cache
+subject.py       what is examined; a memory that cannot be opened can be examined too
+finding.py       a finding, and the remedies it may name
+machine.py       Python, its packages, inotify
+state_dir.py     permissions, file system, free space
+state_files.py   which files are ours, by their names
 notes_health.py  notes, conflict copies, the clock
 repairs.py       carrying out remedies
-pages.py         the pages of one SQLite file
-proof.py         the proof; proof_notes, proof_vectors and proof_kept are its parts
-verdict.py       what the proof says
-rows.py          the questions to SQLite that only the proof asks
+verification.py  `notewell verify`
+
+What concerns the storage of the index is asked of `IndexStore`: `check`, `repair`, `verify`.
 """
 
 from typing import TYPE_CHECKING
@@ -27,11 +22,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.doctor.checkup import examine
     from notewell.doctor.finding import Finding
-    from notewell.doctor.repairs import Deed, mend
-    from notewell.doctor.report import Disagreement, Verdict
+    from notewell.doctor.repairs import RepairResult, repair
     from notewell.doctor.state_dir import nearest
-    from notewell.doctor.subject import Patient
-    from notewell.doctor.verification import verify
+    from notewell.doctor.subject import Subject
+    from notewell.doctor.verification import VerifyReport, verify
 else:
     from notewell.lazy import lazy_exports
 
@@ -40,10 +34,9 @@ else:
         {
             "checkup": "examine",
             "finding": "Finding",
-            "repairs": "Deed mend",
-            "report": "Disagreement Verdict",
+            "repairs": "RepairResult repair",
             "state_dir": "nearest",
-            "subject": "Patient",
-            "verification": "verify",
+            "subject": "Subject",
+            "verification": "VerifyReport verify",
         },
     )

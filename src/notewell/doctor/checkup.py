@@ -1,25 +1,29 @@
-"""START HERE: every check, one after another. Nothing is changed by looking.
+"""Every check, one after another. START HERE.
 
-A check that cannot look says so and the next one goes on: when a disk is full or a folder is
-closed, the others are what the user needs.
+The checks of the machine and of the state need no memory; those of the notes and of the engine do.
+A check that fails is itself a finding, and the next check goes on.
 """
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.doctor import index_health, machine, notes_health, state_dir, workspaces
-from notewell.doctor.finding import Finding
-from notewell.doctor.leases import lease_findings
-from notewell.doctor.orphans import orphans
+from notewell.doctor import machine, notes_health, state_dir
+from notewell.doctor.finding import SYNC, Finding, SyncIndex, of_store
+from notewell.doctor.state_files import index_folders, leftover_findings
 from notewell.errors import NotewellError
+from notewell.index import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from notewell.doctor.subject import Patient
+    from notewell.doctor.subject import Subject
     from notewell.engines import Status
+    from notewell.index import StorePart
     from notewell.memory import Memory
     from notewell.sync import Indexer
     from notewell.types import Scan
@@ -27,85 +31,80 @@ if TYPE_CHECKING:
     Check = tuple[str, Callable[[], Iterable[Finding]]]
 
 
-def examine(patient: Patient) -> list[Finding]:
-    """Everything that was found, well or not. Asks the embedder for one real vector."""
-    memory, indexer = patient.memory, patient.indexer
-    findings = [*_looked(_around(patient))]
+def examine(subject: Subject) -> list[Finding]:
+    """All findings, problems or not. Asks the embedder for one real vector."""
+    memory, indexer = subject.memory, subject.indexer
+    findings = [*_run(_machine_checks(subject))]
     if memory is None or indexer is None:
-        trouble = patient.trouble or "cannot be opened"
-        findings.append(Finding("memory", trouble, "mend this first"))
-        return [*findings, *_looked(_state(patient, lambda: 0))]
-    scan = cache(indexer.notes.scan)  # One look serves all that ask.
-    findings += _looked(_notes(patient, indexer, scan))
-    findings += _looked(_state(patient, lambda: _note_bytes(scan)))
-    return [*findings, *_looked(_memory(patient, memory))]
+        trouble = subject.trouble or "cannot be opened"
+        findings.append(Finding("memory", trouble, "repair this first"))
+        return [*findings, *_run(_state_checks(subject, lambda: 0))]
+    scan = cache(indexer.notes.scan)  # One scan serves all checks.
+    findings += _run(_notes_checks(subject, indexer, scan))
+    findings += _run(_state_checks(subject, lambda: _note_bytes(scan)))
+    return [*findings, *_run(_memory_checks(subject, memory))]
 
 
-def _looked(checks: Iterable[Check]) -> Iterator[Finding]:
+def _run(checks: Iterable[Check]) -> Iterator[Finding]:
     for what, check in checks:
         try:
             yield from list(check())
         except (NotewellError, OSError) as error:
-            yield Finding(what, f"could not look: {error}", "mend that, then look again")
+            yield Finding(what, f"could not look: {error}", "repair that, then look again")
 
 
-def _around(patient: Patient) -> list[Check]:
-    settings = patient.memory.settings if patient.memory else None
+def _machine_checks(subject: Subject) -> list[Check]:
+    settings = subject.memory.settings if subject.memory else None
     return [
-        ("sqlite", machine.sqlite),
+        ("sqlite", lambda: _store_findings("sqlite", subject, "engine")),
         ("python", lambda: machine.packages(settings)),
-        ("settings", lambda: workspaces.settings(patient)),
+        ("settings", lambda: settings_findings(subject)),
     ]
 
 
-def _state(patient: Patient, note_bytes: Callable[[], int]) -> list[Check]:
-    state, index, now = patient.state, patient.index, patient.now()
-    most = patient.memory.settings.store.cache_entries if patient.memory else None
+def _state_checks(subject: Subject, note_bytes: Callable[[], int]) -> list[Check]:
+    state, index, now = subject.state, subject.index, subject.now()
     return [
         ("state", lambda: state_dir.file_system(index)),
         ("state", lambda: state_dir.permissions(state, index)),
-        ("disk", lambda: state_dir.room(index, note_bytes())),
-        ("lease", lambda: lease_findings(index, now)),
-        ("orphans", lambda: orphans(state, index, now.timestamp())),
-        ("orphans", lambda: workspaces.other_indexes(patient)),
-        ("index", lambda: index_health.index_file(index)),
-        ("cache", lambda: index_health.cache(index / "cache.sqlite", most)),
+        ("disk", lambda: state_dir.room(subject.store, index, note_bytes())),
+        ("lease", lambda: _store_findings("lease", subject, "lease")),
+        ("orphans", lambda: _leftovers(subject)),
+        ("orphans", lambda: leftover_findings(state, now.timestamp())),
+        ("orphans", lambda: other_indexes(subject)),
+        ("index", lambda: _store_findings("index", subject, "index")),
+        ("cache", lambda: _store_findings("cache", subject, "cache")),
     ]
 
 
-def _notes(patient: Patient, indexer: Indexer, scan: Callable[[], Scan]) -> list[Check]:
-    root, now = patient.workspace, patient.now()
+def _notes_checks(subject: Subject, indexer: Indexer, scan: Callable[[], Scan]) -> list[Check]:
+    root, now = subject.workspace, subject.now()
     return [
         ("notes", lambda: notes_health.notes(scan(), root)),
         ("notes", lambda: notes_health.writable(scan(), root)),
         ("clock", lambda: notes_health.clock(scan(), now)),
-        ("watch", lambda: machine.inotify(_folders(indexer))),
+        ("watch", lambda: machine.inotify(_watched_folders(indexer))),
     ]
 
 
-def _memory(patient: Patient, memory: Memory) -> list[Check]:
+def _memory_checks(subject: Subject, memory: Memory) -> list[Check]:
     status = cache(memory.status)
     return [
         ("engine", lambda: engine(status())),
-        ("index", lambda: _level(patient, memory, status())),
+        ("index", lambda: _level(subject, memory, status())),
         ("embedder", lambda: embedder(memory, status())),
-        ("capture", lambda: capture(patient)),
+        ("capture", lambda: capture(subject)),
     ]
-
-
-def _level(patient: Patient, memory: Memory, status: Status) -> Iterable[Finding]:
-    wants_vectors = status.provider != "none" and not memory.settings.search.keyword_only
-    return index_health.level(status, patient.index, patient.now(), wants_vectors=wants_vectors)
 
 
 def _note_bytes(scan: Callable[[], Scan]) -> int:
     try:
         return sum(note.stat.size for note in scan().notes.values())
     except NotewellError:
-        return 0  # The checks of the notes tell why.
+        return 0  # The checks of the notes report why.
 
 
-def _folders(indexer: Indexer) -> int:
+def _watched_folders(indexer: Indexer) -> int:
     from notewell.sync import WatchPaths
 
     transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
@@ -115,44 +114,143 @@ def _folders(indexer: Indexer) -> int:
     return len(paths.folders())
 
 
+# -- stores --------------------------------------------------------------------------------------
+
+
+def _store_findings(what: str, subject: Subject, part: StorePart) -> Iterator[Finding]:
+    for found in subject.store.check(part, subject.now()):
+        yield of_store(what, found, subject.index)
+
+
+def _leftovers(subject: Subject) -> Iterator[Finding]:
+    """Of every agent: an agent that is no longer configured leaves its index behind."""
+    from notewell.memory import store_at
+
+    for folder in index_folders(subject.state, subject.index):
+        for found in store_at(folder).check("leftovers", subject.now()):
+            yield of_store("orphans", found, folder)
+
+
+def other_indexes(subject: Subject) -> Iterator[Finding]:
+    """Indexes whose workspace is gone, and how many belong to unknown workspaces.
+
+    An index does not record its workspace: its folder is named by a digest of it. So only the
+    workspaces of the settings and the one that is examined can be recognized.
+    """
+    from notewell.memory import store_at
+
+    known = dict(_known_indexes(subject))
+    for folder, workspace in known.items():
+        if os.path.isdir(folder) and not os.path.isdir(workspace):  # noqa: PTH112
+            size = size_text(store_at(folder).describe().size_bytes)
+            message = f"the workspace {workspace} is gone, its index ({size}) is still there"
+            yield Finding("orphans", message, f"if it does not come back: `rm -r {folder}`")
+    others = [one for one in index_folders(subject.state, subject.index) if one not in known]
+    if others:
+        size = size_text(sum(store_at(folder).describe().size_bytes for folder in others))
+        number = f"{len(others)} index{'es' if others[1:] else ''}"
+        message = f"{number} ({size}) of workspaces that the settings do not name"
+        yield Finding("indexes", f"{message}, below {subject.state}")
+
+
+def _known_indexes(subject: Subject) -> Iterator[tuple[Path, Path]]:
+    """Index folders with their workspaces."""
+    from notewell.config import ConfigScope, read_configuration
+    from notewell.memory import index_dir
+
+    for agent, values in read_configuration(ConfigScope(), subject.environment).agents.items():
+        if values.workspace is not None:
+            root = Path(os.path.realpath(values.workspace))
+            yield index_dir(subject.state, agent, root), root
+    yield subject.index, subject.workspace
+
+
+def settings_findings(subject: Subject) -> Iterator[Finding]:
+    from notewell.config import ConfigScope, read_configuration
+
+    scope = ConfigScope(subject.workspace, subject.agent.lower())
+    configuration = read_configuration(scope, subject.environment)
+    files = ", ".join(configuration.files)
+    yield Finding("settings", files or "no file: the defaults apply")
+    for found in configuration.findings:
+        bad = found.kind in ("error", "refused")
+        todo = "correct it; `notewell config check` lists all" if bad else None
+        yield Finding("settings", str(found), todo)
+
+
+# -- the memory ----------------------------------------------------------------------------------
+
+
+def _level(subject: Subject, memory: Memory, status: Status) -> Iterator[Finding]:
+    """How far the index is behind the notes; without an embedder nothing waits for vectors."""
+    if status.state == "unreadable":
+        return  # The check of the index has said why.
+    if status.counts is None:
+        yield Finding("index", "there is none yet", SYNC, SyncIndex())
+        return
+    counts = status.counts
+    wants_vectors = status.provider != "none" and not memory.settings.search.keyword_only
+    behind = [
+        f"{status.dirty} to catch up with" if status.dirty else "",
+        f"{counts.waiting} wait for a vector" if counts.waiting and wants_vectors else "",
+        f"a new one is needed: {status.rebuild_needed}" if status.rebuild_needed else "",
+    ]
+    message = f"{counts.files} notes, {counts.chunks} chunks, {counts.embedded} with a vector"
+    message = ", ".join([message, *filter(None, behind)]) + _age(subject)
+    if any(behind):
+        yield Finding("index", message, SYNC, SyncIndex())
+    else:
+        yield Finding("index", message)
+
+
+def _age(subject: Subject) -> str:
+    written_at_s = subject.store.describe().written_at_s
+    if written_at_s is None:
+        return ""
+    at = datetime.fromtimestamp(written_at_s, UTC).astimezone()
+    days = (subject.now() - at).days
+    return f"; last written on {at:%Y-%m-%d %H:%M}" + (f", {days} days ago" if days > 1 else "")
+
+
 def engine(status: Status) -> Iterator[Finding]:
-    """Silence where our own engine answers as it was asked to."""
+    """No finding if the built-in engine answers, as the settings ask."""
     answering = status.answering
     if answering.wanted == "builtin":
         return
     if answering.reason or status.problem:
-        told = f"{answering.wanted}: {answering.reason or status.problem}"
+        message = f"{answering.wanted}: {answering.reason or status.problem}"
         if answering.backend != answering.wanted:
-            told += f"; {answering.backend} answers in its place"
-        yield Finding("engine", told, f"mend {answering.wanted}, or set memory.backend: builtin")
+            message += f"; {answering.backend} answers in its place"
+        todo = f"repair {answering.wanted}, or set memory.backend: builtin"
+        yield Finding("engine", message, todo)
         return
     facts = "; ".join(f"{name}: {value}" for name, value in answering.facts)
     yield Finding("engine", f"{answering.backend} answers. {facts}".strip())
 
 
 def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
-    """Who makes the vectors, and whether he does: one real question."""
+    """Which embedder is used, and whether it answers one real call."""
     used = f"{status.provider}, {status.model}"
     if status.provider == "none":
-        yield Finding("embedder", "none, as the settings say: words alone answer")
+        yield Finding("embedder", "none, as the settings say: search uses keywords only")
         return
     probe = memory.probe()
     if probe.trouble:
-        todo = "until then search goes on by keyword"
+        todo = "until then search uses keywords only"
         yield Finding("embedder", f"{used}: {probe.trouble}", todo)
     else:
         yield Finding("embedder", f"{used}: {probe.dims} dimensions in {probe.ms:.0f} ms")
     decision = status.decision
     if decision is not None and decision.fell_back:
-        told = f"{decision.requested} was asked for and {decision.used} is used: {decision.why}"
-        yield Finding("embedder", told, "mend the first one, then run `notewell index`")
+        message = f"{decision.requested} was asked for and {decision.used} is used: {decision.why}"
+        yield Finding("embedder", message, "repair the first one, then run `notewell index`")
 
 
-def capture(patient: Patient) -> Iterator[Finding]:
-    """What the hooks of an agent's host have been doing; silence where none ever ran."""
+def capture(subject: Subject) -> Iterator[Finding]:
+    """What the hooks of the agent's host have done; no finding if none ever ran."""
     from notewell.capture import capture_dir, pulse
 
-    folder = capture_dir(patient.state, patient.agent, patient.workspace)
-    beat = pulse(folder, patient.now())
+    folder = capture_dir(subject.state, subject.agent, subject.workspace)
+    beat = pulse(folder, subject.now())
     if beat is not None:
         yield Finding("capture", beat.told, beat.todo)

@@ -1,6 +1,7 @@
-"""What the doctor says: a finding, and what would mend it.
+"""What the doctor reports: a finding, and a remedy that repairs it.
 
-A remedy is a plain value. Checks name it, `mend` carries it out, so nothing is changed by looking.
+A remedy is a plain value. Checks name it and `repair` carries it out, so that examining changes
+nothing.
 """
 
 from __future__ import annotations
@@ -11,78 +12,73 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_TOLD = 20
-"""Of one kind; the finding behind them says how many more there are."""
+    from notewell.index import StoreFinding, StoreRepair
+
+MOST_LISTED = 20
+"""Findings of one kind; one more finding says how many were left out."""
+
+FIX = "`notewell doctor --fix` does it"
 
 
 @dataclass(frozen=True, slots=True)
-class Tighten:
-    """Files and folders of ours that other users can look into."""
+class RestrictAccess:
+    """Files and folders of ours that other users can read or write."""
 
     paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveFiles:
     """Temporary files of ours whose writers have ended."""
 
     paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
-    """An index folder that holds more than the index that answers."""
+class RepairStore:
+    """What a store can repair by itself; see `StoreRepair`."""
 
     folder: Path
+    repair: StoreRepair
 
 
 @dataclass(frozen=True, slots=True)
-class CacheAnew:
-    """A damaged cache: it holds nothing but copies."""
-
-    cache: Path
+class SyncIndex:
+    """For an index that is missing, old, or behind the notes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuild:
-    """A damaged generation, to be set aside before a new one is built."""
-
-    generation: Path
-
-
-@dataclass(frozen=True, slots=True)
-class BringUpToDate:
-    """An index that is missing, old, or behind the notes."""
-
-
-Remedy: TypeAlias = Tighten | Remove | Sweep | CacheAnew | Rebuild | BringUpToDate
+Remedy: TypeAlias = RestrictAccess | RemoveFiles | RepairStore | SyncIndex
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     """The part it is about, in one word: `index`, `notes`, `lease`."""
-    told: str
+    message: str
     todo: str | None = None
-    """The next step; None where all is well."""
+    """The next step; None if there is no problem."""
     remedy: Remedy | None = None
-    """What `--fix` would do about it; there may be one where nothing has to be done."""
+    """What `--fix` would do about it. A finding that is no problem may have one, too."""
 
     @property
     def is_fixable(self) -> bool:
         return self.remedy is not None
 
 
-FIX = "`notewell doctor --fix` does it"
+SYNC = f"run `notewell index`; {FIX}"
+_TODO: dict[StoreRepair, str] = {
+    "sync": SYNC,
+    "set-aside": f"set it aside and build a new one: {FIX}",
+    "reset-cache": f"start a new cache: {FIX}",
+    "sweep": FIX,
+}
 
 
-def size_told(count: int) -> str:
-    """Bytes as people say them."""
-    amount = float(count)
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
+def of_store(what: str, found: StoreFinding, folder: Path) -> Finding:
+    """A finding of a store, with its next step in words."""
+    if found.repair is None:
+        return Finding(what, found.message, found.action)
+    remedy = SyncIndex() if found.repair == "sync" else RepairStore(folder, found.repair)
+    return Finding(what, found.message, found.action or _TODO[found.repair], remedy)

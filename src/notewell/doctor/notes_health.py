@@ -7,7 +7,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from notewell.doctor.finding import MOST_TOLD, Finding
+from notewell.doctor.finding import MOST_LISTED, Finding
 from notewell.doctor.state_dir import may
 from notewell.notes import is_conflict_copy
 
@@ -29,7 +29,7 @@ def notes(scan: Scan, root: Path) -> Iterator[Finding]:
     yield Finding("notes", f"{number} note{'' if number == 1 else 's'} in {root}", todo)
     closed = [path for path in scan.notes if not may(root / path, os.R_OK)]
     yield from _each("notes", closed, "permission denied", "let Notewell read it")
-    for one in scan.unreadable[:MOST_TOLD]:
+    for one in scan.unreadable[:MOST_LISTED]:
         yield Finding("notes", f"{one.path}: {one.why}", "let Notewell read it")
     conflicts = [one for one in scan.ignored if is_conflict_copy(one.path.rsplit("/", 1)[-1])]
     todo = "merge it into its original and delete it; until then nobody finds what is in it"
@@ -38,17 +38,17 @@ def notes(scan: Scan, root: Path) -> Iterator[Finding]:
 
 
 def _left_out(ignored: Sequence[Ignored]) -> Iterator[Finding]:
-    for one in ignored[:MOST_TOLD]:
+    for one in ignored[:MOST_LISTED]:
         yield Finding("notes", f"left out: {one.path}: {one.why}")
-    if ignored[MOST_TOLD:]:
-        yield Finding("notes", f"left out: {len(ignored) - MOST_TOLD} more")
+    if ignored[MOST_LISTED:]:
+        yield Finding("notes", f"left out: {len(ignored) - MOST_LISTED} more")
 
 
 def writable(scan: Scan, root: Path) -> Iterator[Finding]:
     """Whether agents could append; a workspace that is read-only as a whole may be meant so."""
     if not may(root, os.W_OK):
-        told = f"{root} is read-only: notes are searched; nothing is appended or captured"
-        yield Finding("notes", told)
+        message = f"{root} is read-only: notes are searched; nothing is appended or captured"
+        yield Finding("notes", message)
         return
     readable = (path for path in scan.notes if may(root / path, os.R_OK))
     closed = [path for path in readable if not may(root / path, os.W_OK)]
@@ -75,8 +75,8 @@ def _day(path: str) -> date | None:
         return None
 
 
-def _each(what: str, paths: Sequence[str], told: str, todo: str) -> Iterator[Finding]:
-    for path in paths[:MOST_TOLD]:
-        yield Finding(what, f"{path}: {told}", todo)
-    if paths[MOST_TOLD:]:
-        yield Finding(what, f"{len(paths) - MOST_TOLD} more: {told}", todo)
+def _each(what: str, paths: Sequence[str], message: str, todo: str) -> Iterator[Finding]:
+    for path in paths[:MOST_LISTED]:
+        yield Finding(what, f"{path}: {message}", todo)
+    if paths[MOST_LISTED:]:
+        yield Finding(what, f"{len(paths) - MOST_LISTED} more: {message}", todo)

@@ -1,7 +1,7 @@
 """Carrying out remedies: only what cannot cost the user anything.
 
-Notes are never touched. Nothing is removed without the lease that its writers hold, and after
-taking it everything is looked at once more: what the doctor saw may have changed since.
+Notes are never touched. A store takes the lease of its writers before it removes anything, and
+looks again then: the state may have changed since the check.
 """
 
 from __future__ import annotations
@@ -11,122 +11,129 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.doctor.finding import (
-    BringUpToDate,
-    CacheAnew,
-    Rebuild,
-    Remove,
-    Sweep,
-    Tighten,
-    size_told,
-)
-from notewell.doctor.orphans import sweepable
+from notewell.doctor.finding import RemoveFiles, RepairStore, RestrictAccess, SyncIndex
+from notewell.doctor.state_files import own_files
 from notewell.errors import NotewellError
-from notewell.index.sqlite import condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from notewell.doctor.finding import Finding, Remedy
-    from notewell.doctor.subject import Patient
+    from notewell.doctor.subject import Subject
     from notewell.memory import Memory
     from notewell.sync import Progress
 
 LEASE_WAIT_S = 10.0
-_ORDER = (Tighten, Remove, Sweep, CacheAnew, Rebuild, BringUpToDate)
-"""Room is made before anything is built; a sync comes last and sees everything else mended."""
+
+# Free disk space before anything is built; a sync comes last and finds everything else repaired.
+_ORDER = ("permissions", "leftovers", "orphans", "cache", "set-aside", "index")
+_STORE_REPAIRS = {"sweep": "orphans", "reset-cache": "cache", "set-aside": "set-aside"}
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class RepairResult:
     """What was done about a finding, or why it was not."""
 
     what: str
-    told: str
+    message: str
     failed: bool = False
 
 
-def mend(
-    patient: Patient,
+def repair(
+    subject: Subject,
     findings: Iterable[Finding],
-    progress: Callable[[Progress], None] | None = None,
-) -> list[Deed]:
-    """Do what the findings' remedies say, each once. Deeds that changed nothing are left out."""
-    deeds = []
-    for remedy in _in_order(patient, findings):
-        what = type(remedy).__name__
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[RepairResult]:
+    """Carry out the remedies of the findings, each once. A remedy that changed nothing is not in
+    the result."""
+    results = []
+    for remedy in _in_order(subject, findings):
+        kind = _kind(remedy)
+        what = "index" if kind == "set-aside" else kind
         try:
-            told = _carried_out(remedy, patient, progress)
+            message = _carry_out(remedy, subject, on_progress)
         except (NotewellError, OSError) as error:
-            deeds.append(Deed(_WORDS[what], str(error), failed=True))
+            results.append(RepairResult(what, str(error), failed=True))
             continue
-        if told:
-            deeds.append(Deed(_WORDS[what], told))
-    return deeds
+        if message:
+            results.append(RepairResult(what, message))
+    return results
 
 
-_WORDS = {
-    "Tighten": "permissions",
-    "Remove": "leftovers",
-    "Sweep": "orphans",
-    "CacheAnew": "cache",
-    "Rebuild": "index",
-    "BringUpToDate": "index",
-}
-
-
-def _in_order(patient: Patient, findings: Iterable[Finding]) -> Sequence[Remedy]:
-    remedies = dict.fromkeys(one.remedy for one in findings if one.remedy is not None)
-    if any(isinstance(remedy, Rebuild) for remedy in remedies):
-        remedies.pop(BringUpToDate(), None)  # A rebuild ends with everything up to date.
-    if patient.memory is None:
-        for remedy in [one for one in remedies if isinstance(one, Rebuild | BringUpToDate)]:
-            del remedies[remedy]  # Setting aside what nobody can build again helps nobody.
-    return sorted(remedies, key=lambda remedy: _ORDER.index(type(remedy)))
-
-
-def _carried_out(
-    remedy: Remedy, patient: Patient, progress: Callable[[Progress], None] | None
-) -> str:
-    """What was done, in words; empty where nothing was left to do."""
+def _kind(remedy: Remedy) -> str:
     match remedy:
-        case Tighten(paths):
-            return _tighten(paths)
-        case Remove(paths):
+        case RestrictAccess():
+            return "permissions"
+        case RemoveFiles():
+            return "leftovers"
+        case RepairStore(repair=kind):
+            return _STORE_REPAIRS[kind]
+        case SyncIndex():
+            return "index"
+
+
+def _in_order(subject: Subject, findings: Iterable[Finding]) -> Sequence[Remedy]:
+    remedies = dict.fromkeys(finding.remedy for finding in findings if finding.remedy is not None)
+    if any(_kind(remedy) == "set-aside" for remedy in remedies):
+        remedies.pop(SyncIndex(), None)  # `set-aside` ends with a sync.
+    if subject.memory is None:
+        # Nothing could build the index again, so a damaged one stays where it is.
+        for remedy in [one for one in remedies if _kind(one) in ("set-aside", "index")]:
+            del remedies[remedy]
+    return sorted(remedies, key=lambda remedy: _ORDER.index(_kind(remedy)))
+
+
+def _carry_out(
+    remedy: Remedy, subject: Subject, on_progress: Callable[[Progress], None] | None
+) -> str:
+    """What was done, in words; empty if nothing was left to do."""
+    match remedy:
+        case RestrictAccess(paths):
+            return _restrict_access(paths, subject)
+        case RemoveFiles(paths):
             return _remove(paths)
-        case Sweep(folder):
-            return _sweep(folder, patient.now().timestamp())
-        case CacheAnew(cache):
-            return _begin_anew(cache)
-        case Rebuild(generation):
-            told = _set_aside(generation)
-            return "; ".join(filter(None, [told, _sync(patient.memory, progress)]))
-        case BringUpToDate():
-            return _sync(patient.memory, progress)
+        case RepairStore():
+            done = _repair_store(remedy, subject)
+            if remedy.repair != "set-aside":
+                return done
+            return "; ".join(filter(None, [done, _sync(subject.memory, on_progress)]))
+        case SyncIndex():
+            return _sync(subject.memory, on_progress)
 
 
-def _tighten(paths: Sequence[Path]) -> str:
+def _repair_store(remedy: RepairStore, subject: Subject) -> str:
+    from notewell.memory import store_at
+
+    store = subject.store if remedy.folder == subject.index else store_at(remedy.folder)
+    return store.repair(remedy.repair, wait_s=LEASE_WAIT_S, now=subject.now())
+
+
+def _restrict_access(paths: Sequence[Path], subject: Subject) -> str:
     done = 0
-    for path in _with_side_files(paths):
+    for path in _with_side_files(paths, subject):
         try:
-            # Through a descriptor that follows no link: nobody puts another file in between.
-            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            # By a descriptor that follows no link: nobody can put another file in between.
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         except FileNotFoundError:
             continue
         try:
-            os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o700)
+            os.fchmod(fd, os.fstat(fd).st_mode & 0o700)
             done += 1
         finally:
-            os.close(descriptor)
+            os.close(fd)
     return f"closed {done} files and folders to other users" if done else ""
 
 
-def _with_side_files(paths: Sequence[Path]) -> list[Path]:
-    """SQLite gives what it writes beside a file the mode of the file, when it opens it: looking
-    at an index that was open to others has just made two more such files."""
-    beside = [path.with_name(path.name + suffix) for path in paths for suffix in ("-wal", "-shm")]
-    return list(dict.fromkeys([*paths, *(path for path in beside if path.is_file())]))
+def _with_side_files(paths: Sequence[Path], subject: Subject) -> list[Path]:
+    """A database creates files beside its own with the same mode when it is opened. So the checks
+    that ran after the permission check may have made new files that others can read."""
+    beside = [
+        file
+        for file in own_files(subject.state, subject.index)
+        if any(file.parent == path.parent and file.name.startswith(path.name) for path in paths)
+    ]
+    return list(dict.fromkeys([*paths, *beside]))
 
 
 def _remove(paths: Sequence[Path]) -> str:
@@ -139,53 +146,12 @@ def _remove(paths: Sequence[Path]) -> str:
     return f"removed {len(there)} temporary files" if there else ""
 
 
-def _sweep(folder: Path, now_s: float) -> str:
-    from notewell.index.sqlite import IndexFolder, writer_lease
-
-    with writer_lease(IndexFolder(folder).writer_lock, wait_s=LEASE_WAIT_S):
-        gone, freed = [], 0
-        for file in sweepable(folder, now_s):
-            freed += file.lstat().st_size
-            file.unlink(missing_ok=True)
-            gone.append(file.name)
-    return f"removed {', '.join(gone)} ({size_told(freed)})" if gone else ""
-
-
-def _begin_anew(cache: Path) -> str:
-    from notewell.index.sqlite import writer_lease
-
-    with writer_lease(cache.with_suffix(".lock"), wait_s=LEASE_WAIT_S):
-        if not cache.exists() or condition(cache, is_index=False).kind != "damaged":
-            return ""
-        for suffix in ("-wal", "-shm", ""):
-            cache.with_name(cache.name + suffix).unlink(missing_ok=True)
-    return "removed the damaged cache; the next sync begins a new one"
-
-
-def _set_aside(generation: Path) -> str:
-    """Unlike a sync, without removing what was set aside before: that is for `sweepable`."""
-    from notewell.index.sqlite import IndexFolder, writer_lease
-
-    folder = IndexFolder(generation.parent)
-    with writer_lease(folder.writer_lock, wait_s=LEASE_WAIT_S):
-        if folder.current() != generation or not generation.exists():
-            return ""  # Somebody else has mended it.
-        is_bad = condition(generation, is_index=True).kind == "damaged"
-        if not is_bad and not folder.is_suspect(generation):
-            return ""
-        kept = generation.with_name(f"{generation.name}.damaged")
-        generation.replace(kept)
-        folder.remove(generation)
-    return f"set the damaged index aside as {kept.name}"
-
-
-def _sync(memory: Memory | None, progress: Callable[[Progress], None] | None) -> str:
+def _sync(memory: Memory | None, on_progress: Callable[[Progress], None] | None) -> str:
     if memory is None:
         return ""
-    report = memory.sync(progress=progress)
-    done = (report.rebuilt, report.written, report.forgotten, report.vectors_added)
-    if not any(done):
-        return ""  # What keeps vectors waiting is among the findings that remain.
+    report = memory.sync(progress=on_progress)
+    if not report.changed_anything:
+        return ""  # Why vectors wait is among the findings that remain.
     built = "built a new one: " if report.rebuilt else "brought it up to date: "
     return built + (
         f"{report.written} notes written, {report.forgotten} forgotten, "

@@ -9,11 +9,14 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.doctor.finding import FIX, Finding, Tighten, size_told
+from notewell.doctor.finding import FIX, Finding, RestrictAccess
 from notewell.doctor.state_files import capture_folders, index_folders, own_files
+from notewell.index import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from notewell.index import IndexStore
 
 MOUNTS = Path("/proc/self/mountinfo")
 NETWORK = frozenset(
@@ -47,8 +50,8 @@ def permissions(state: Path, index: Path) -> Iterator[Finding]:
     if not os.path.lexists(state):
         above = nearest(state)
         if not may(above, os.W_OK | os.X_OK):
-            told = f"{state} cannot be made: {above} is not ours to write to"
-            yield Finding("state", told, "choose another place with --state-dir")
+            message = f"{state} cannot be made: {above} is not ours to write to"
+            yield Finding("state", message, "choose another place with --state-dir")
         return
     folders = [state, *index_folders(state, index), *capture_folders(state)]
     yield from _closed_to_us(folders)
@@ -59,11 +62,13 @@ def permissions(state: Path, index: Path) -> Iterator[Finding]:
 def _closed_to_us(folders: Iterable[Path]) -> Iterator[Finding]:
     for folder in folders:
         if not may(folder, os.R_OK | os.X_OK):
-            told = f"{folder} is closed to us: nothing in it could be looked at"
-            yield Finding("state", told, f"`chmod u+rwx {folder}`, or choose another --state-dir")
+            message = f"{folder} is closed to us: nothing in it could be looked at"
+            yield Finding(
+                "state", message, f"`chmod u+rwx {folder}`, or choose another --state-dir"
+            )
         elif not may(folder, os.W_OK):
-            told = f"{folder} cannot be written to: the last index answers, and gets no newer"
-            yield Finding("state", told, f"`chmod u+w {folder}`, or choose another --state-dir")
+            message = f"{folder} cannot be written to: the last index answers, and gets no newer"
+            yield Finding("state", message, f"`chmod u+w {folder}`, or choose another --state-dir")
 
 
 def _of_somebody_else(paths: Iterable[Path]) -> Iterator[Finding]:
@@ -72,9 +77,9 @@ def _of_somebody_else(paths: Iterable[Path]) -> Iterator[Finding]:
     theirs = [path for path in paths if _status(path).st_uid != os.geteuid()]
     if theirs:
         uid = _status(theirs[0]).st_uid
-        told = f"{len(theirs)} of our files belong to user {uid}, first {theirs[0]}"
+        message = f"{len(theirs)} of our files belong to user {uid}, first {theirs[0]}"
         todo = "run Notewell as one user; `chown` gives the files back"
-        yield Finding("state", told, todo)
+        yield Finding("state", message, todo)
 
 
 def _open_to_others(
@@ -84,26 +89,28 @@ def _open_to_others(
         return
     readable = tuple(file for file in files if _is_open(file, OTHERS))
     if readable:
-        told = f"other users can read {len(readable)} of our files, first {readable[0]}"
-        yield Finding("state", told, FIX, Tighten(readable))
+        message = f"other users can read {len(readable)} of our files, first {readable[0]}"
+        yield Finding("state", message, FIX, RestrictAccess(readable))
     writable = tuple(folder for folder in folders if _is_open(folder, OTHERS_WRITE))
     if writable:
-        told = f"other users can write to {writable[0]}: what they put there would be searched"
-        yield Finding("state", told, FIX, Tighten(writable))
-    listed = tuple(one for one in folders if _is_open(one, OTHERS) and one not in writable)
+        message = f"other users can write to {writable[0]}: what they put there would be searched"
+        yield Finding("state", message, FIX, RestrictAccess(writable))
+    listed = tuple(
+        folder for folder in folders if _is_open(folder, OTHERS) and folder not in writable
+    )
     if listed:
         # Names of agents and dates, no more: nothing that has to be done today.
-        told = f"other users can list {len(listed)} of our folders, first {listed[0]}"
-        yield Finding("state", told, None, Tighten(listed))
+        message = f"other users can list {len(listed)} of our folders, first {listed[0]}"
+        yield Finding("state", message, None, RestrictAccess(listed))
     mode = _mode(state)
     if mode & OTHERS_WRITE and not mode & stat.S_ISVTX:
         # The folder is the user's choice and may hold other things: never changed by us.
-        told = f"other users can write to {state}, and so put an index of theirs in our place"
-        yield Finding("state", told, f"`chmod go-w {state}`")
+        message = f"other users can write to {state}, and so put an index of theirs in our place"
+        yield Finding("state", message, f"`chmod go-w {state}`")
 
 
 def _is_open(path: Path, bits: int) -> bool:
-    """What belongs to somebody else is told apart, and not ours to close."""
+    """What belongs to somebody else is message apart, and not ours to close."""
     return bool(_mode(path) & bits) and _status(path).st_uid == os.geteuid()
 
 
@@ -125,9 +132,9 @@ def _status(path: Path) -> os.stat_result:
 def file_system(folder: Path, mounts: Path = MOUNTS) -> Iterator[Finding]:
     kind = mounted_as(folder, mounts)
     if kind in NETWORK:
-        told = f"{folder} is on {kind}, a network file system: its locks cannot be trusted"
+        message = f"{folder} is on {kind}, a network file system: its locks cannot be trusted"
         todo = "keep the state on a local disk: --state-dir or NOTEWELL_STATE_DIR"
-        yield Finding("state", told, todo)
+        yield Finding("state", message, todo)
     elif kind:
         yield Finding("state", f"{folder} is on {kind}")
 
@@ -142,11 +149,11 @@ def mounted_as(folder: Path, mounts: Path = MOUNTS) -> str | None:
     best, kind = -1, None
     for line in lines:
         left, _, right = line.partition(" - ")
-        fields, told = left.split(" "), right.split(" ")
+        fields, message = left.split(" "), right.split(" ")
         point = Path(_unescaped(fields[4])) if len(fields) > 4 else None
         # Of two on one point the later hides the earlier.
         if point and real.is_relative_to(point) and len(point.parts) >= best:
-            best, kind = len(point.parts), told[0]
+            best, kind = len(point.parts), message[0]
     return kind
 
 
@@ -158,25 +165,18 @@ def _unescaped(name: str) -> str:
 # -- room ----------------------------------------------------------------------------------------
 
 
-def room(index: Path, note_bytes: int) -> Iterator[Finding]:
+def room(store: IndexStore, index: Path, note_bytes: int) -> Iterator[Finding]:
     """Whether a new generation would fit beside the one that answers."""
     there = nearest(index)
     free = shutil.disk_usage(there).free
-    needed = rebuild_bytes(index, note_bytes)
-    told = f"{size_told(free)} free at {there}, a rebuild needs about {size_told(needed)}"
+    needed = rebuild_bytes(store, note_bytes)
+    message = f"{size_text(free)} free at {there}, a rebuild needs about {size_text(needed)}"
     todo = "make room, or choose another place with --state-dir" if free < needed else None
-    yield Finding("disk", told, todo)
+    yield Finding("disk", message, todo)
 
 
-def rebuild_bytes(index: Path, note_bytes: int) -> int:
-    from notewell.errors import IndexTrouble
-    from notewell.index.sqlite import IndexFolder
-
-    try:
-        current = IndexFolder(index).current()
-        there = current.stat().st_size if current else 0
-    except (IndexTrouble, OSError):
-        there = 0
+def rebuild_bytes(store: IndexStore, note_bytes: int) -> int:
+    there = store.describe().generation_bytes
     return max(there, BYTES_A_NOTE_BYTE * note_bytes) + MARGIN_BYTES
 
 

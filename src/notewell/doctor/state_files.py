@@ -1,11 +1,11 @@
-"""Which files are ours, by their names alone.
+"""Which files in the state folder are ours, by their names alone.
 
-A state folder may be any folder the user named, his home included, and `memory/` in there may be
-his notes. So nothing is ours because of where it lies: only what we would have named so is.
+The user may choose any folder as the state folder, the home folder included, and `memory/` in it
+may hold the user's notes. So a file is not ours because of where it is, but because of its name.
 
-    <state>/memory/<agent>-<12 hex>/    an index, see index/sqlite/folder.py
+    <state>/memory/<agent>-<12 hex>/    an index; its store knows the files in it
     <state>/capture/<agent>-<12 hex>/   what captures remember
-    <state>/models/                     weights, which are no secret, and batch jobs
+    <state>/models/                     model files, which are no secret, and batch jobs
     <state>/redaction.key
 """
 
@@ -16,17 +16,14 @@ import re
 import stat
 from typing import TYPE_CHECKING
 
+from notewell.doctor.finding import FIX, Finding, RemoveFiles
+from notewell.files import is_alive
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}-[0-9a-f]{12}")
-GENERATION_FILE = re.compile(r"(index-\d{1,18}\.sqlite)(?:-wal|-shm|-journal|-map|-map\.tmp)?")
-_INDEX_FILE = re.compile(
-    r"CURRENT(?:\.tmp|\.damaged)?|SUSPECT|(?:writer|embedder|cache)\.lock"
-    r"|(?:index-\d{1,18}|cache)\.sqlite(?:-wal|-shm|-journal|\.damaged)?"
-    r"|index-\d{1,18}\.sqlite-map(?:\.tmp)?"
-)
+_AGENT_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}-[0-9a-f]{12}")
 _CAPTURE_FILE = re.compile(
     r"(?:captured|flush|heartbeat|pending|declined)\.json(?:\.lock)?"
     r"|(?:history|flush|recalled|asked)\.jsonl(?:\.lock)?"
@@ -44,14 +41,18 @@ LEFT_BEHIND_S = 24 * 3600
 
 def index_folders(state: Path, index: Path) -> list[Path]:
     """Every agent's, and the one that is looked at, wherever it lies."""
-    found = [folder for folder in _folders(state / "memory") if _PLACE.fullmatch(folder.name)]
+    found = [
+        folder for folder in _folders(state / "memory") if _AGENT_FOLDER.fullmatch(folder.name)
+    ]
     is_apart = index not in found and os.path.isdir(index)  # noqa: PTH112 - it never raises
     named = [index] if is_apart else []
     return [*named, *found]
 
 
 def capture_folders(state: Path) -> list[Path]:
-    return [folder for folder in _folders(state / "capture") if _PLACE.fullmatch(folder.name)]
+    return [
+        folder for folder in _folders(state / "capture") if _AGENT_FOLDER.fullmatch(folder.name)
+    ]
 
 
 def is_capture_file(name: str) -> bool:
@@ -60,14 +61,23 @@ def is_capture_file(name: str) -> bool:
 
 def own_files(state: Path, index: Path) -> Iterator[Path]:
     """Those that tell something of the notes, or that a stranger must not change."""
+    from notewell.memory import store_at
+
     for folder in index_folders(state, index):
-        yield from (file for file in files(folder) if _INDEX_FILE.fullmatch(file.name))
+        yield from store_at(folder).local_files()
     for folder in capture_folders(state):
         yield from (file for file in files(folder) if _CAPTURE_FILE.fullmatch(file.name))
     for file in files(state / "models" / "batch-jobs"):
         if _JOB.fullmatch(file.name):
             yield file
     yield from (file for file in files(state) if file.name == "redaction.key")
+
+
+def leftover_findings(state: Path, now_s: float) -> Iterator[Finding]:
+    left = tuple(leftovers(state, now_s))
+    if left:
+        message = f"{len(left)} temporary files whose writers have ended, first {left[0]}"
+        yield Finding("orphans", message, FIX, RemoveFiles(left))
 
 
 def leftovers(state: Path, now_s: float) -> list[Path]:
@@ -86,19 +96,6 @@ def _is_left(shape: re.Pattern[str], file: Path, of: re.Pattern[str] | None, now
     if not found or (of and not of.fullmatch(found["name"])):
         return False
     return is_alive(int(found["pid"])) is False or _age_s(file, now_s) > LEFT_BEHIND_S
-
-
-def is_alive(pid: int) -> bool | None:
-    """None where it cannot be told: on Windows the question would end the process."""
-    if os.name == "nt" or not 0 < pid < 2**31:
-        return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _age_s(path: Path, now_s: float) -> float:

@@ -1,7 +1,6 @@
-"""Who is looked at: where a memory and its state lie, and the memory itself if it can be opened.
+"""What is examined: one agent, its workspace, its state and its index.
 
-What is broken may be the very thing that keeps the memory from opening, so everything but
-`memory` is known without it.
+A memory that cannot be opened can be examined too; then `memory` and `indexer` are None.
 """
 
 from __future__ import annotations
@@ -15,50 +14,57 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from notewell.index import IndexStore
     from notewell.memory import Memory
     from notewell.sync import Indexer
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class Subject:
+    """See the module."""
+
     agent: str
     workspace: Path
     state: Path
     """The folder of everything that Notewell keeps for itself."""
-    index: Path
-    """The folder of this agent's index; not always below `state`."""
+    store: IndexStore
     now: Callable[[], datetime]
     memory: Memory | None = None
     indexer: Indexer | None = None
-    """What the memory is made of; None with it."""
     trouble: str | None = None
     """Why there is no memory."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
+    @property
+    def index(self) -> Path:
+        """The folder of this agent's index, which is not always below `state`; `state` itself if
+        the store is on another machine."""
+        return next(iter(self.store.local_paths()), self.state)
+
     @classmethod
-    def of(cls, memory: Memory) -> Patient:
+    def of(cls, memory: Memory) -> Subject:
         parts = memory.parts
         indexer = parts.builtin.indexer
         return cls(
             agent=parts.agent,
             workspace=memory.workspace,
             state=parts.state,
-            index=Path(indexer.store.describe().place),
+            store=indexer.store,
             now=lambda: datetime.fromtimestamp(parts.now_ns() / 1e9, UTC).astimezone(),
             memory=memory,
             indexer=indexer,
         )
 
     @classmethod
-    def without_memory(cls, agent: str, workspace: Path, state: Path, trouble: str) -> Patient:
-        from notewell.memory import index_dir
+    def without_memory(cls, agent: str, workspace: Path, state: Path, trouble: str) -> Subject:
+        from notewell.memory import index_dir, store_at
 
         root = Path(os.path.realpath(workspace))
         return cls(
             agent=agent,
             workspace=root,
             state=state,
-            index=index_dir(state, agent, root),
+            store=store_at(index_dir(state, agent, root)),
             now=lambda: datetime.now(UTC).astimezone(),
             trouble=trouble,
         )

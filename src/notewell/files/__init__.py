@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         LockTimeout,
         file_lock,
         inspect_lock,
+        is_alive,
         locked_fd,
     )
     from notewell.files.nofollow import (
@@ -60,7 +61,9 @@ else:
         __name__,
         {
             "atomic": "create_file replace_file",
-            "locks": ("Holder LockFailed LockState LockTimeout file_lock inspect_lock locked_fd"),
+            "locks": (
+                "Holder LockFailed LockState LockTimeout file_lock inspect_lock is_alive locked_fd"
+            ),
             "nofollow": (
                 "DirHandle Directory LINK NotPlain PathDir descend describe_os_error disk "
                 "identity open_resolved why_not_plain"

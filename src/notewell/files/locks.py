@@ -126,6 +126,19 @@ def inspect_lock(path: Path) -> LockState | None:
         os.close(fd)
 
 
+def is_alive(pid: int) -> bool | None:
+    """Whether a process of this id runs; None where it cannot be told."""
+    if os.name == "nt" or not 0 < pid < 2**31:
+        return None  # On Windows `os.kill` would end the process.
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def _acquire(fd: int, wait_s: float, *, names_holder: bool) -> None:
     started = time.monotonic()
     pause_s = FIRST_PAUSE_S

@@ -7,6 +7,14 @@ implementation in use. Only the module that assembles a memory imports an implem
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.index.findings import (
+        Disagreement,
+        StoreAudit,
+        StoreFinding,
+        StorePart,
+        StoreRepair,
+        size_text,
+    )
     from notewell.index.ports import IndexInventory, IndexStore, IndexView, IndexWriter
     from notewell.index.records import (
         EMBEDDED,
@@ -30,6 +38,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
+            "findings": ("Disagreement StoreAudit StoreFinding StorePart StoreRepair size_text"),
             "ports": "IndexInventory IndexStore IndexView IndexWriter",
             "records": (
                 "Counts EMBEDDED Identity IndexedNote ListedNote MustRebuild OutlinedChunk "

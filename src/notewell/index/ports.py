@@ -28,13 +28,20 @@ from typing import TYPE_CHECKING, Protocol
 from notewell.ports import VectorCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
-    from datetime import date
+    from datetime import date, datetime
     from pathlib import Path
 
     from notewell.core import TextMatch, TextQuery, TextStats
     from notewell.errors import IndexUnreadable
+    from notewell.index.findings import (
+        StepCallback,
+        StoreAudit,
+        StoreFinding,
+        StorePart,
+        StoreRepair,
+    )
     from notewell.index.records import (
         Counts,
         Identity,
@@ -77,6 +84,11 @@ class IndexStore(Protocol):
         on another machine."""
         ...
 
+    def local_files(self) -> Sequence[Path]:
+        """The files of the store on this machine, which only their owner may read. Empty for a
+        store on another machine."""
+        ...
+
     def derived_file(self, generation: str) -> Path | None:
         """A file for data that is computed from a generation. The store removes it together with
         the generation. None if the store has no place for files."""
@@ -99,6 +111,26 @@ class IndexStore(Protocol):
     def mark_suspect(self) -> None:
         """Record that the published generation is damaged, so that the next writer rebuilds it
         even if it does not come across the damage itself."""
+        ...
+
+    # -- checking --------------------------------------------------------------------------------
+
+    def check(self, part: StorePart, now: datetime) -> Iterable[StoreFinding]:
+        """Examine one part and change nothing. Raises `NotewellError` or `OSError` if the part
+        cannot be examined."""
+        ...
+
+    def repair(self, kind: StoreRepair, *, wait_s: float, now: datetime) -> str:
+        """Carry out a repair that `check` named: what was done, or an empty string if nothing was
+        left to do. Raises `IndexBusy` after waiting `wait_s` for a writer."""
+        ...
+
+    def verify(
+        self, audit: StoreAudit, compare: Callable[[IndexView], None], step: StepCallback
+    ) -> None:
+        """Compare everything in the store with itself. Calls `compare` with a view of the same
+        moment, so that the caller can compare the notes with it. Changes nothing; what cannot be
+        read is a disagreement, not an error."""
         ...
 
     def close(self) -> None: ...

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.sync.indexer import Indexer
     from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier
-    from notewell.sync.plan import behind
+    from notewell.sync.plan import behind, plan_sync
     from notewell.sync.report import Progress, ProgressCallback, SyncReport
     from notewell.sync.schedule import Timing
     from notewell.sync.settings import SyncSettings
@@ -33,7 +33,7 @@ else:
         {
             "indexer": "Indexer",
             "notifier": "Notifier FileNotifier MAX_FOLDERS NoNotifier",
-            "plan": "behind",
+            "plan": "behind plan_sync",
             "report": "Progress ProgressCallback SyncReport",
             "schedule": "Timing",
             "settings": "SyncSettings",

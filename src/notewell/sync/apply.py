@@ -12,7 +12,7 @@ from notewell.core import ChunkLimits, chunk
 from notewell.errors import IndexUnreadable, NoteUnreadable
 from notewell.index import MustRebuild, UpToDate
 from notewell.sync.gc_pause import uncollected
-from notewell.sync.plan import SyncPlan, compare, plan, settled_stat
+from notewell.sync.plan import SyncPlan, compare, plan_sync, settled_stat
 from notewell.sync.report import Progress, SyncReport
 from notewell.types import Ignored
 
@@ -70,7 +70,7 @@ class TextSync:
         else is known of all the notes ends here: a hundred thousand are a burden to carry."""
         known = self.writer.view.notes(source.name)
         scan = source.scan({path: note.stat for path, note in known.items()})
-        todo = plan(scan, known)
+        todo = plan_sync(scan, known)
         report.ignored += scan.ignored
         report.unreadable += scan.unreadable
         report.unchanged += todo.unchanged

@@ -33,7 +33,7 @@ class SyncPlan:
         return not self.read and not self.forget
 
 
-def plan(scan: Scan, indexed: Mapping[str, IndexedNote]) -> SyncPlan:
+def plan_sync(scan: Scan, indexed: Mapping[str, IndexedNote]) -> SyncPlan:
     read, new = [], 0
     for path, found in scan.notes.items():
         known = indexed.get(path)
@@ -63,7 +63,7 @@ def behind(scan: Scan, indexed: Mapping[str, IndexedNote]) -> int:
         else note
         for path, note in indexed.items()
     }
-    todo = plan(scan, believed)
+    todo = plan_sync(scan, believed)
     return len(todo.read) + len(todo.forget)
 
 

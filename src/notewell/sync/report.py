@@ -52,5 +52,9 @@ class SyncReport:
         return self.written + self.unchanged
 
     @property
+    def changed_anything(self) -> bool:
+        return bool(self.rebuilt or self.written or self.forgotten or self.vectors_added)
+
+    @property
     def is_degraded(self) -> bool:
         return bool(self.unreadable or isinstance(self.trouble, EmbedderTrouble | BackendFailed))

@@ -133,7 +133,7 @@ def _finding_json(finding: Finding, *, admin: bool) -> FindingItem:
     todo = finding.todo or ""
     return FindingItem(
         what=finding.what,
-        told=finding.told if admin else without_places(finding.told),
+        told=finding.message if admin else without_places(finding.message),
         todo=(todo if admin else without_places(todo)) or None,
         fixable=finding.is_fixable,
         level=_level(finding),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
-from notewell.doctor import Patient, examine
+from notewell.doctor import Subject, examine
 from notewell.http_service.context import CONTEXT_KEY
 from notewell.http_service.ui.events import EventBroadcaster
 from notewell.http_service.ui.vector_map import VectorMapCache
@@ -47,7 +47,7 @@ class FindingsCache:
         # Concurrent requests wait for the lock and then share one result.
         with self._lock:
             if self._monotonic_s() >= self._valid_until:
-                self._findings = examine(Patient.of(memory))
+                self._findings = examine(Subject.of(memory))
                 self._valid_until = self._monotonic_s() + FINDINGS_TTL_S
             return self._findings
 

@@ -7,7 +7,8 @@
     vectors    the vector drivers: `segments` (with `segment_reader`, `sign_codes`), `sqlite_vec`
     cache      computed vectors, by the digest of their text
     connect    opening files with page checksums, and turning SQLite's errors into ours
-    integrity  is a file ours, complete, and undamaged
+    integrity    is a file ours, complete, and undamaged
+    maintenance  checks and repairs for `notewell doctor`; audit: `notewell verify`
 
 No other package knows that the index is kept in SQLite.
 """
@@ -17,23 +18,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.index.sqlite.cache import count_entries
     from notewell.index.sqlite.connect import (
-        OLDEST_SOUND_SQLITE,
         open_new,
         open_reader,
         open_writer,
-        our_errors,
-        reading,
-        require_checksums,
         select,
     )
-    from notewell.index.sqlite.folder import CURRENT, SUSPECT, IndexFolder
-    from notewell.index.sqlite.integrity import Condition, bad_pages, condition, opened, pages_told
+    from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.lease import Lease, leases_in, writer_lease
     from notewell.index.sqlite.reader import SqliteReader
-    from notewell.index.sqlite.rows import ChunkRow
-    from notewell.index.sqlite.schema import SCHEMA, found_schema
+    from notewell.index.sqlite.schema import SCHEMA
     from notewell.index.sqlite.store import SqliteStore
-    from notewell.index.sqlite.vectors import VectorDriver, vector_driver
+    from notewell.index.sqlite.vectors import vector_driver
     from notewell.index.sqlite.view import SqliteView
     from notewell.index.sqlite.writer import SqliteWriter
 else:
@@ -43,18 +38,13 @@ else:
         __name__,
         {
             "cache": "count_entries",
-            "connect": (
-                "OLDEST_SOUND_SQLITE open_new open_reader open_writer our_errors "
-                "reading require_checksums select"
-            ),
-            "folder": "CURRENT IndexFolder SUSPECT",
-            "integrity": "Condition bad_pages condition opened pages_told",
+            "connect": ("open_new open_reader open_writer select"),
+            "folder": "IndexFolder",
             "lease": "Lease leases_in writer_lease",
             "reader": "SqliteReader",
-            "rows": "ChunkRow",
-            "schema": "SCHEMA found_schema",
+            "schema": "SCHEMA",
             "store": "SqliteStore",
-            "vectors": "VectorDriver vector_driver",
+            "vectors": "vector_driver",
             "view": "SqliteView",
             "writer": "SqliteWriter",
         },

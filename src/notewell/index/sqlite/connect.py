@@ -27,6 +27,13 @@ OLDEST_SOUND_SQLITE = (3, 51, 3)  # Before it a WAL reset could lose a commit.
 _NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN)
 
 
+def extensions_dir() -> Path:
+    """Where the apsw wheel keeps its loadable extensions."""
+    from pathlib import Path
+
+    return Path(apsw.__file__).parent / "sqlite_extra_binaries"
+
+
 @cache
 def _load_checksums() -> None:
     """Once a process: afterwards cksumvfs stands in front of the default file system."""
@@ -35,11 +42,10 @@ def _load_checksums() -> None:
         raise NotewellError(
             f"SQLite {apsw.sqlite_lib_version()} can lose commits in WAL mode: upgrade apsw"
         )
-    folder = os.path.join(os.path.dirname(apsw.__file__), "sqlite_extra_binaries")  # noqa: PTH118, PTH120
     carrier = apsw.Connection(":memory:")
     try:
         carrier.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position only
-        carrier.load_extension(os.path.join(folder, "cksumvfs"))  # noqa: PTH118
+        carrier.load_extension(str(extensions_dir() / "cksumvfs"))
     finally:
         carrier.close()
 

@@ -33,6 +33,7 @@ CURRENT = "CURRENT"
 SUSPECT = "SUSPECT"
 SUSPECTED = "a search met a damaged page"
 _GENERATION = re.compile(r"index-(\d{1,18})\.sqlite")
+GENERATION_FILE = re.compile(r"(index-\d{1,18}\.sqlite)(?:-wal|-shm|-journal|-map|-map\.tmp)?")
 _MAP = "-map"
 _SIDE_FILES = ("", "-wal", "-shm", "-journal", _MAP, f"{_MAP}.tmp")
 

@@ -31,7 +31,7 @@ class Condition:
 
     kind: Literal["sound", "old", "newer", "damaged", "closed"]
     """old, newer: of another schema · closed: we may not open it, which says nothing of it."""
-    told: str
+    detail: str
     pages: int = 0
 
 
@@ -50,13 +50,13 @@ def condition(file: Path, *, is_index: bool, every_page: bool = True) -> Conditi
     except OSError as error:
         return Condition("closed", error.strerror or str(error))
     if bad:
-        return Condition("damaged", pages_told(bad), pages)
+        return Condition("damaged", pages_text(bad), pages)
     if found is not None:
         return Condition("old", found, pages)
     return Condition("sound", "sound", pages)
 
 
-def pages_told(bad: list[int]) -> str:
+def pages_text(bad: list[int]) -> str:
     first = ", ".join(map(str, bad[:5]))
     number = f"{len(bad)} pages do" if len(bad) > 1 else "a page does"
     return f"{number} not match the checksum: page {first}{', …' if bad[5:] else ''}"
@@ -142,4 +142,4 @@ def integrity(db: apsw.Connection) -> list[str]:
     FTS5's own command does.
     """
     rows = db.execute(f"PRAGMA integrity_check({INTEGRITY_LINES})").fetchall()
-    return [str(told) for (told,) in rows if told != "ok"]
+    return [str(line) for (line,) in rows if line != "ok"]

@@ -15,10 +15,19 @@ from notewell.index.sqlite.reader import SqliteReader
 from notewell.index.sqlite.vectors import vector_driver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
+    from datetime import datetime
     from pathlib import Path
 
+    from notewell.index.findings import (
+        StepCallback,
+        StoreAudit,
+        StoreFinding,
+        StorePart,
+        StoreRepair,
+    )
+    from notewell.index.ports import IndexView
     from notewell.index.sqlite.cache import SqliteVectorCache
     from notewell.index.sqlite.view import SqliteView
     from notewell.index.sqlite.writer import SqliteWriter
@@ -95,6 +104,11 @@ class SqliteStore:
     def local_paths(self) -> Sequence[Path]:
         return (self.folder.path,)
 
+    def local_files(self) -> Sequence[Path]:
+        from notewell.index.sqlite.maintenance import own_files
+
+        return own_files(self.folder.path)
+
     def derived_file(self, generation: str) -> Path | None:
         return self.folder.map_of(self.folder.path / os.path.basename(generation))  # noqa: PTH119
 
@@ -130,6 +144,25 @@ class SqliteStore:
     def mark_suspect(self) -> None:
         if generation := self.folder.current():
             self.folder.mark_suspect(generation)
+
+    # -- checking --------------------------------------------------------------------------------
+
+    def check(self, part: StorePart, now: datetime) -> Iterator[StoreFinding]:
+        from notewell.index.sqlite import maintenance
+
+        return maintenance.check(self.folder, part, now, self._cache_entries)
+
+    def repair(self, kind: StoreRepair, *, wait_s: float, now: datetime) -> str:
+        from notewell.index.sqlite import maintenance
+
+        return maintenance.repair(self.folder, kind, wait_s=wait_s, now_s=now.timestamp())
+
+    def verify(
+        self, audit: StoreAudit, compare: Callable[[IndexView], None], step: StepCallback
+    ) -> None:
+        from notewell.index.sqlite.audit import Audit
+
+        Audit(self.folder, self.driver, audit, compare, step).run()
 
     def close(self) -> None:
         with self._lock:
