@@ -38,7 +38,7 @@ FORCE = "run `notewell index --force`"
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class SqliteAudit:
     """One run over a folder; see `IndexStore.verify`."""
 
     folder: IndexFolder

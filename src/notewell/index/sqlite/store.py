@@ -160,9 +160,9 @@ class SqliteStore:
     def verify(
         self, audit: StoreAudit, compare: Callable[[IndexView], None], step: StepCallback
     ) -> None:
-        from notewell.index.sqlite.audit import Audit
+        from notewell.index.sqlite.audit import SqliteAudit
 
-        Audit(self.folder, self.driver, audit, compare, step).run()
+        SqliteAudit(self.folder, self.driver, audit, compare, step).run()
 
     def close(self) -> None:
         with self._lock:
