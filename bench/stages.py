@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell import ExtraPath, NotesSettings, Settings, open_memory
-from notewell.core import ranking, text_query, worth_asking
+from notewell.core import ranking, text_query, useful_terms
 from notewell.search import Asked, SearchOptions, in_order, make_hits
 from notewell.search.hybrid import _shown
 from notewell.search.legs import _ask_words
@@ -69,7 +69,7 @@ def _search(memory: Memory, question: str, stages: Stages) -> None:
         assert view is not None
         with stages.stage("question to terms"):
             query = text_query(question)
-            query = worth_asking(query, view.having(query.terms))
+            query = useful_terms(query, view.having(query.terms))
         asked = Asked(query, mode="hybrid")
         with stages.stage("words: FTS5 and scores"):
             _ask_words(view, settings, asked, ())

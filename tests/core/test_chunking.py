@@ -9,7 +9,7 @@ from apsw.unicode import grapheme_length
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces, weight
+from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces, token_weight
 from notewell.types import Span
 
 DEFAULT = ChunkLimits()
@@ -73,7 +73,7 @@ def test_every_line_that_says_something_is_in_a_chunk(text: str, limits: ChunkLi
 def test_no_chunk_is_heavier_than_the_limit(text: str, limits: ChunkLimits) -> None:
     for one in chunk(text, limits):
         # A single grapheme can be heavier than a tiny limit; it is never cut without need.
-        assert weight(one.text) <= limits.max_weight or grapheme_length(one.text) == 1
+        assert token_weight(one.text) <= limits.max_weight or grapheme_length(one.text) == 1
 
 
 @given(TEXTS, LIMITS)
@@ -199,8 +199,8 @@ def test_a_note_without_words_has_no_chunks() -> None:
 
 
 def test_cjk_weighs_a_token_a_character() -> None:
-    assert weight("索引") == 8
-    assert weight("abcd") == 4
+    assert token_weight("索引") == 8
+    assert token_weight("abcd") == 4
     assert all(len(one.text) <= 400 for one in chunk("索引" * 1000, DEFAULT))
 
 

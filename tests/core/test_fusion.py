@@ -11,8 +11,8 @@ from notewell.core.ranking import (
     SURE,
     UNSURE,
     Fusion,
-    Legs,
-    above,
+    LegScores,
+    above_threshold,
     fuse,
     ranks,
     vector_score,
@@ -25,8 +25,8 @@ FACTS = ModelFacts("p", "m", 2, 400, vector_weight=0.3, vector_weight_sure=0.6)
 
 def legs(
     texts: dict[int, float], vectors: dict[int, float], exact: frozenset[int] = frozenset()
-) -> Legs:
-    return Legs(texts, vectors, vectors, exact)
+) -> LegScores:
+    return LegScores(texts, vectors, vectors, exact)
 
 
 def test_a_vector_score_is_the_place_between_stranger_and_twin() -> None:
@@ -39,7 +39,7 @@ def test_a_vector_score_is_the_place_between_stranger_and_twin() -> None:
 
 def test_no_threshold_hides_an_exact_hit() -> None:
     weak = fuse(legs({1: 0.01, 2: 0.01}, {}, frozenset({1})), 0.7)
-    assert [one.chunk_id for one in above(weak, 0.9)] == [1]
+    assert [one.chunk_id for one in above_threshold(weak, 0.9)] == [1]
 
 
 def test_weight_0_is_the_text_score_alone_and_order_is_kept() -> None:

@@ -6,21 +6,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.core.chunking import ChunkLimits, chunk
-from notewell.core.passages import MERGED_CHARS, WIDE_CHARS, Lines, Passage, merge, widen
+from notewell.core.passages import (
+    MERGED_CHARS,
+    WIDE_CHARS,
+    NoteLines,
+    Passage,
+    merge_passages,
+    widen_passages,
+)
 from notewell.types import Span
 
 LINES = [f"line {number} " + "x" * 80 for number in range(1, 101)]
-NOTE = {"a.md": Lines([(Span(1, 100), "\n".join(LINES))])}
+NOTE = {"a.md": NoteLines([(Span(1, 100), "\n".join(LINES))])}
 
 
 def merged(*spans: tuple[int, int], limit: int = 6) -> list[tuple[int, int]]:
     found = [(number, "a.md", Span(*span)) for number, span in enumerate(spans)]
-    return [(one.start_line, one.end_line) for one in merge(found, NOTE, limit)]
+    return [(one.start_line, one.end_line) for one in merge_passages(found, NOTE, limit)]
 
 
 def widened(*spans: tuple[int, int]) -> list[tuple[int, int]]:
     passages = [Passage("a.md", *span, best=0) for span in spans]
-    widen(passages, NOTE)
+    widen_passages(passages, NOTE)
     return [(one.start_line, one.end_line) for one in passages]
 
 
@@ -44,7 +51,7 @@ def test_a_chunk_inside_a_hit_is_not_shown_again() -> None:
 def test_other_notes_are_other_hits() -> None:
     notes = {**NOTE, "b.md": NOTE["a.md"]}
     found = [(1, "a.md", Span(1, 2)), (2, "b.md", Span(3, 4))]
-    assert [one.path for one in merge(found, notes, 6)] == ["a.md", "b.md"]
+    assert [one.path for one in merge_passages(found, notes, 6)] == ["a.md", "b.md"]
 
 
 def test_no_more_hits_than_asked_for_and_later_chunks_still_join() -> None:
@@ -74,9 +81,9 @@ def test_a_hit_that_is_large_enough_stays_as_it_is() -> None:
 
 
 def test_unknown_lines_end_a_hit() -> None:
-    lines = Lines([(Span(5, 6), "five\nsix"), (Span(30, 30), "thirty")])
+    lines = NoteLines([(Span(5, 6), "five\nsix"), (Span(30, 30), "thirty")])
     passage = Passage("a.md", 5, 5, best=0)
-    widen([passage], {"a.md": lines})
+    widen_passages([passage], {"a.md": lines})
     assert (passage.start_line, passage.end_line) == (5, 6)
 
 
@@ -95,10 +102,10 @@ def test_passages_never_overlap_and_hold_their_best_chunk(
 ) -> None:
     chunks = [one for one in chunk(text, ChunkLimits(24, 0)) if not one.piece]
     order.shuffle(chunks)  # type: ignore[attr-defined]
-    lines = {"a.md": Lines((one.span, one.text) for one in chunks)}
+    lines = {"a.md": NoteLines((one.span, one.text) for one in chunks)}
     found = [(number, "a.md", one.span) for number, one in enumerate(chunks)]
-    passages = merge(found, lines, limit)
-    widen(passages, lines)
+    passages = merge_passages(found, lines, limit)
+    widen_passages(passages, lines)
     assert len(passages) <= limit
     assert bool(passages) == bool(chunks)
     for one in passages:

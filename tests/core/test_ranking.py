@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.core.ranking import (
-    FADED,
+    MIN_DECAY,
     MIN_SCORE,
     Candidate,
-    above,
+    above_threshold,
     default_threshold,
-    diverse,
-    timed,
+    mmr_order,
+    with_time,
 )
 from notewell.core.times import TimeSpan
 
@@ -23,18 +23,18 @@ TODAY = date(2026, 11, 15)
 
 def aged(days: int, asked: TimeSpan | None = None) -> float:
     candidate = Candidate(1, 0.8, None, 0.8, exact=False)
-    return timed(candidate, TODAY - timedelta(days=days), TODAY, asked, 30.0).score
+    return with_time(candidate, TODAY - timedelta(days=days), TODAY, asked, 30.0).score
 
 
 def test_age_orders_but_never_excludes() -> None:
     assert aged(0) == 0.8
-    assert 0.8 > aged(3) > aged(30) > aged(300) >= 0.8 * FADED
-    assert aged(100_000) >= 0.8 * FADED
+    assert 0.8 > aged(3) > aged(30) > aged(300) >= 0.8 * MIN_DECAY
+    assert aged(100_000) >= 0.8 * MIN_DECAY
 
 
 def test_a_note_without_a_date_neither_fades_nor_gains() -> None:
     candidate = Candidate(1, 0.8, None, 0.8, exact=False)
-    assert timed(candidate, None, TODAY, TimeSpan(TODAY, TODAY), 30.0) == candidate
+    assert with_time(candidate, None, TODAY, TimeSpan(TODAY, TODAY), 30.0) == candidate
 
 
 def test_a_note_of_the_time_asked_for_comes_first() -> None:
@@ -44,14 +44,16 @@ def test_a_note_of_the_time_asked_for_comes_first() -> None:
 
 
 def test_the_threshold_looks_at_relevance_alone() -> None:
-    old = timed(Candidate(1, 0.35, None, 0.35, exact=False), date(2001, 1, 1), TODAY, None, 30.0)
+    old = with_time(
+        Candidate(1, 0.35, None, 0.35, exact=False), date(2001, 1, 1), TODAY, None, 30.0
+    )
     assert old.score < 0.35
-    assert above([old], 0.35) == [old]
+    assert above_threshold([old], 0.35) == [old]
 
 
 def test_no_score_is_above_1() -> None:
     best = Candidate(1, 1.0, 1.0, 1.0, exact=True)
-    assert timed(best, TODAY, TODAY, TimeSpan(TODAY, TODAY), 30.0).score == 1.0
+    assert with_time(best, TODAY, TODAY, TimeSpan(TODAY, TODAY), 30.0).score == 1.0
 
 
 def test_words_alone_hide_nothing_they_found() -> None:
@@ -65,18 +67,18 @@ def test_places_alone_hide_nothing() -> None:
 
 def test_age_can_be_switched_off() -> None:
     candidate = Candidate(1, 0.8, None, 0.8, exact=False)
-    assert timed(candidate, date(2001, 1, 1), TODAY, None, None) == candidate
+    assert with_time(candidate, date(2001, 1, 1), TODAY, None, None) == candidate
 
 
 def test_a_double_comes_after_what_is_new() -> None:
     words = [frozenset({"a", "b"}), frozenset({"a", "b"}), frozenset({"c", "d"})]
-    assert diverse([0.9, 0.89, 0.6], words) == [0, 2, 1]
-    assert diverse([0.9, 0.89, 0.6], words, weight=1.0) == [0, 1, 2]
+    assert mmr_order([0.9, 0.89, 0.6], words) == [0, 2, 1]
+    assert mmr_order([0.9, 0.89, 0.6], words, weight=1.0) == [0, 1, 2]
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.frozensets(st.sampled_from("abcd"))), max_size=8))
 def test_diversity_loses_and_doubles_nothing(found: list[tuple[float, frozenset[str]]]) -> None:
-    order = diverse([score for score, _ in found], [words for _, words in found])
+    order = mmr_order([score for score, _ in found], [words for _, words in found])
     assert sorted(order) == list(range(len(found)))
     if found:
         assert found[order[0]][0] == max(score for score, _ in found)

@@ -12,9 +12,9 @@ from notewell.core.text_scores import (
     TextMatch,
     TextStats,
     is_exact,
+    query_weights,
     text_score,
     with_neighbours,
-    worth_of,
 )
 from notewell.types import Span
 
@@ -28,7 +28,7 @@ def match(*body: int, chunk_id: int = 1, gaps: tuple[int, ...] = ()) -> TextMatc
 
 def scored(stats: TextStats, *body: int, gaps: tuple[int, ...] = ()) -> float:
     query = TextQuery(tuple(f"t{number}" for number in range(len(body))), frozenset())
-    return text_score(match(*body, gaps=gaps), stats, worth_of(query, stats))
+    return text_score(match(*body, gaps=gaps), stats, query_weights(query, stats))
 
 
 @given(st.lists(COUNTS, min_size=1, max_size=6), st.integers(0, 10**6), st.data())
@@ -97,7 +97,7 @@ def test_closeness_keeps_a_score_between_0_and_1(body: list[int], data: st.DataO
 def test_that_pairs_of_characters_stand_side_by_side_says_nothing() -> None:
     query = text_query("索引库")
     assert query.terms == ("索引", "引库")
-    worth = worth_of(query, STATS)
+    worth = query_weights(query, STATS)
     assert text_score(match(1, 1, gaps=(1,)), STATS, worth) == text_score(
         match(1, 1), STATS, worth
     )
@@ -106,7 +106,7 @@ def test_that_pairs_of_characters_stand_side_by_side_says_nothing() -> None:
 def test_a_pair_with_a_particle_is_worth_less() -> None:
     query = text_query("寧王的本名")
     assert query.faint == {"王的", "的本"}
-    worth = worth_of(query, TextStats(1000, 100.0, (5,) * len(query.terms)))
+    worth = query_weights(query, TextStats(1000, 100.0, (5,) * len(query.terms)))
     by_term = dict(zip(query.terms, worth.terms, strict=True))
     assert by_term["王的"] < by_term["寧王"] == by_term["本名"]
 

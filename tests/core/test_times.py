@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from notewell.core.times import (
     MAX_SPAN_DAYS,
     TimeSpan,
-    asked_times,
     decay,
+    find_times,
     note_date,
 )
 from notewell.limits import MAX_QUERY_CHARS
@@ -41,7 +41,7 @@ _QUESTIONS = st.lists(st.sampled_from(_VOCABULARY.split(" ")), max_size=12).flat
 @example("next winter", date.max)
 @example("last winter since last year before in March", date.min)
 def test_any_text_is_read_without_error(question: str, today: date) -> None:
-    span = asked_times(question, today)
+    span = find_times(question, today)
     if span:
         assert span.first <= span.last
         assert (span.last - span.first).days < MAX_SPAN_DAYS
@@ -50,7 +50,7 @@ def test_any_text_is_read_without_error(question: str, today: date) -> None:
 
 @given(_QUESTIONS)
 def test_the_generated_questions_are_read_the_same_twice(question: str) -> None:
-    assert asked_times(question, TODAY) == asked_times(question, TODAY)
+    assert find_times(question, TODAY) == find_times(question, TODAY)
 
 
 def test_distance_is_counted_from_the_nearer_end() -> None:
@@ -88,7 +88,7 @@ def test_a_note_has_the_date_of_its_name(path: str, expected: str | None) -> Non
 @given(st.dates(), st.from_regex(r"(-[a-z]{1,9}){0,3}", fullmatch=True))
 def test_every_day_is_read_back_from_its_note(day: date, slug: str) -> None:
     assert note_date(f"memory/{day.isoformat()}{slug}.md") == day
-    assert asked_times(f"what is in memory/{day.isoformat()}{slug}.md?", TODAY) == (day, day)
+    assert find_times(f"what is in memory/{day.isoformat()}{slug}.md?", TODAY) == (day, day)
 
 
 def test_decay_halves_a_score_at_the_half_life_and_stops_at_the_floor() -> None:
@@ -116,7 +116,7 @@ def test_the_longest_question_is_read_and_its_time_reported(unit: str) -> None:
     """`pytest -rP` shows the figures; a busy machine must not fail the build."""
     question = unit * (MAX_QUERY_CHARS // len(unit))
     start = perf_counter()
-    assert asked_times(question, TODAY) is None
+    assert find_times(question, TODAY) is None
     sys.stdout.write(f"{unit!r}: {(perf_counter() - start) * 1e3:.0f} ms\n")
 
 
@@ -150,7 +150,7 @@ def test_importing_reads_no_language_and_its_time_is_reported() -> None:
 def test_a_month_without_its_year_may_be_of_any_year(
     question: str, day: date, distance: int
 ) -> None:
-    asked = asked_times(question, TODAY)
+    asked = find_times(question, TODAY)
     assert asked is not None
     assert asked.distance_days(day) == distance
 
@@ -158,7 +158,7 @@ def test_a_month_without_its_year_may_be_of_any_year(
 @given(st.dates(), st.dates())
 def test_a_time_that_comes_round_is_never_farther_than_the_latest(day: date, today: date) -> None:
     for question in ("in December", "on February 29", "一月"):
-        asked = asked_times(question, today)
+        asked = find_times(question, today)
         if asked is not None:
             latest = TimeSpan(asked.first, asked.last)
             assert 0 <= asked.distance_days(day) <= latest.distance_days(day)

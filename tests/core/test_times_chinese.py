@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from notewell.core.times import TimeSpan, asked_times
+from notewell.core.times import TimeSpan, find_times
 
 TODAY = date(2026, 11, 15)
 
@@ -84,7 +84,7 @@ yesterday or 上周 | 2026-11-14
 def test_a_question_means_these_days(line: str) -> None:
     question, *said = (cell.strip() for cell in line.split("|"))
     days = [date.fromisoformat(day) for day in said]
-    assert asked_times(question, TODAY) == TimeSpan(days[0], days[-1])
+    assert find_times(question, TODAY) == TimeSpan(days[0], days[-1])
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_question_means_these_days(line: str) -> None:
     ],
 )
 def test_a_false_friend_names_no_time(question: str) -> None:
-    assert asked_times(question, TODAY) is None
+    assert find_times(question, TODAY) is None

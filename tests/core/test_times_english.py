@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from notewell.core.times import TimeSpan, asked_times
+from notewell.core.times import TimeSpan, find_times
 
 TODAY = date(2026, 11, 15)
 
@@ -160,7 +160,7 @@ _LINES = (DAYS + PERIODS + MONTHS + DATES + RANGES).splitlines()
 def test_a_question_means_these_days(line: str) -> None:
     question, *said = (cell.strip() for cell in line.split("|"))
     days = [date.fromisoformat(day) for day in said]
-    assert asked_times(question, TODAY) == TimeSpan(days[0], days[-1])
+    assert find_times(question, TODAY) == TimeSpan(days[0], days[-1])
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_question_means_these_days(line: str) -> None:
     ],
 )
 def test_a_false_friend_names_no_time(question: str) -> None:
-    assert asked_times(question, TODAY) is None
+    assert find_times(question, TODAY) is None
 
 
 @pytest.mark.parametrize(
@@ -250,11 +250,11 @@ def test_a_false_friend_names_no_time(question: str) -> None:
 def test_another_today_means_other_days(
     today: date, question: str, expected: tuple[str, str]
 ) -> None:
-    assert asked_times(question, today) == TimeSpan(*map(date.fromisoformat, expected))
+    assert find_times(question, today) == TimeSpan(*map(date.fromisoformat, expected))
 
 
 def test_a_week_starts_on_monday_wherever_today_lies_in_it() -> None:
     for days in range(7):
         today = date(2026, 11, 9) + timedelta(days=days)
-        assert asked_times("this week", today) == (date(2026, 11, 9), date(2026, 11, 15))
-        assert asked_times("last week", today) == (date(2026, 11, 2), date(2026, 11, 8))
+        assert find_times("this week", today) == (date(2026, 11, 9), date(2026, 11, 15))
+        assert find_times("last week", today) == (date(2026, 11, 2), date(2026, 11, 8))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.terms import text_query, worth_asking
+from notewell.core.terms import text_query, useful_terms
 from notewell.core.words import index_words, is_identifier, stem, words
 from notewell.limits import MAX_QUERY_TERMS
 from notewell.ports import is_latin
@@ -81,14 +81,14 @@ def test_stop_words_are_dropped_unless_nothing_is_left() -> None:
 def test_of_a_thousand_words_the_rarest_that_somebody_wrote_are_kept() -> None:
     query = text_query(" ".join(f"w{number}x" for number in range(1000)))
     having = {f"w{number}x": number for number in range(1, 500)}
-    kept = worth_asking(query, having).terms
+    kept = useful_terms(query, having).terms
     assert kept == tuple(f"w{number}x" for number in range(1, MAX_QUERY_TERMS + 1))
-    assert worth_asking(text_query("alpha beta"), {}).terms == ("alpha", "beta")
+    assert useful_terms(text_query("alpha beta"), {}).terms == ("alpha", "beta")
 
 
 def test_pairs_of_characters_that_nobody_wrote_are_not_asked_for() -> None:
     query = text_query("霜冻来了怎么办 gateway")
-    assert worth_asking(query, {"霜冻": 1}).terms == ("霜冻", "gatewai")
+    assert useful_terms(query, {"霜冻": 1}).terms == ("霜冻", "gatewai")
 
 
 @pytest.mark.parametrize("form", ["a828e60", "err_foo", "20261115", "v1_2", "gpt4"])

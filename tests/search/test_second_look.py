@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, SearchSettings, Settings, open_memory
-from notewell.core import Passage, fair
+from notewell.core import Passage, apply_quotas
 from notewell.errors import BadRequest, NotANote
 from notewell.ports import Reranker
 from notewell.search import SearchOptions
@@ -145,7 +145,7 @@ def chosen(sources: str, quotas: dict[str, int] | None = None) -> str:
     settings = SearchOptions(today=date(2026, 11, 15), quotas=quotas)
     full = {"m": "memory", "s": "sessions"}
     found = [Passage(f"{letter}{at}", 1, 1, at) for at, letter in enumerate(sources)]
-    kept = fair(found, lambda one: full[one.path[0]], settings.quota, settings.max_results)
+    kept = apply_quotas(found, lambda one: full[one.path[0]], settings.quota, settings.max_results)
     assert [one.best for one in kept] == sorted(one.best for one in kept)
     return "".join(one.path[0] for one in kept)
 

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from notewell.config.document import shown
-from notewell.core import MASK, Secret
+from notewell.core import SECRET_MASK, Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -299,9 +299,9 @@ def substituted(text: str, environment: Mapping[str, str]) -> str:
 def masked(value: Any) -> Any:
     """A copy for people to read, without secrets and without passwords inside URLs."""
     if isinstance(value, Secret):
-        return MASK
+        return SECRET_MASK
     if isinstance(value, str):
-        return re.sub(r"(?<=://)[^/@\s]*@", f"{MASK}@", value)
+        return re.sub(r"(?<=://)[^/@\s]*@", f"{SECRET_MASK}@", value)
     if isinstance(value, dict):
         return {name: masked(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,20 +1,39 @@
-"""core."""
+"""Pure functions: text and numbers in, decisions out. No disk, no clock, no network, no threads.
+
+segmentation.py   Unicode word and grapheme boundaries
+words.py          what a word is, for the index, the query and the snippet
+terms.py          a query becomes the terms of the keyword search
+text_scores.py    how well the words of a chunk match a query (BM25)
+ranking.py        both scores become one; threshold, time, diversity
+passages.py       ranked chunks become hits: merged, widened, with a snippet
+chunking.py       a note becomes chunks; the token estimate; the marker of an entry
+times/            which days a query means, and the day of a note
+routing.py        which agent answers, and what a session key says
+secret.py         a text that does not show itself in logs
+"""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.core.chunking import (
         HEADING_SEPARATOR,
-        ID,
-        NAME,
+        MARKER_ID,
+        MARKER_NAME,
         ChunkLimits,
         chunk,
         embedding_text,
         find_units,
-        weight,
-        without_marks,
+        token_weight,
+        without_markers,
     )
-    from notewell.core.passages import Lines, Passage, fair, merge, snippet, widen
+    from notewell.core.passages import (
+        NoteLines,
+        Passage,
+        apply_quotas,
+        merge_passages,
+        snippet,
+        widen_passages,
+    )
     from notewell.core.ranking import FUSIONS, Candidate, Fusion, vector_score
     from notewell.core.routing import (
         DEFAULT_AGENT,
@@ -27,10 +46,10 @@ if TYPE_CHECKING:
         normal_agent_id,
         parse_session_key,
     )
-    from notewell.core.secret import MASK, Secret
-    from notewell.core.terms import TextQuery, stop_words, text_query, worth_asking
+    from notewell.core.secret import SECRET_MASK, Secret
+    from notewell.core.terms import TextQuery, stop_words, text_query, useful_terms
     from notewell.core.text_scores import TextMatch, TextStats
-    from notewell.core.times import asked_times, note_date
+    from notewell.core.times import find_times, note_date
     from notewell.core.words import VERSION, index_words, is_identifier, stem, word_set
 else:
     from notewell.lazy import lazy_exports
@@ -39,19 +58,19 @@ else:
         __name__,
         {
             "chunking": (
-                "ChunkLimits HEADING_SEPARATOR ID NAME chunk embedding_text find_units weight "
-                "without_marks"
+                "ChunkLimits HEADING_SEPARATOR MARKER_ID MARKER_NAME chunk embedding_text "
+                "find_units token_weight without_markers"
             ),
-            "passages": "Lines Passage fair merge snippet widen",
+            "passages": "NoteLines Passage apply_quotas merge_passages snippet widen_passages",
             "ranking": "Candidate FUSIONS Fusion vector_score",
             "routing": (
                 "BadSessionKey Binding ChatType DEFAULT_AGENT Peer SessionKey "
                 "chat_type_of normal_agent_id parse_session_key"
             ),
-            "secret": "MASK Secret",
-            "terms": "TextQuery stop_words text_query worth_asking",
+            "secret": "SECRET_MASK Secret",
+            "terms": "TextQuery stop_words text_query useful_terms",
             "text_scores": "TextMatch TextStats",
-            "times": "asked_times note_date",
+            "times": "find_times note_date",
             "words": "VERSION index_words is_identifier stem word_set",
         },
     )

@@ -9,11 +9,15 @@ Those units are packed in order into chunks:
                      └overlap┘
 
 * A heading starts a new chunk unless the current one is still small, so an edit in one section
-  leaves the chunks of the others, and their vectors, alone.
-* A unit that does not fit goes to the next chunk whole; only a unit that is larger than a whole
-  chunk is broken, at lines; only a line that is larger than a chunk is cut, between graphemes.
-* Overlap repeats the last lines of the chunk before, never across a heading,
-  and gives way when there is no room: no chunk is ever heavier than the limit.
+  does not change the chunks of the others, nor their vectors.
+* A unit that does not fit goes to the next chunk as a whole. Only a unit that is larger than a
+  chunk is split, at lines; only a line that is larger than a chunk is cut, between graphemes.
+* Overlap repeats the last lines of the previous chunk, never across a heading. Without room there
+  is no overlap: no chunk is ever heavier than the limit.
+
+The weight of a text is an estimate of its tokens, made without a tokenizer. Its unit is a quarter
+of a token: four characters of most scripts make a token, while a Chinese, Japanese or Korean
+character is about a token by itself.
 """
 
 from __future__ import annotations
@@ -35,11 +39,13 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 HEADING_SEPARATOR = " › "
-HEADING_CHARS = 200  # A heading is a title; more than this is a paragraph behind a `#`.
+HEADING_CHARS = 200  # A heading is a title; a longer one is a paragraph after a `#`.
 FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front matter.
 PARSED_CHARS = 1_000_000
-"""A longer note is cut at lines: the parser would take a gigabyte for two megabytes of list."""
+"""A longer note is split at lines: for two megabytes of list the parser takes a gigabyte."""
 SMALL = 4  # A chunk below a quarter of the limit is small: a heading does not close it.
+MIN_CHUNK_WEIGHT = 32
+"""8 tokens, whatever the settings say: smaller chunks would be single words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,11 @@ class ChunkLimits:
 
     @property
     def max_weight(self) -> int:
-        return max(32, self.tokens * CHARS_PER_TOKEN)
+        return max(MIN_CHUNK_WEIGHT, self.tokens * CHARS_PER_TOKEN)
 
     @property
     def overlap_weight(self) -> int:
-        # Half a chunk of overlap is the most that still makes progress.
+        # With more than half a chunk of overlap, most of the index would be repetition.
         return max(0, min(self.overlap * CHARS_PER_TOKEN, self.max_weight // 2))
 
 
@@ -71,31 +77,32 @@ class Unit:
 
 
 def chunk(text: str, limits: ChunkLimits, *, plain: bool = False) -> list[Chunk]:
-    """Cut a clean text into chunks, in order; `plain` text is lines and no Markdown."""
+    """Split a clean text into chunks, in order; `plain` text has lines but no Markdown."""
     lines = text.split("\n")
     units = _line_units(lines) if plain else find_units(lines)
     paths = _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
     for start, end, piece in _pack(lines, units, limits):
         body = piece if piece is not None else "\n".join(lines[start:end])
-        made = _make_chunk(Span(start + 1, end), body, paths[start], piece=piece is not None)
-        # Equal pieces of one long line are the same chunk: they say nothing new.
-        chunks.setdefault((made.span, made.text), made)
+        new = _make_chunk(Span(start + 1, end), body, paths[start], piece=piece is not None)
+        # Equal pieces of one long line are one chunk: they would be the same hit.
+        chunks.setdefault((new.span, new.text), new)
     return list(chunks.values())
 
 
 def embedding_text(heading: str, text: str) -> str:
-    """What the embedder reads: the lines alone often do not say what they are about."""
-    text = without_marks(text)
+    """The text for the embedder: with its headings, since the lines often omit their subject."""
+    text = without_markers(text)
     return f"{heading}\n\n{text}" if heading else text
 
 
 def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
-    read = embedding_text(heading, text).encode()
-    return Chunk(span, text, heading, hashlib.sha256(read).hexdigest(), piece)
+    # The digest is that of the embedded text: while it is equal, the vector can be reused.
+    embedded = embedding_text(heading, text).encode()
+    return Chunk(span, text, heading, hashlib.sha256(embedded).hexdigest(), piece)
 
 
-# -- where things begin and end ------------------------------------------------------------------
+# -- units ---------------------------------------------------------------------------------------
 
 
 def _line_units(lines: Sequence[str]) -> list[Unit]:
@@ -109,21 +116,21 @@ def find_units(lines: Sequence[str]) -> list[Unit]:
         return _line_units(lines)
     front = _front_matter_end(lines)
     body = "\n".join([""] * front + list(lines[front:]))
-    # The parser would take a lone carriage return for a line break, and its lines must be ours.
+    # For the parser a lone carriage return is a line break; its line numbers must be ours.
     body = body.replace("\r", " ")
-    found = [Unit(0, front)] if front else []
-    found += _token_units(_parser().parse(body))
-    return list(_without_gaps(found, len(lines)))
+    units = [Unit(0, front)] if front else []
+    units += _token_units(_parser().parse(body))
+    return list(_without_gaps(units, len(lines)))
 
 
 _BELOW_HEADER = frozenset(" \t|-:>+*.)0123456789")
 
 
 def _table_cells(lines: Sequence[str]) -> int:
-    """How many cells the parser would make: it fills up every row to the width of its header.
+    """How many cells the parser would create: it fills every row up to the width of its header.
 
-    A cell that somebody wrote takes two characters. A note with more cells than characters is
-    there to fill the memory: 1800 characters can ask for 65 000 cells, the next 1800 for as many.
+    A written cell takes two characters. A note with more cells than characters is an attack on
+    the memory: 1800 characters can create 65 000 cells, and the next 1800 as many.
     """
     cells = columns = 0
     for line in lines:
@@ -140,13 +147,13 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
-    # Only the line maps are wanted; parsing what stands inside a line would be wasted work.
+    # Only the line numbers of blocks are used; inline parsing would be wasted work.
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
-    """The line after the YAML block at the top: CommonMark would take it for a heading."""
+    """The line after the YAML block at the top, which CommonMark would parse as a heading."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     for number in range(1, min(len(lines), FRONT_MATTER_LINES)):
@@ -155,7 +162,7 @@ def _front_matter_end(lines: Sequence[str]) -> int:
     return 0
 
 
-# A list is taken apart into its entries; everything else at the top is a unit as it is.
+# A list is split into its items; every other block at the top level is a unit.
 _UNIT_LEVEL = {"bullet_list_open": -1, "ordered_list_open": -1, "list_item_open": 1}
 
 
@@ -173,7 +180,7 @@ def _token_units(tokens: Sequence[Token]) -> Iterator[Unit]:
 
 
 def _without_gaps(units: Sequence[Unit], line_count: int) -> Iterator[Unit]:
-    """Hand lines no token speaks for (blank ones, link definitions) to the unit before them."""
+    """Add lines without a token (blank lines, link definitions) to the unit before them."""
     starts = [unit.start for unit in units] + [line_count]
     if starts[0] > 0:
         yield Unit(0, starts[0])
@@ -186,8 +193,8 @@ def _heading_paths(units: Sequence[Unit], line_count: int) -> list[str]:
     above: list[Unit] = []
     for unit in units:
         if unit.heading:
-            above = [*(one for one in above if one.level < unit.level), unit]
-        path = HEADING_SEPARATOR.join(one.heading for one in above)
+            above = [*(heading for heading in above if heading.level < unit.level), unit]
+        path = HEADING_SEPARATOR.join(heading.heading for heading in above)
         paths[unit.start : unit.end] = [path] * (unit.end - unit.start)
     return paths
 
@@ -199,14 +206,15 @@ _Range = tuple[int, int, str | None]
 
 
 class _Packer:
-    """The chunk being filled: lines `begin` to `end`; those before `fresh` are overlap."""
+    """Fills one chunk at a time: lines `begin` to `end`; those before `fresh` are overlap."""
 
     def __init__(self, lines: Sequence[str], limits: ChunkLimits) -> None:
         self.lines = lines
         self.limit = limits.max_weight
         self.overlap = limits.overlap_weight
-        # The line break counts too, except that a last line has none: hence the allowance of 1.
-        self.before = [0, *accumulate(weight(line) + 1 for line in lines)]
+        # Prefix sums, so that the weight of any range is one subtraction. Each line has its line
+        # break, but the last line of a chunk has none: `weigh` subtracts 1.
+        self.before = [0, *accumulate(token_weight(line) + 1 for line in lines)]
         self.begin = self.fresh = self.end = 0
         self.done: list[_Range] = []
 
@@ -220,7 +228,7 @@ class _Packer:
         return self.weigh(self.begin, self.end) * SMALL < self.limit
 
     def close(self, at: int, *, overlap: bool) -> None:
-        """End the chunk before line `at`; what follows starts the next one."""
+        """End the chunk before line `at`; the next one starts there, or earlier by its overlap."""
         self._emit(self.begin, at)
         self.fresh = at
         self.begin = at
@@ -228,6 +236,7 @@ class _Packer:
             self.begin -= 1
 
     def _emit(self, begin: int, end: int) -> None:
+        # Overlap and blank lines alone are no chunk: the chunk before has the same text.
         if not any(line.strip() for line in self.lines[self.fresh : end]):
             return
         while not self.lines[begin].strip():
@@ -237,13 +246,13 @@ class _Packer:
         self.done.append((begin, end, None))
 
     def make_room(self, end: int) -> bool:
-        """Give up overlap until the lines up to `end` fit; say whether they do."""
+        """Drop overlap until the lines up to `end` fit; returns whether they do."""
         while self.begin < self.fresh and not self.fits(end):
             self.begin += 1
         return self.fits(end)
 
     def cut_line(self, number: int) -> None:
-        """A line heavier than a chunk becomes pieces of its own."""
+        """Split a line that is heavier than a chunk into pieces; each is a chunk."""
         self.close(number, overlap=False)
         self.done += (
             (number, number + 1, piece) for piece in pieces(self.lines[number], self.limit)
@@ -253,13 +262,13 @@ class _Packer:
 
 def _pack(lines: Sequence[str], units: Sequence[Unit], limits: ChunkLimits) -> list[_Range]:
     packer = _Packer(lines, limits)
-    headings_from = 0  # The chunk so far ends in headings from this line on.
+    headings_from = 0  # From this line on, the current chunk has headings only.
     for unit in units:
         if unit.heading and not packer.is_small():
             packer.close(unit.start, overlap=False)
             headings_from = unit.start
         if not packer.fits(unit.end):
-            # A heading stays with what it announces.
+            # A heading goes with the text below it, not to the end of the previous chunk.
             packer.close(headings_from, overlap=headings_from == packer.end)
         fits = packer.make_room(unit.end)
         if fits:
@@ -273,7 +282,7 @@ def _pack(lines: Sequence[str], units: Sequence[Unit], limits: ChunkLimits) -> l
 
 
 def _pour(packer: _Packer, unit: Unit) -> None:
-    """Fill in a unit that is larger than a chunk, line by line."""
+    """Add a unit that is larger than a chunk, line by line."""
     for number in range(unit.start, unit.end):
         if packer.weigh(number, number + 1) > packer.limit:
             packer.cut_line(number)
@@ -288,7 +297,7 @@ _SPACE = re.compile(r"\s")
 
 
 def pieces(line: str, limit: int) -> Iterator[str]:
-    """Cut a long line where a word ends, or at least where a grapheme does."""
+    """Cut a long line where a word ends, otherwise where a grapheme ends."""
     start = 0
     while start < len(line):
         end = start + fitting_chars(line, start, limit)
@@ -302,7 +311,7 @@ def pieces(line: str, limit: int) -> Iterator[str]:
 
 def _good_cut(line: str, start: int, end: int) -> int:
     window = line[start:end]
-    # A space in the last quarter is worth the shorter piece.
+    # Only a space in the last quarter: otherwise the piece would be too short.
     for offset in range(len(window) - 1, len(window) * 3 // 4, -1):
         if _SPACE.match(window[offset]) and line[start + offset + 1].isalnum():
             return start + offset + 1
@@ -319,52 +328,52 @@ def _last_grapheme_break(text: str, limit: int) -> int:
         last, here = here, grapheme_next_break(text, here)
     if here == limit:
         return limit
-    return last or limit  # One grapheme larger than a chunk (a pile of marks) is cut all the same.
+    return last or limit  # One grapheme larger than a chunk (many combining marks) is cut.
 
 
-# -- the weight of a text ------------------------------------------------------------------------
-#
-# How long a text is for a model, estimated without a tokenizer. The unit is a quarter of a token:
-# four characters of most scripts make a token, while a Chinese, Japanese or Korean character is
-# about a token by itself.
-
-_WIDE = re.compile(
-    "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f"
-    "\uff00-\uffef\U00020000-\U0003ffff]"
-)
+# -- weight --------------------------------------------------------------------------------------
 
 
-def weight(text: str) -> int:
+@cache
+def _wide() -> re.Pattern[str]:
+    """Chinese, Japanese and Korean. Compiled on first use: its large classes take milliseconds,
+    and a search of an English memory does not need it."""
+    return re.compile(
+        "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f"
+        "\uff00-\uffef\U00020000-\U0003ffff]"
+    )
+
+
+def token_weight(text: str) -> int:
     """The length of a text in quarter tokens."""
     if text.isascii():
         return len(text)
-    return len(text) + (CHARS_PER_TOKEN - 1) * len(_WIDE.findall(text))
+    return len(text) + (CHARS_PER_TOKEN - 1) * len(_wide().findall(text))
 
 
 def fitting_chars(text: str, start: int, limit: int) -> int:
-    """How many characters from `start` on weigh at most `limit`; at least one."""
+    """How many characters after `start` weigh at most `limit`; at least one, for progress."""
     piece = text[start : start + limit]
     if piece.isascii():
         return max(1, len(piece))
-    total = 0
+    total, wide = 0, _wide()
     for taken, character in enumerate(piece):
-        total += CHARS_PER_TOKEN if _WIDE.match(character) else 1
+        total += CHARS_PER_TOKEN if wide.match(character) else 1
         if total > limit:
             return max(1, taken)
     return max(1, len(piece))
 
 
 # -- the marker of an appended entry -------------------------------------------------------------
-#
+
 # A comment at the end of an entry says who appended it. It is neither embedded nor searched.
+# A name has no white space and no `>`: nothing that could end the comment.
+MARKER_NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
+MARKER_ID = rf"(?: #{MARKER_NAME})?"
+# The lookbehind: without it, a line of spaces would be tried from every column, in O(n²).
+_MARK = re.compile(rf"(?<![ \t])[ \t]*<!-- @{MARKER_NAME}{MARKER_ID} -->[ \t]*$", re.MULTILINE)
 
-# No white space, no `>` and no `--`: nothing that could end the comment.
-NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
-ID = rf"(?: #{NAME})?"
-# Begun only where the white space does: a line of nothing else would be tried from every column.
-_MARK = re.compile(rf"(?<![ \t])[ \t]*<!-- @{NAME}{ID} -->[ \t]*$", re.MULTILINE)
 
-
-def without_marks(text: str) -> str:
-    """The same lines, without what says who appended them."""
+def without_markers(text: str) -> str:
+    """The same lines without the markers of entries."""
     return _MARK.sub("", text) if "<!-- @" in text else text

@@ -1,10 +1,13 @@
-"""Two opinions about a chunk become one.
+"""The scores of both search legs, keywords and vectors, become one order.
 
-weighted   both scores as shares of what is possible, added by weight; the default
-rrf        the places alone: 1 / (60 + place) in each leg, added by weight
-seed       OpenClaw's documented formula: 0.7 · cosine + 0.3 / (1 + place among the words)
+Fusion makes one score of two:
 
-Which one and why is measured: docs/ranking.md.
+weighted   both scores, each in 0..1, added by weight; the default
+rrf        the ranks alone: 1 / (60 + rank) in each leg, added by weight
+seed       OpenClaw's documented formula: 0.7 · cosine + 0.3 / (1 + keyword rank)
+
+Then a threshold drops weak chunks, time changes the order a little, and MMR may make the hits more
+diverse. The measurements behind the defaults are in docs/ranking.md.
 """
 
 from __future__ import annotations
@@ -24,78 +27,84 @@ Fusion: TypeAlias = Literal["weighted", "rrf", "seed"]
 FUSIONS: tuple[Fusion, ...] = ("weighted", "rrf", "seed")
 
 SEED_VECTOR_WEIGHT = 0.7
-RRF_PLACES = 60
-"""The constant of the paper (Cormack, Clarke, Büttcher 2009): the first places are not all."""
+RRF_RANKS = 60
+"""The constant of the paper (Cormack, Clarke, Büttcher 2009): it flattens the first ranks."""
 
 BEND = 3.0
-STRANGERS = 0.02
+"""How strongly `_confidence` bends the scale."""
+UNRELATED_SCORE = 0.02
+"""The score of a cosine at the model's floor."""
 
 UNSURE, SURE = 0.65, 0.85
-"""The vector score of the nearest chunk at which the vectors get their least and their most say.
-On documentation and code the nearest is seldom below .8, in conversations seldom above .7, and
-there the words are right more often."""
+"""The vector score of the nearest chunk at which the vector weight is lowest and highest. In
+documentation and code the nearest chunk is seldom below .8, in conversations seldom above .7, and
+there the keyword leg is right more often."""
 
 
-class Legs(NamedTuple):
-    """What each leg says, by chunk."""
+class LegScores(NamedTuple):
+    """The scores of each leg, by the id of the chunk."""
 
     texts: Mapping[int, float]
     vectors: Mapping[int, float]
-    """Empty where nobody asked the vectors."""
+    """Empty in a keyword search."""
     cosines: Mapping[int, float]
     exact: frozenset[int]
+    """Chunks that have every term of the query; see `text_scores.is_exact`."""
 
 
 class Candidate(NamedTuple):
-    """One chunk and what each leg says of it; `None` where a leg has no opinion."""
+    """One chunk with the score of each leg; None if the leg did not find it."""
 
     chunk_id: int
     relevance: float
-    """What both legs say together: the threshold looks at this."""
+    """The fused score; the threshold applies to this."""
     vector: float | None
     text: float | None
     exact: bool
-    """It has everything that was asked for: no threshold may hide it."""
+    """It has every term of the query: the threshold does not apply to it."""
     decay: float = 1.0
     recency: float = 1.0
     rerank: float | None = None
 
     @property
     def score(self) -> float:
-        """Relevance and time: the order is by this."""
+        """Relevance and time; hits are sorted by this."""
         if self.rerank is not None:
             return self.rerank
         return min(1.0, self.relevance * self.decay * self.recency)
 
 
 def vector_score(cosine: float, facts: ModelFacts) -> float:
-    """Where a cosine lies between what this model gives to strangers and to twins.
+    """The position of a cosine between what this model gives to unrelated texts and to
+    near-duplicates.
 
-    Below the floor a sliver is left, so that even strangers have an order.
+    Below the floor the score is small but not 0, so that unrelated texts have an order too.
     """
     floor = facts.cosine_floor
     if cosine <= floor:
-        return STRANGERS * max(0.0, 1 + cosine) / (1 + floor)
+        return UNRELATED_SCORE * max(0.0, 1 + cosine) / (1 + floor)
     nearness = (cosine - floor) / (facts.cosine_ceiling - floor)
-    return STRANGERS + (1 - STRANGERS) * min(1.0, nearness)
+    return UNRELATED_SCORE + (1 - UNRELATED_SCORE) * min(1.0, nearness)
 
 
-def vector_share(legs: Legs, facts: ModelFacts, fusion: Fusion, wanted: float | None) -> float:
-    """How much the vectors have to say: as wanted, else the more the nearer the nearest chunk."""
+def vector_share(
+    legs: LegScores, facts: ModelFacts, fusion: Fusion, requested: float | None
+) -> float:
+    """The weight of the vector leg: as requested, else higher if the nearest chunk is nearer."""
     if not legs.vectors:
         return 0.0
-    if wanted is not None:
-        return wanted
+    if requested is not None:
+        return requested
     if fusion == "seed":
         return SEED_VECTOR_WEIGHT
-    sureness = (max(legs.vectors.values()) - UNSURE) / (SURE - UNSURE)
+    certainty = (max(legs.vectors.values()) - UNSURE) / (SURE - UNSURE)
     least, most = facts.vector_weight, facts.vector_weight_sure
-    return least + (most - least) * min(1.0, max(0.0, sureness))
+    return least + (most - least) * min(1.0, max(0.0, certainty))
 
 
-def fuse(legs: Legs, vector_weight: float, fusion: Fusion = "weighted") -> list[Candidate]:
-    """Weigh the legs against each other. A leg that did not see a chunk gives it 0."""
-    vector_part, text_part, scale = _PARTS[fusion](legs)
+def fuse(legs: LegScores, vector_weight: float, fusion: Fusion = "weighted") -> list[Candidate]:
+    """One candidate per chunk. A leg that did not find the chunk gives it 0."""
+    vector_part, text_part, scale = _FUSIONS[fusion](legs)
     return [
         Candidate(
             chunk_id,
@@ -111,49 +120,52 @@ def fuse(legs: Legs, vector_weight: float, fusion: Fusion = "weighted") -> list[
     ]
 
 
-_Parts: TypeAlias = "tuple[Mapping[int, float], Mapping[int, float], Callable[[float], float]]"
+_FusionParts: TypeAlias = (
+    "tuple[Mapping[int, float], Mapping[int, float], Callable[[float], float]]"
+)
 
 
-def _weighted(legs: Legs) -> _Parts:
+def _weighted(legs: LegScores) -> _FusionParts:
     return legs.vectors, legs.texts, _confidence
 
 
-def _rrf(legs: Legs) -> _Parts:
-    return _by_place(legs.vectors), _by_place(legs.texts), float
+def _rrf(legs: LegScores) -> _FusionParts:
+    return _by_rank(legs.vectors), _by_rank(legs.texts), float
 
 
-def _seed(legs: Legs) -> _Parts:
-    texts = {chunk_id: 1 / place for chunk_id, place in ranks(legs.texts).items()}
+def _seed(legs: LegScores) -> _FusionParts:
+    texts = {chunk_id: 1 / rank for chunk_id, rank in ranks(legs.texts).items()}
     return {chunk_id: max(0.0, value) for chunk_id, value in legs.cosines.items()}, texts, float
 
 
-_PARTS: dict[Fusion, Callable[[Legs], _Parts]] = {
+_FUSIONS: dict[Fusion, Callable[[LegScores], _FusionParts]] = {
     "weighted": _weighted,
     "rrf": _rrf,
     "seed": _seed,
 }
 
 
-def _by_place(scores: Mapping[int, float]) -> dict[int, float]:
-    """The first place is worth 1, so that the sum stays a score."""
-    first = RRF_PLACES + 1
-    return {chunk_id: first / (RRF_PLACES + place) for chunk_id, place in ranks(scores).items()}
+def _by_rank(scores: Mapping[int, float]) -> dict[int, float]:
+    """Scaled so that rank 1 has score 1: the sum stays in 0..1."""
+    first = RRF_RANKS + 1
+    return {chunk_id: first / (RRF_RANKS + rank) for chunk_id, rank in ranks(scores).items()}
 
 
 def _confidence(share: float) -> float:
-    """Bend the scale, without changing any order, so that 0.35 means "perhaps".
+    """Bend the scale, without changing the order, so that 0.35 means "perhaps".
 
-    Over two LoCoMo workspaces 99 of 100 hits that held the evidence had a share above .20, and the
-    best hit for a question about the other workspace .18 in the middle. 0.35 lies at .12, below
-    both: a doubtful hit costs an agent a glance, a hidden one the answer.
+    In two LoCoMo workspaces, 99 % of the hits with the evidence had a share above .20, and the
+    best hit for a query about the other workspace had a median of .18. The threshold 0.35 is a
+    share of .12, below both: a doubtful hit costs little time, a missing one costs the answer.
     """
     return share * (1 + BEND) / (1 + BEND * share)
 
 
 def ranks(scores: Mapping[int, float]) -> dict[int, int]:
-    """The place of each chunk in its leg, from 1; equals share theirs."""
+    """The rank of each chunk in its leg, from 1; equal scores have the same rank."""
     order = sorted(scores.values(), reverse=True)
-    first = {score: place for place, score in reversed(list(enumerate(order, start=1)))}
+    # Reversed, so that the first of several equal scores is written last and stays.
+    first = {score: rank for rank, score in reversed(list(enumerate(order, start=1)))}
     return {chunk_id: first[score] for chunk_id, score in scores.items()}
 
 
@@ -161,79 +173,85 @@ def ranks(scores: Mapping[int, float]) -> dict[int, int]:
 
 MIN_SCORE = 0.35
 
-FADED = 0.95
-"""What age leaves of a score at least. Of two notes that say the same the newer comes first, no
-more: the original lets age take everything, and finds nothing older than three months."""
+MIN_DECAY = 0.95
+"""The lowest factor for age. Of two notes with the same text the newer comes first, no more. In
+OpenClaw the factor goes to 0, and a search finds nothing that is older than three months."""
 
-TIME_ASKED = 0.25
+TIME_BONUS = 0.25
 NEAR_DAYS = 7.0
-"""A note of the time that a question names gains a quarter, one a week off an eighth."""
+"""A note from the time that a query names gains a quarter, one a week away an eighth."""
 
 MMR_LAMBDA = 0.7
-"""The original's: seven parts relevance, three parts being unlike what is already there."""
+"""OpenClaw's value: 70 % relevance, 30 % difference from the hits before."""
 
 
-def above(candidates: Iterable[Candidate], min_score: float) -> list[Candidate]:
-    return [one for one in candidates if one.exact or one.relevance >= min_score]
+def above_threshold(candidates: Iterable[Candidate], min_score: float) -> list[Candidate]:
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.exact or candidate.relevance >= min_score
+    ]
 
 
 def default_threshold(fusion: Fusion, *, words_alone: bool) -> float:
-    """What a chunk must reach where nobody said otherwise.
+    """The minimum relevance, unless the caller sets one.
 
-    Words alone cannot tell a weak match from a question put differently, so they hide nothing that
-    they found: with a threshold a quarter of MemDaily's Chinese questions got no answer. Places
-    alone (rrf) say nothing about how good the first one is.
+    Words alone cannot distinguish a weak match from a query in other words, so a keyword search
+    has no threshold: with one, a quarter of MemDaily's Chinese queries had no hits. Ranks alone
+    (rrf) say nothing about how good the first chunk is.
     """
     return 0.0 if words_alone or fusion == "rrf" else MIN_SCORE
 
 
 def best_relevance(candidates: Sequence[Candidate]) -> float:
-    return max((one.relevance for one in candidates), default=0.0)
+    return max((candidate.relevance for candidate in candidates), default=0.0)
 
 
-def timed(
+def with_time(
     candidate: Candidate,
     day: date | None,
     today: date,
-    asked: TimeSpan | None,
+    query_time: TimeSpan | None,
     half_life_days: float | None,
 ) -> Candidate:
-    """What time does to a chunk: a dated note fades a little, one of the time asked for gains.
+    """The candidate with its factors for time: an old note loses a little, a note from the time
+    that the query names gains. A note without a date has neither.
 
-    Both only order; the threshold was passed before. Notes without a date neither fade nor gain.
+    Both change the order only: the threshold was applied before.
     """
     if day is None:
         return candidate
-    recency = 1.0
-    if asked is not None:
-        recency += TIME_ASKED / (1 + asked.distance_days(day) / NEAR_DAYS)
-        return candidate._replace(recency=recency)
+    if query_time is not None:
+        bonus = TIME_BONUS / (1 + query_time.distance_days(day) / NEAR_DAYS)
+        # Age does not count then: who names a time in the past wants old notes.
+        return candidate._replace(recency=1.0 + bonus)
     if half_life_days is None:
         return candidate
-    left = decay((today - day).days, half_life_days, floor=0.0)
-    return candidate._replace(decay=FADED + (1 - FADED) * left)
+    fresh = decay((today - day).days, half_life_days, floor=0.0)
+    return candidate._replace(decay=MIN_DECAY + (1 - MIN_DECAY) * fresh)
 
 
-def diverse(
+def mmr_order(
     scores: Sequence[float], words: Sequence[frozenset[str]], weight: float = MMR_LAMBDA
 ) -> list[int]:
-    """The order, as positions, in which each further one is both good and unlike those before it.
+    """Indexes in an order in which each item is both relevant and different from those before.
 
-    Maximal marginal relevance (Carbonell, Goldstein 1998), by the Jaccard similarity of words.
+    Maximal marginal relevance (Carbonell, Goldstein 1998), with the Jaccard similarity of words.
     """
-    left = list(range(len(scores)))
-    likeness = [0.0] * len(scores)
+    remaining = list(range(len(scores)))
+    # To the most similar item that is already in the order.
+    similarity = [0.0] * len(scores)
     order: list[int] = []
-    while left:
-        gain = [weight * scores[one] - (1 - weight) * likeness[one] for one in left]
-        best = left[gain.index(max(gain))]
-        left.remove(best)
+    while remaining:
+        gains = [weight * scores[item] - (1 - weight) * similarity[item] for item in remaining]
+        best = remaining[gains.index(max(gains))]
+        remaining.remove(best)
         order.append(best)
-        for one in left:
-            likeness[one] = max(likeness[one], _jaccard(words[one], words[best]))
+        for item in remaining:
+            similarity[item] = max(similarity[item], _jaccard(words[item], words[best]))
     return order
 
 
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    both = len(one & other)
-    return both / (len(one) + len(other) - both) if both else 0.0
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    common = len(left & right)
+    return common / (len(left) + len(right) - common) if common else 0.0

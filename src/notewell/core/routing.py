@@ -1,4 +1,4 @@
-"""Who answers: from channel, account and peer to an agent, and what a session key says.
+"""Which agent answers a message (by channel, account and peer), and what a session key says.
 
     agent:work:telegram:dm:alice         direct   agent work, channel telegram, peer alice
     agent:main:slack:channel:eng         channel
@@ -6,8 +6,8 @@
     agent:main:telegram:bot2:direct:7    with the account the message came through
     agent:main:main                      direct   the agent's own conversation
 
-Everything here is decided from the values alone. What cannot be understood is a value too
-(`BadSessionKey`), because a key comes from outside and a wrong one is no reason to stop.
+A key that cannot be parsed is a value too (`BadSessionKey`): keys come from other programs, and a
+wrong one must not stop the caller.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CHAT_TYPES: dict[str, ChatType] = {
     "room": "channel",
 }
 _AGENT_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-# Older OpenClaw keys say it inside a word: `guild-1:channel-2`, `1203@g.us`.
+# Older OpenClaw keys have the kind inside a word: `guild-1:channel-2`, `1203@g.us`.
 _OLD_CHANNEL = re.compile(r"(^|:)guild-[^:]+:channel-[^:]+")
 _OLD_GROUP = re.compile(r"@g\.us(:|$)")
 
@@ -47,7 +47,7 @@ class Peer(NamedTuple):
 
 
 class SessionKey(NamedTuple):
-    """What a session key says; `context` is what follows the channel, as it was written."""
+    """The parts of a session key; `context` is the text after the channel, unchanged."""
 
     agent: str
     channel: str
@@ -58,14 +58,14 @@ class SessionKey(NamedTuple):
 
 
 class BadSessionKey(NamedTuple):
-    """A session key that is none, and why."""
+    """A text that is not a session key, and why."""
 
     key: str
     why: str
 
 
 class Binding(NamedTuple):
-    """A rule that sends messages to an agent; whatever it does not name, it does not ask for."""
+    """A rule that sends messages to an agent; a part that is None matches everything."""
 
     agent: str
     channel: str | None = None
@@ -76,49 +76,48 @@ class Binding(NamedTuple):
 
 
 class Route(NamedTuple):
-    """The agent that answers, and which kind of rule chose it."""
+    """The agent that answers, and the kind of rule that selected it."""
 
     agent: str
     by: MatchedBy
 
 
 def normal_agent_id(text: str) -> str | None:
-    """An id as it is kept: lower case, other characters folded to `-`; None if nothing is left."""
-    told = text.strip().lower()
-    if _AGENT_ID.fullmatch(told):
-        return told
-    folded = re.sub(r"[^a-z0-9_-]+", "-", told).strip("-")[:MAX_AGENT_ID_CHARS].lstrip("_-")
+    """An id in its stored form: lower case, other characters replaced by `-`; None if empty."""
+    id_ = text.strip().lower()
+    if _AGENT_ID.fullmatch(id_):
+        return id_
+    folded = re.sub(r"[^a-z0-9_-]+", "-", id_).strip("-")[:MAX_AGENT_ID_CHARS].lstrip("_-")
     return folded or None
 
 
 def chat_type_of(word: object) -> ChatType | None:
-    """What a binding or a key calls the kind of a conversation: `dm` is `direct`."""
+    """The kind of a conversation, by its name in a binding or a key: `dm` is `direct`."""
     return _CHAT_TYPES.get(word.strip().lower()) if isinstance(word, str) else None
 
 
 def parse_session_key(key: str) -> SessionKey | BadSessionKey:
     """The parts of `agent:<id>:<channel>:<context…>`."""
-    told = key.strip()
-    shown = told if len(told) <= MAX_KEY_CHARS else f"{told[:60]}…"
-    if len(told) > MAX_KEY_CHARS:
-        return BadSessionKey(shown, f"longer than {MAX_KEY_CHARS} characters")
-    if not told.isprintable():
-        return BadSessionKey(ascii(told), "has characters that cannot be shown")
-    head, *parts = told.split(":")
+    key = key.strip()
+    if len(key) > MAX_KEY_CHARS:
+        return BadSessionKey(f"{key[:60]}…", f"longer than {MAX_KEY_CHARS} characters")
+    if not key.isprintable():
+        return BadSessionKey(ascii(key), "has characters that cannot be shown")
+    head, *parts = key.split(":")
     if head.lower() != "agent":
-        return BadSessionKey(shown, "does not begin with 'agent:'")
+        return BadSessionKey(key, "does not begin with 'agent:'")
     if len(parts) < 2:
-        return BadSessionKey(shown, "has no channel: expected 'agent:<id>:<channel>:<context>'")
+        return BadSessionKey(key, "has no channel: expected 'agent:<id>:<channel>:<context>'")
     agent = parts[0].lower()
     if not _AGENT_ID.fullmatch(agent):
-        return BadSessionKey(shown, f"{parts[0]!r} is no id of an agent")
+        return BadSessionKey(key, f"{parts[0]!r} is not the id of an agent")
     if not all(parts[1:]):
-        return BadSessionKey(shown, "has an empty part between two colons")
+        return BadSessionKey(key, "has an empty part between two colons")
     return _parsed(agent, parts[1].lower(), parts[2:])
 
 
 def _parsed(agent: str, channel: str, context: list[str]) -> SessionKey:
-    """The kind stands first, or second behind the account."""
+    """The kind is the first word, or the second after the account."""
     joined = ":".join(context)
     for at, word in enumerate(context[:2]):
         chat_type = chat_type_of(word)
@@ -129,16 +128,16 @@ def _parsed(agent: str, channel: str, context: list[str]) -> SessionKey:
     return SessionKey(agent, channel, joined, _guessed(":".join((channel, *context))))
 
 
-def _guessed(told: str) -> ChatType:
-    """Keys without a kind are private conversations, unless any part speaks of a group.
+def _guessed(context: str) -> ChatType:
+    """A key without a kind is of a private conversation, unless any part names a group.
 
-    In doubt it is a group: what is private must not turn up in front of others.
+    In doubt it is a group: private memory must not be shown to others.
     """
-    if _OLD_CHANNEL.search(told):
+    if _OLD_CHANNEL.search(context):
         return "channel"
-    if _OLD_GROUP.search(told):
+    if _OLD_GROUP.search(context):
         return "group"
-    kinds = {chat_type_of(word) for word in told.split(":")}
+    kinds = {chat_type_of(word) for word in context.split(":")}
     if "group" in kinds:
         return "group"
     return "channel" if "channel" in kinds else "direct"
@@ -153,18 +152,19 @@ def resolve_agent(
     place: tuple[str | None, str | None] = (None, None),
     default: str = DEFAULT_AGENT,
 ) -> Route:
-    """The agent of a message: the most particular binding wins, and of equals the first.
+    """The agent of a message: the most specific binding wins, and of equals the first.
 
-    Peer, then guild and team (`place`, of channels that have them), account, channel, default.
+    The order is peer, guild, team (`place`, for channels that have them), account, channel,
+    default.
     """
-    told = Binding("", channel, account, peer, *place)
-    found: dict[MatchedBy, str] = {}
+    message = Binding("", channel, account, peer, *place)
+    agents: dict[MatchedBy, str] = {}
     for binding in bindings:
-        if _fits(binding, told):
-            found.setdefault(_tier(binding), binding.agent)
+        if _matches(binding, message):
+            agents.setdefault(_tier(binding), binding.agent)
     for tier in _TIERS:
-        if tier in found:
-            return Route(found[tier], tier)
+        if tier in agents:
+            return Route(agents[tier], tier)
     return Route(default, "default")
 
 
@@ -173,27 +173,27 @@ _TIERS: tuple[MatchedBy, ...] = ("peer", "guild", "team", "account", "channel", 
 
 def _tier(binding: Binding) -> MatchedBy:
     for tier in _TIERS[:-1]:
-        asked = getattr(binding, tier)
-        if asked is not None and asked != "*":
+        pattern = getattr(binding, tier)
+        if pattern is not None and pattern != "*":
             return tier
     return "default"
 
 
-def _fits(binding: Binding, told: Binding) -> bool:
-    if binding.peer is not None and not _same_peer(binding.peer, told.peer):
+def _matches(binding: Binding, message: Binding) -> bool:
+    if binding.peer is not None and not _matches_peer(binding.peer, message.peer):
         return False
     return all(
-        _same(getattr(binding, part), getattr(told, part))
+        _matches_text(getattr(binding, part), getattr(message, part))
         for part in ("channel", "account", "guild", "team")
     )
 
 
-def _same_peer(asked: Peer, told: Peer | None) -> bool:
-    return told is not None and asked.kind == told.kind and _same(asked.id, told.id)
+def _matches_peer(pattern: Peer, peer: Peer | None) -> bool:
+    return peer is not None and pattern.kind == peer.kind and _matches_text(pattern.id, peer.id)
 
 
-def _same(asked: str | None, told: str | None) -> bool:
-    """Session keys come in lower case, so case is not asked for."""
-    if asked is None or asked == "*":
+def _matches_text(pattern: str | None, text: str | None) -> bool:
+    """Case is ignored: session keys are in lower case."""
+    if pattern is None or pattern == "*":
         return True
-    return told is not None and asked.casefold() == told.casefold()
+    return text is not None and pattern.casefold() == text.casefold()

@@ -1,18 +1,18 @@
-"""What must not turn up in a log, a traceback, a pickle or on a screen.
+"""A text that must not appear in a log, a traceback, a pickle or on a screen.
 
-A `Secret` has no attribute dictionary, shows a mask wherever Python would print it, and refuses to
-be pickled, so that a key reaches the wire and nothing else.
+A `Secret` has no attribute dictionary, shows a mask wherever Python would print it, and cannot be
+pickled, so that an API key goes into a request and nowhere else.
 """
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-MASK = "***"
+SECRET_MASK = "***"  # noqa: S105 - what is shown in place of a secret
 
 
 class Secret:
-    """A text that shows itself only to who asks by name."""
+    """A text that only `reveal` returns."""
 
     __slots__ = ("_text",)
 
@@ -23,10 +23,10 @@ class Secret:
         return self._text
 
     def __repr__(self) -> str:
-        return MASK
+        return SECRET_MASK
 
     def __format__(self, spec: str) -> str:
-        return format(MASK, spec)
+        return format(SECRET_MASK, spec)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other.reveal() == self._text
@@ -41,4 +41,4 @@ class Secret:
         return self
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a secret is not pickled: find it again where it came from")
+        raise TypeError("a secret cannot be pickled: load it again from its source")

@@ -1,4 +1,4 @@
-"""A question becomes terms: what the keyword leg asks for."""
+"""A query becomes terms for the keyword search: stop words removed, identifiers marked."""
 
 from __future__ import annotations
 
@@ -33,50 +33,50 @@ _DENSE_STOP_WORDS = """
 _PARTICLES = frozenset(
     "的了是在和與与或及為为之其此被把將将也又可以就都而且但因所於于有個个哪誰谁什麼么嗎吗呢吧這这那們们"
 )
-"""Characters that mostly hold a sentence together: 寧王的本名是? asks for 寧王 and 本名."""
+"""Characters that are mostly grammar: 寧王的本名是? asks for 寧王 and 本名."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """The content words of a question, each once, in order."""
+    """The content words of a query, each once, in order."""
 
     terms: tuple[str, ...]
-    """Any of these makes a match; more of them make a better one."""
+    """A chunk with any of these matches; with more of them it has a better score."""
     identifiers: frozenset[str]
-    """Terms that name one thing exactly: a chunk that has one is never below the threshold."""
+    """Terms that name one thing exactly: the threshold does not apply to a chunk with one."""
     pairs: frozenset[str] = frozenset()
-    """Terms that are neighbouring characters of a script without spaces, words or not."""
+    """Bigrams: adjacent characters of a script without spaces, which may or may not be words."""
     faint: frozenset[str] = frozenset()
-    """Of these, the ones with a particle in them: seldom a word of their own."""
+    """The bigrams that contain a particle: they are seldom words."""
 
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Compared in the form the words are searched by, so `gets` and `getting` go with `get`."""
+    """In the form in which words are searched, so that `get` also covers `gets` and `getting`."""
     english = {stem(word) for word in _STOP_WORDS.split()}
     return frozenset(english) | frozenset(_DENSE_STOP_WORDS.split())
 
 
 def text_query(question: str) -> TextQuery:
-    """Drop what every text says, unless nothing else was asked for."""
-    asked = [word for word in words(question) if not word.single]
-    forms = [form for word in asked for form in word.forms]
+    """The terms of a query without stop words, unless it has nothing else."""
+    found = [word for word in words(question) if not word.single]
+    forms = [form for word in found for form in word.forms]
     content = [form for form in forms if form not in stop_words()]
-    pairs = frozenset(word.forms[0] for word in asked if word.dense)
+    pairs = frozenset(word.forms[0] for word in found if word.dense)
     return _query(tuple(dict.fromkeys(content or forms)), pairs)
 
 
-def worth_asking(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
-    """The terms to ask for, given how many chunks have each.
+def useful_terms(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
+    """The terms to search for, given the number of chunks that have each.
 
-    Of neighbouring characters in Chinese and the like, many pairs are no words; a pair that nobody
-    wrote says nothing about the answer, while an English word that nobody wrote does. Of a very
-    long question the rarest words are kept.
+    Many bigrams in Chinese are not words: one that no chunk has says nothing about the answer,
+    while an English word that no chunk has lowers every score. Of a very long query the rarest
+    terms are kept.
     """
     terms = [term for term in query.terms if having.get(term) or term not in query.pairs]
     if len(terms) > MAX_QUERY_TERMS:
-        known = sorted(filter(having.get, terms), key=lambda term: having[term])
-        kept = frozenset(known[:MAX_QUERY_TERMS])
+        rarest = sorted(filter(having.get, terms), key=lambda term: having[term])
+        kept = frozenset(rarest[:MAX_QUERY_TERMS])
         terms = [term for term in terms if term in kept]
     return _query(tuple(terms), query.pairs)
 

@@ -1,16 +1,16 @@
-"""What the words of a chunk say about it: BM25, divided by the most the question could earn.
+"""How well the words of a chunk match a query: BM25, divided by the maximum for the query.
 
-                Σ worth(t) · f / (f + k)         t runs over the terms of the question,
-    share  =   ──────────────────────────        those that no chunk has included
-                      Σ worth(t)
+                Σ weight(t) · f / (f + k)        t: every term of the query, also those
+    share  =   ───────────────────────────       that no chunk has
+                      Σ weight(t)
 
-so it lies in 0..1, grows with every further term, and can be compared between questions: where
-half the weight of a question is missing from the memory, nothing scores high. The idf never turns
-negative (FTS5's own does, and sinks everything in a memory of three notes).
+So the share is in 0..1, grows with every further term, and can be compared between queries: if
+the memory does not have half the weight of a query, no chunk has a high score. The idf is never
+negative (that of FTS5 is, and in a memory of three notes it makes every score useless).
 
-`f` counts the term in the body, a little less in heading and file name, and a little in the chunks
-before and after: a question is often answered across two of them. Words that stand close together,
-as they do in the question, add to the share. See docs/ranking.md for what each of this is worth.
+`f` is the frequency of the term in the body, plus less in heading and file name, plus a little in
+the chunks before and after: an answer often spans two chunks. Terms that are close together, as in
+the query, add to the share. docs/ranking.md has the measured effect of each part.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ code; see docs/ranking.md."""
 
 HEADING_WEIGHT = 0.6
 NAME_WEIGHT = 0.4
-"""A word in the heading path or the file name says what a chunk is about, a little less surely."""
+"""A word in the heading path or the file name is about the subject, but less precise."""
 
 NEIGHBOUR_WEIGHT = 0.15
 NEIGHBOUR_LINES = 3
-"""So much of a word counts when the chunk before or after has it, across two blank lines."""
+"""The share of a word that counts if the chunk before or after has it; up to two blank lines may
+be between the two chunks."""
 
 CLOSE = 0.2
 CLOSE_WORDS = 8
-"""What two words of the question side by side add at most, and how far apart they still do."""
+"""The most that two adjacent terms of the query add, and the largest distance that counts."""
 
 FAINT_WEIGHT = 0.4
-"""What is left of a pair of characters that has a particle in it: 的 in 王的 says nothing."""
+"""The factor for a bigram that contains a particle: 的 in 王的 has no meaning of its own."""
 
 
 class TextMatch(NamedTuple):
-    """A chunk that has at least one term: how often it has each, field by field."""
+    """A chunk that has at least one term: the frequency of each term in each field."""
 
     chunk_id: int
     body: Sequence[float]
@@ -56,15 +57,15 @@ class TextMatch(NamedTuple):
     length: int
     """Words in the body."""
     gaps: Sequence[int] = ()
-    """How far each term is from the next one of the question at the nearest; 0 where one of the
-    two is missing."""
+    """The smallest distance of each term to the next term of the query; 0 if one of the two is
+    missing."""
 
     def has(self, term: int) -> bool:
         return bool(self.body[term] or self.heading[term] or self.name[term])
 
 
 class TextStats(NamedTuple):
-    """What all chunks together say about the terms of a question."""
+    """Statistics of all chunks for the terms of a query."""
 
     chunks: int
     mean_length: float
@@ -72,12 +73,12 @@ class TextStats(NamedTuple):
     """For each term, how many chunks have it."""
 
 
-class Worth(NamedTuple):
-    """What the parts of a question are worth."""
+class QueryWeights(NamedTuple):
+    """The weights of the parts of a query."""
 
     terms: tuple[float, ...]
     neighbours: tuple[float, ...]
-    """For each term but the last, it and the next one close together."""
+    """For each term but the last: the weight of it and the next term close together."""
 
     @property
     def possible(self) -> float:
@@ -89,24 +90,24 @@ def idf(stats: TextStats, term: int) -> float:
     return math.log1p((stats.chunks - having + 0.5) / (having + 0.5))
 
 
-def worth_of(query: TextQuery, stats: TextStats) -> Worth:
+def query_weights(query: TextQuery, stats: TextStats) -> QueryWeights:
     terms = tuple(
         idf(stats, number) * (FAINT_WEIGHT if term in query.faint else 1.0)
         for number, term in enumerate(query.terms)
     )
-    # Pairs of characters stand side by side by nature; that they do says nothing new.
-    apart = [0.0 if term in query.pairs else terms[n] for n, term in enumerate(query.terms)]
-    return Worth(terms, tuple(map(min, apart, apart[1:])))
+    # Bigrams of one word overlap, so they are always adjacent: that says nothing new.
+    separate = [0.0 if term in query.pairs else terms[n] for n, term in enumerate(query.terms)]
+    return QueryWeights(terms, tuple(map(min, separate, separate[1:])))
 
 
-def text_score(match: TextMatch, stats: TextStats, worth: Worth) -> float:
-    possible = worth.possible
+def text_score(match: TextMatch, stats: TextStats, weights: QueryWeights) -> float:
+    possible = weights.possible
     if not possible:
         return 0.0
     length = match.length / stats.mean_length if stats.mean_length else 1.0
     saturation = K1 * (1 - B + B * length)
     earned = 0.0
-    for term, value in enumerate(worth.terms):
+    for term, value in enumerate(weights.terms):
         frequency = (
             match.body[term]
             + HEADING_WEIGHT * match.heading[term]
@@ -114,16 +115,16 @@ def text_score(match: TextMatch, stats: TextStats, worth: Worth) -> float:
         )
         earned += value * frequency / (frequency + saturation)
     share = earned / possible
-    share += CLOSE * _closeness(match, worth) / possible * (1 - share)
-    # One occurrence of everything in a chunk of mean length earns 1 / (1 + K1);
-    # the bend brings that to about two thirds without changing any order.
+    share += CLOSE * _closeness(match, weights) / possible * (1 - share)
+    # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to about
+    # two thirds, without changing the order.
     return share * (1 + K1) / (1 + K1 * share)
 
 
-def _closeness(match: TextMatch, worth: Worth) -> float:
+def _closeness(match: TextMatch, weights: QueryWeights) -> float:
     return sum(
         value / gap
-        for value, gap in zip(worth.neighbours, match.gaps, strict=False)
+        for value, gap in zip(weights.neighbours, match.gaps, strict=False)
         if 0 < gap <= CLOSE_WORDS
     )
 
@@ -131,26 +132,26 @@ def _closeness(match: TextMatch, worth: Worth) -> float:
 def with_neighbours(
     matches: Iterable[TextMatch], places: Mapping[int, tuple[str, Span]]
 ) -> list[TextMatch]:
-    """Each match with a little of what the chunks before and after it have, if they match too.
-
-    `places` says which lines of which note a chunk is.
+    """Each match with a share of the frequencies of the chunks before and after, if they match
+    too. `places` has the note and the lines of each chunk.
     """
     in_order = sorted(matches, key=lambda match: places[match.chunk_id])
-    lent = [match.body for match in in_order]
+    bodies = [match.body for match in in_order]
     for number, (match, after) in enumerate(pairwise(in_order)):
         (path, span), (next_path, next_span) = places[match.chunk_id], places[after.chunk_id]
         if path == next_path and next_span.start_line <= span.end_line + NEIGHBOUR_LINES:
-            lent[number] = _and_some(lent[number], after.body)
-            lent[number + 1] = _and_some(lent[number + 1], match.body)
-    return [match._replace(body=body) for match, body in zip(in_order, lent, strict=True)]
+            # From the original bodies: otherwise a share of a share would travel on.
+            bodies[number] = _with_share(bodies[number], after.body)
+            bodies[number + 1] = _with_share(bodies[number + 1], match.body)
+    return [match._replace(body=body) for match, body in zip(in_order, bodies, strict=True)]
 
 
-def _and_some(body: Sequence[float], beside: Sequence[float]) -> Sequence[float]:
-    return [own + NEIGHBOUR_WEIGHT * lent for own, lent in zip(body, beside, strict=True)]
+def _with_share(body: Sequence[float], neighbour: Sequence[float]) -> Sequence[float]:
+    return [own + NEIGHBOUR_WEIGHT * other for own, other in zip(body, neighbour, strict=True)]
 
 
 def is_exact(match: TextMatch, query: TextQuery) -> bool:
-    """Whether it has everything that was asked for: no threshold may hide it."""
+    """Whether the chunk has all terms, or an identifier: then no threshold applies to it."""
     has_all = all(match.has(term) for term in range(len(query.terms)))
     return has_all or any(
         match.has(number) for number, term in enumerate(query.terms) if term in query.identifiers

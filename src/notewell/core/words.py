@@ -1,15 +1,14 @@
-"""What a word is. Index, query, snippet and every later comparison ask here and nowhere else.
+"""What a word is: the only tokenizer, for the index, the query, the snippet and every comparison.
 
-* Unicode's own word boundaries (UAX #29) cut the text; case and accents are folded away.
-* Scripts that do not put spaces between words (Chinese, Japanese, Thai …), and Korean with its
-  particles, become pairs of neighbouring characters: 索引库 → 索引 引库. Single characters follow,
-  so that a question of one character finds something too.
-* An identifier is a word whole and in parts: `memorySearch.query` → memorysearch_query, memory,
+* The word boundaries of Unicode (UAX #29) split the text; case and accents are removed.
+* Text in scripts without spaces between words (Chinese, Japanese, Thai …), and in Korean with its
+  particles, becomes bigrams: 索引库 → 索引 引库. Single characters follow, so that a query of one
+  character has hits too.
+* An identifier is one word and its parts: `memorySearch.query` → memorysearch_query, memory,
   search, query.
-* English endings are trimmed lightly; anything with a digit or an underscore is left as it is.
+* A light stemmer removes English endings; words with a digit or an underscore stay as they are.
 
-The words of a text joined by spaces are what the keyword index stores, so its tokenizer has
-nothing left to decide.
+The keyword index stores these words joined by spaces, so its own tokenizer has nothing to decide.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VERSION = 2
-"""Part of the index's identity: words of two versions do not meet."""
+"""Part of the identity of an index: words of two versions do not match each other."""
 
-MAX_WORD_CHARS = 64  # Longer runs (base64, hashes in a row) are cut; nobody types them whole.
+MAX_WORD_CHARS = 64  # Longer runs (base64, joined hashes) are cut; nobody types them in full.
 
 # Han, kana, Hangul, Bopomofo, Thai, Lao, Tibetan, Myanmar, Khmer.
 _DENSE = (
@@ -44,20 +43,20 @@ _VOWEL = re.compile(r"[aeiouy]")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One occurrence: where it stands in the text, and the forms it is searched by."""
+    """One occurrence: its position in the text, and the forms in which it is searched."""
 
     start: int
     end: int
     forms: tuple[str, ...]
     """The first form is the word as a whole."""
     single: bool = False
-    """A lone character of a dense script: indexed, but asked for only when it stands alone."""
+    """One character of a longer run in a dense script: indexed, but not part of a query."""
     dense: bool = False
-    """Characters of a script that does not put spaces between words."""
+    """In a script without spaces between words."""
 
 
 def words(text: str) -> Iterator[Word]:
-    """The words of a text in reading order."""
+    """The words of a text, in order; of a dense run, its bigrams and then its characters."""
     if text.isascii():
         yield from _sparse_words(text, 0)
         return
@@ -68,7 +67,7 @@ def words(text: str) -> Iterator[Word]:
 
 @cache
 def _runs() -> re.Pattern[str]:
-    """Compiled for the first text that is not plain ASCII: its character classes are large."""
+    """Compiled for the first text that is not ASCII: its large classes take milliseconds."""
     return re.compile(f"(?P<dense>[{_DENSE}]+)|[^{_DENSE}]+")
 
 
@@ -94,9 +93,9 @@ def _sparse_words(run: str, offset: int) -> Iterator[Word]:
 
 @lru_cache(maxsize=32_768)
 def _forms(word: str) -> tuple[str, ...]:
-    """The whole word, then its parts if it is put together from several."""
+    """The whole word, then its parts if it has several."""
     if word.isascii() and word.isalpha() and (len(word) == 1 or word[1:].islower()):
-        return (stem(word.lower()),)  # Nearly every word of a note: nothing to take apart.
+        return (stem(word.lower()),)  # The fast path: nearly every word of a note.
     plain = without_accents(word.removesuffix("'s").removesuffix("’s"))
     plain = plain.replace("'", "").replace("’", "")
     segments = [segment for segment in _JOINTS.split(plain) if segment]
@@ -108,7 +107,7 @@ def _forms(word: str) -> tuple[str, ...]:
 
 
 def _parts(segment: str) -> Iterator[str]:
-    """`memorySearch` is two words, `gpt4` too; a mix of letters and digits is one name."""
+    """`memorySearch` and `gpt4` have two parts; another mix of letters and digits is one name."""
     numbered = _NUMBERED.fullmatch(segment.lower())
     if numbered:
         yield from numbered.groups()
@@ -123,13 +122,13 @@ def without_accents(word: str) -> str:
 
 
 def is_identifier(form: str) -> bool:
-    """Whether a form was made up by somebody (a828e60, err_foo), not taken from a language."""
+    """Whether a form is a name (a828e60, err_foo) and not a word of a language."""
     digits = sum(character.isdigit() for character in form)
     return "_" in form or digits >= 5 or (digits > 0 and digits < len(form) and len(form) >= 4)
 
 
 def stem(word: str) -> str:
-    """Trim English endings, so that notes, noted and noting meet."""
+    """Remove English endings, so that notes, noted and noting match."""
     if len(word) < 4 or not _PLAIN.fullmatch(word):
         return word
     word = _without_tense(_without_plural(word))
@@ -162,5 +161,5 @@ def _without_tense(word: str) -> str:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text as a whole, to see how much two texts are alike."""
+    """The set of words of a text, to measure how similar two texts are."""
     return frozenset(word.forms[0] for word in words(text) if not word.single)

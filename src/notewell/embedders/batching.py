@@ -20,7 +20,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core import weight
+from notewell.core import token_weight
 from notewell.embedders.vectors import embed_in_halves
 from notewell.errors import EmbedderTrouble, TextTooLarge
 from notewell.limits import CHARS_PER_TOKEN
@@ -43,7 +43,7 @@ class RequestLimits(NamedTuple):
 
 
 def estimated_tokens(text: str) -> int:
-    return -(-weight(text) // CHARS_PER_TOKEN)
+    return -(-token_weight(text) // CHARS_PER_TOKEN)
 
 
 def plan(

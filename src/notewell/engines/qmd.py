@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.core import without_marks
+from notewell.core import without_markers
 from notewell.errors import NoteUnreadable, NotewellError
 from notewell.qmd import (
     BackgroundUpdater,
@@ -175,7 +175,7 @@ class QmdBackend:
             if left <= 0:
                 return
             # QMD indexes the notes themselves, so its snippets are not redacted yet.
-            text = without_marks(redact(result.snippet) if redact else result.snippet)
+            text = without_markers(redact(result.snippet) if redact else result.snippet)
             snippet = _cut(text, min(limits.max_snippet_chars, left))
             left -= len(snippet)
             path = shown_path(self._root, result.collection, result.parts)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LIMIT = 5
 MAX_LIMIT = 100
 MIN_SCORE = 0.25
-"""On the scale of the model (see `core.fusion`): strangers come out near 0, answers above .3."""
+"""On the scale of the model (see `core.ranking`): strangers come out near 0, answers above .3."""
 CLEAR_SCORE = 0.7
 CLEAR_MARGIN = 0.1
 """What forgets by a query must be near, and nothing else as near: two alike are asked about."""

@@ -26,7 +26,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core import ID, NAME, without_marks
+from notewell.core import MARKER_ID, MARKER_NAME, without_markers
 from notewell.errors import BadEntry
 from notewell.types import Span
 
@@ -39,7 +39,7 @@ MAX_ENTRY_BYTES = 64 * 1024
 MAX_NAME_CHARS = 100
 """A session's key fits; more is noise in every hit."""
 
-_END_OF_MARK = re.compile(rf"{ID} -->(?=\n|\Z)".encode())
+_END_OF_MARK = re.compile(rf"{MARKER_ID} -->(?=\n|\Z)".encode())
 _BULLET = re.compile(r"- \S")
 _RULE = re.compile(r"[-\t ]*")
 _BOM = b"\xef\xbb\xbf"
@@ -94,7 +94,7 @@ class Block:
         """Its lines may have been edited since; its last begins where a line is not indented."""
         if self._id is None:
             return None
-        mark = rf"<!-- @{NAME} #{re.escape(self._id)} -->(?=\n|\Z)".encode()
+        mark = rf"<!-- @{MARKER_NAME} #{re.escape(self._id)} -->(?=\n|\Z)".encode()
         found = re.search(mark, text)
         if not found:
             return None
@@ -112,7 +112,7 @@ class Block:
 
 
 def _require_name(what: str, name: str) -> None:
-    if len(name) > MAX_NAME_CHARS or "--" in name or not re.fullmatch(NAME, name):
+    if len(name) > MAX_NAME_CHARS or "--" in name or not re.fullmatch(MARKER_NAME, name):
         raise BadEntry(
             f"its {what} {name[:MAX_NAME_CHARS]!r} must be one word of at most {MAX_NAME_CHARS} "
             f"letters, digits and . _ : / @ + - (not two dashes in a row)"
@@ -137,7 +137,7 @@ def _checked(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", " ")
     # A mark comes along when a hit is copied. It says where the copied entry came from, and left
     # in, it could stand for an entry that was never written.
-    text = textwrap.dedent(without_marks(text)).strip()
+    text = textwrap.dedent(without_markers(text)).strip()
     if not text:
         raise BadEntry("it is empty; give it some text")
     return text

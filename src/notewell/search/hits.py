@@ -6,7 +6,15 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core import Lines, Passage, fair, merge, snippet, widen, without_marks
+from notewell.core import (
+    NoteLines,
+    Passage,
+    apply_quotas,
+    merge_passages,
+    snippet,
+    widen_passages,
+    without_markers,
+)
 from notewell.types import Hit, ScoreParts, Span
 
 if TYPE_CHECKING:
@@ -42,28 +50,30 @@ def make_hits(
     by_id = {chunk.id: (candidate, chunk) for candidate, chunk in found}
     known = _lines_by_note(chunk for _, chunk in found)
     sources = {chunk.path: chunk.source for _, chunk in found}
-    passages = fair(
-        merge([(chunk.id, chunk.path, chunk.span) for _, chunk in found], known, len(found)),
+    passages = apply_quotas(
+        merge_passages(
+            [(chunk.id, chunk.path, chunk.span) for _, chunk in found], known, len(found)
+        ),
         lambda passage: sources[passage.path],
         settings.quota,
         settings.max_results,
     )
     around = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
     for passage in passages:
-        around.setdefault(passage.path, Lines(()))
-    widen(passages, around)
+        around.setdefault(passage.path, NoteLines(()))
+    widen_passages(passages, around)
     return tuple(
         _hit(passage, around[passage.path], by_id[passage.best], shown) for passage in passages
     )
 
 
-def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, Lines]:
+def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, NoteLines]:
     grouped: dict[str, list[tuple[Span, str]]] = {}
     for chunk in chunks:
         lines = grouped.setdefault(chunk.path, [])
         if not chunk.piece:
             lines.append((chunk.span, chunk.text))
-    return {path: Lines(lines) for path, lines in grouped.items()}
+    return {path: NoteLines(lines) for path, lines in grouped.items()}
 
 
 def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
@@ -71,7 +81,9 @@ def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
     return view.around(passage.path, first, last)
 
 
-def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], shown: Shown) -> Hit:
+def _hit(
+    passage: Passage, lines: NoteLines, best: tuple[Candidate, StoredChunk], shown: Shown
+) -> Hit:
     candidate, chunk = best
     text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
     return Hit(
@@ -97,7 +109,7 @@ def _hit(passage: Passage, lines: Lines, best: tuple[Candidate, StoredChunk], sh
 
 def _snippet(text: str, chunk: StoredChunk, shown: Shown) -> str:
     """Around the words that matched; where none did, the chunk that means something near."""
-    source = without_marks(text if shown.text_ranks.get(chunk.id) else chunk.text)
+    source = without_markers(text if shown.text_ranks.get(chunk.id) else chunk.text)
     return snippet(source, shown.worth, shown.snippet_chars)
 
 

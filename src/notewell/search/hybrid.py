@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core import asked_times, note_date, ranking, word_set
+from notewell.core import find_times, note_date, ranking, word_set
 from notewell.errors import BadRequest
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.search.hits import Shown, make_hits
@@ -42,7 +42,7 @@ def search(
     asked = ask(view, question, meaning, facts, settings)
     ordered = in_order(view, question, facts, settings, asked)
     least = threshold(settings, asked)
-    kept = set(ranking.above((one for one, _ in ordered), least))
+    kept = set(ranking.above_threshold((one for one, _ in ordered), least))
     # A few times as many chunks as hits: a hit is made of several, but not of the last ones.
     found = [one for one in ordered if one[0] in kept][: settings.chunks_shown]
     found, notice = _second_look(question, found, settings, reranker)
@@ -79,12 +79,12 @@ def in_order(
     share = ranking.vector_share(legs, facts, settings.fusion, settings.vector_weight)
     fused = ranking.fuse(legs, share, settings.fusion)
     chunks = view.chunks(one.chunk_id for one in fused)
-    span = asked_times(question, settings.today)
+    span = find_times(question, settings.today)
     days = view.days({one.path for one in chunks.values() if one.source == "sessions"})
 
     def timed(one: Candidate, chunk: StoredChunk) -> Candidate:
         day = days.get(chunk.path) or note_date(chunk.path)
-        return ranking.timed(one, day, settings.today, span, settings.half_life_days)
+        return ranking.with_time(one, day, settings.today, span, settings.half_life_days)
 
     found = [(timed(one, chunks[one.chunk_id]), chunks[one.chunk_id]) for one in fused]
     # Ties go by place, not by row: an index built in another order answers the same.
@@ -108,7 +108,7 @@ def _second_look(
     if settings.mmr_lambda is not None:
         scores = [candidate.score for candidate, _ in found]
         words = [word_set(chunk.text) for _, chunk in found]
-        found = [found[at] for at in ranking.diverse(scores, words, settings.mmr_lambda)]
+        found = [found[at] for at in ranking.mmr_order(scores, words, settings.mmr_lambda)]
     return found, notice
 
 

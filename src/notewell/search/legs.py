@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from notewell.core import TextQuery, ranking, text_query, text_scores, worth_asking
+from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
 from notewell.errors import EmbedderTrouble
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Asked:
     """The mode is less than what was asked for."""
 
     @property
-    def legs(self) -> ranking.Legs:
-        return ranking.Legs(self.texts, self.vectors, self.cosines, frozenset(self.exact))
+    def legs(self) -> ranking.LegScores:
+        return ranking.LegScores(self.texts, self.vectors, self.cosines, frozenset(self.exact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def ask(
 ) -> Asked:
     """`also` names chunks that are to be judged even where neither leg would have found them."""
     query = text_query(question)
-    query = worth_asking(query, view.having(query.terms))
+    query = useful_terms(query, view.having(query.terms))
     asked = Asked(query, notice=meaning.notice, degraded=meaning.degraded)
     _ask_words(view, settings, asked, also)
     if meaning.vector is not None:
@@ -117,7 +117,7 @@ def _ask_words(
         found |= {match.chunk_id: match for match in named}
     if not found:
         return
-    worth = text_scores.worth_of(query, stats)
+    worth = text_scores.query_weights(query, stats)
     asked.worth = dict(zip(query.terms, worth.terms, strict=True))
     asked.exact = {one.chunk_id for one in found.values() if text_scores.is_exact(one, query)}
     places = view.places(found)

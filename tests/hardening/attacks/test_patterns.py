@@ -11,14 +11,16 @@ import pytest
 from tests.hardening.attacks.patterns import Found, patterns, why_slow
 
 from notewell.capture.statements import MAX_CHARS
-from notewell.core import NAME
+from notewell.core import MARKER_NAME
 
 KNOWN: dict[str, Callable[[], Any]] = {
-    "core/times/english_dates.py: shape": lambda: re.compile(
+    "core/times/english_phrases.py: shape": lambda: re.compile(
         r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?)(?:t\d\d)?)?"
     ),
     "core/times/spans.py: pattern": lambda: re.compile(""),  # Every caller of it is found itself.
-    "notes/entry.py: mark": lambda: re.compile(rf"<!-- @{NAME} #7f3a -->(?=\n|\Z)".encode()),
+    "notes/entry.py: mark": lambda: re.compile(
+        rf"<!-- @{MARKER_NAME} #7f3a -->(?=\n|\Z)".encode()
+    ),
 }
 """Patterns that are put together from what only a call knows."""
 

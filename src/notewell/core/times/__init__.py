@@ -1,18 +1,17 @@
-"""Which days a question means, which day a note belongs to, and how age tells on a score.
+"""Which days a query names, the day of a note, and how age lowers a score.
 
     "what broke on Monday after the March 2025 release?"   asked on 15 November 2026
                 ─────────
-    asked_times ─┬─ english     cuts a text into words and reads them from left to right
-                 │    ├─ english_relative    yesterday · last week · 3 days ago
-                 │    └─ english_dates       2 March 2026 · Monday · in March · in 2024
-                 └─ chinese     has no spaces to cut at; one pattern finds its times
+    find_times ─┬─ english           splits a text into words and parses them from left to right
+                │    └─ english_phrases   yesterday · 3 days ago · 2 March 2026 · in March
+                └─ chinese           has no spaces between words; one pattern finds all times
 
-    `spans` lies below them all: the days, weeks and months of the calendar that they share.
-    The time that begins first in the text is the answer, in whichever language it is said.
+    All of them use `spans`: the days, weeks and months of the calendar.
+    The result is the time that begins first in the text, in either language.
 
-A time that is read wrongly pushes good hits down, one that is overlooked changes nothing. So where
-a word has another meaning (`may`, `march`, `sat`, `2024 tokens`) the answer is None unless what
-stands beside it settles the matter. The clock is never read: today is an argument.
+A time that is parsed wrongly lowers good hits; a time that is missed changes nothing. So if a word
+has another meaning (`may`, `march`, `sat`, `2024 tokens`), it is a time only if the words beside
+it leave no doubt. Nothing here reads the clock: today is an argument.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ __all__ = [
     "MAX_SPAN_DAYS",
     "RECENT_DAYS",
     "TimeSpan",
-    "asked_times",
     "decay",
+    "find_times",
     "note_date",
 ]
 
 
-def asked_times(question: str, today: date) -> TimeSpan | None:
-    """The first time, or range of times, that a question names; None when it names none."""
-    # A language is imported by the first question that may be in it: most commands ask none.
+def find_times(question: str, today: date) -> TimeSpan | None:
+    """The first time, or range of times, that a query names; None if it names none."""
+    # Each language is imported when a query may be in it: most commands have no query.
     from notewell.core.times.english import english_times
 
     found = next(english_times(question, today), None)
@@ -57,6 +56,6 @@ def asked_times(question: str, today: date) -> TimeSpan | None:
 
 
 def decay(age_days: float, half_life_days: float = 30.0, *, floor: float) -> float:
-    """What a score is multiplied by: 1 today, half after a half-life (above 0), never less than
-    the floor. A note from the future counts as today's."""
+    """The factor for the age of a note: 1 today, one half after a half-life (above 0), never less
+    than the floor. A note from the future counts as today's."""
     return max(floor, exp2(-max(0.0, age_days) / half_life_days))

@@ -1,9 +1,9 @@
-"""Chinese times: there are no spaces to cut at, so one pattern finds them all.
+"""Chinese times: there are no spaces between words, so one pattern finds all times.
 
     上周一到周三      a match of _TIME, then of _TAIL (since, after, up to), then perhaps
-    ──────  ────      another of _TIME; _read turns each into days.
+    ──────  ────      another match of _TIME; _read converts each to days.
 
-Traditional characters are made simplified first, one for one, so positions stay true.
+Traditional characters are replaced by simplified ones first, one by one, so positions stay valid.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from notewell.core.times.spans import (
     FEW,
     RECENT_DAYS,
-    Found,
+    ParsedTime,
     TimeSpan,
     ago,
     compiled,
     day_of_year,
-    joined,
+    is_selective,
+    join_times,
     latest_weekend,
     months,
     one_day,
@@ -29,7 +30,6 @@ from notewell.core.times.spans import (
     real_day,
     recurring,
     shift,
-    tells,
     until_today,
     week,
     weekday,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PLAINER = str.maketrans("週這個後禮過號兩幾來從時鐘", "周这个后礼过号两几来从时钟")
-"""Traditional to simplified, for the few characters the pattern knows."""
+"""Traditional to simplified, for the few characters that the pattern contains."""
 
 _DAYS = {"今": 0, "昨": -1, "前": -2, "大前": -3, "明": 1, "后": 2}
 _WEEKDAYS = "一二三四五六日"
@@ -52,8 +52,8 @@ _UNITS = {
 }  # fmt: skip
 _COUNTS: dict[str, tuple[float, float]] = {"几": FEW, "半": (0.5, 0.5)}
 
-# Each (?<!) keeps out a longer word that only ends like ours: 说明|天, 以前|天, 成本|月;
-# each (?!) one that only begins like it: 上周一|共, 上周日|志, 三年前|端.
+# Each (?<!) excludes a longer word that ends in the same characters: 说明|天, 以前|天, 成本|月;
+# each (?!) excludes one that begins with them: 上周一|共, 上周日|志, 三年前|端.
 _TIME = r"""
     (?: (?P<said_year> (?: (?<!\d)(?P<year>\d{4})
                        | (?P<near>今|(?<!过)去|(?<![以之目大])前|(?<![说声证表])明)
@@ -80,41 +80,42 @@ _TAIL = "(?P<since>以来|至今|到现在)|(?P<after>之后|以后)|(?P<open>[�
 
 
 def chinese_times(question: str, today: date) -> Iterator[tuple[int, TimeSpan]]:
-    """Where each time begins, and the time."""
+    """Each time with its position in the text."""
     text = question.translate(_PLAINER)
-    passed = 0
+    end = 0
     for match in compiled(_TIME, re.VERBOSE).finditer(text):
-        found = _read(match, today) if match.start() >= passed else None
-        if not found:
+        # The second time of a range is part of the first result.
+        parsed = _read(match, today) if match.start() >= end else None
+        if not parsed:
             continue
-        span, passed = _with_tail(text, match, found, today)
-        if span and tells(span):
+        span, end = _with_tail(text, match, parsed, today)
+        if span and is_selective(span):
             yield match.start(), span
 
 
 def _with_tail(
-    text: str, match: re.Match[str], found: Found, today: date
+    text: str, match: re.Match[str], start: ParsedTime, today: date
 ) -> tuple[TimeSpan | None, int]:
-    """The time together with what follows it (since, after, up to another), and where that ends;
-    None for what has no first day."""
-    tail = compiled(_TAIL).match(text, found.end)
+    """The time with the words that follow it (since, after, up to another), and their end. The
+    time is None if it has no first day."""
+    tail = compiled(_TAIL).match(text, start.end)
     if not tail:
-        return found.span, found.end
+        return start.span, start.end
     if tail["since"]:
-        return TimeSpan(found.span.first, today), tail.end()
+        return TimeSpan(start.span.first, today), tail.end()
     if tail["after"]:
-        return TimeSpan(shift(found.span.last, 1), today), tail.end()
+        return TimeSpan(shift(start.span.last, 1), today), tail.end()
     if tail["open"]:
         return None, tail.end()
     other = compiled(_TIME, re.VERBOSE).match(text, tail.end())
     end = _read(other, today) if other else None
     if not other or not end:
-        return found.span, found.end
-    span = joined(found, end, lambda day: _read(match, day), lambda day: _read(other, day))
+        return start.span, start.end
+    span = join_times(start, end, lambda day: _read(match, day), lambda day: _read(other, day))
     return span, end.end
 
 
-def _read(match: re.Match[str], today: date) -> Found | None:
+def _read(match: re.Match[str], today: date) -> ParsedTime | None:
     end = match.end()
     which = _WHICH.get(match["which"] or "")
     if match["month"] or match["said_year"]:
@@ -122,20 +123,20 @@ def _read(match: re.Match[str], today: date) -> Found | None:
     if match["count"]:
         return _count(match, today)
     if match["recently"]:
-        return Found(until_today(RECENT_DAYS, "day", today), end)
+        return ParsedTime(until_today(RECENT_DAYS, "day", today), end)
     if match["near_day"]:
-        return Found(one_day(shift(today, _DAYS[match["near_day"][:-1]])), end)
+        return ParsedTime(one_day(shift(today, _DAYS[match["near_day"][:-1]])), end)
     if match["weekday"]:
         number = _WEEKDAYS.index(match["weekday"].replace("天", "日"))
         if which is None:
-            return Found(one_day(weekday(number, today)), end, every_days=7)
-        return Found(one_day(shift(week(today, which).first, number)), end)
+            return ParsedTime(one_day(weekday(number, today)), end, every_days=7)
+        return ParsedTime(one_day(shift(week(today, which).first, number)), end)
     if which is None:
-        return Found(latest_weekend(today), end)
-    return Found(period(_UNITS[match["period"]], which, today), end)
+        return ParsedTime(latest_weekend(today), end)
+    return ParsedTime(period(_UNITS[match["period"]], which, today), end)
 
 
-def _date(match: re.Match[str], today: date) -> Found | None:
+def _date(match: re.Match[str], today: date) -> ParsedTime | None:
     """2026年, 去年三月, 2026年3月2日, 三月, 3月2号."""
     end = match.end()
     year = year_number(match["year"], today) if match["year"] else None
@@ -145,19 +146,19 @@ def _date(match: re.Match[str], today: date) -> Found | None:
         return None
     month, day = (_number(match[part]) for part in ("month", "day"))
     if year and not match["month"]:
-        return Found(months(year, 1, 12), end)
+        return ParsedTime(months(year, 1, 12), end)
     if not month or month > 12:
         return None
     if not match["day"]:
         span = months(year, month) if year else recurring(month, 1, today)
-        return Found(span, end, 0 if year else 365)
-    found = real_day(year, month, day or 0) if year else day_of_year(month, day or 0, today)
-    if not found:
+        return ParsedTime(span, end, 0 if year else 365)
+    date_ = real_day(year, month, day or 0) if year else day_of_year(month, day or 0, today)
+    if not date_:
         return None
-    return Found(one_day(found), end) if year else Found(one_day_a_year(found), end, 365)
+    return ParsedTime(one_day(date_), end) if year else ParsedTime(one_day_a_year(date_), end, 365)
 
 
-def _count(match: re.Match[str], today: date) -> Found | None:
+def _count(match: re.Match[str], today: date) -> ParsedTime | None:
     """三天前, 半年前, 最近两周."""
     unit = _UNITS[match["unit"].removeprefix("个")]
     number = _number(match["count"]) or 0
@@ -165,15 +166,15 @@ def _count(match: re.Match[str], today: date) -> Found | None:
     if not most:
         return None
     if match["until_now"]:
-        return Found(until_today(most, unit, today), match.end())
-    return Found(ago(least, most, unit, today), match.end())
+        return ParsedTime(until_today(most, unit, today), match.end())
+    return ParsedTime(ago(least, most, unit, today), match.end())
 
 
-def _number(said: str | None) -> int | None:
+def _number(text: str | None) -> int | None:
     """3, 三, 十二, 二十一; 三四 (three or four) counts as three."""
-    if not said or said.isdecimal():
-        return int(said) if said else None
-    tens, ten, ones = said.replace("两", "二").rpartition("十")
+    if not text or text.isdecimal():
+        return int(text) if text else None
+    tens, ten, ones = text.replace("两", "二").rpartition("十")
     digits = "零一二三四五六七八九"
     units = digits.find(ones) if ones else 0
     number = (digits.find(tens) if tens else 1) * 10 + units if ten else units

@@ -1,14 +1,14 @@
-"""English times: a question is cut into words once and read from left to right.
+"""English times: a query is split into words once and parsed from left to right.
 
-At each word the readers are asked in turn whether a time begins there; the first that says yes
-settles it, and reading goes on behind that time:
+At each word the parsers are tried in turn; the first that finds a time wins, and parsing continues
+after that time:
 
     english_times ─ _time_at    since X · from X to Y · in X
                       └ _named    early X · end of X · week of X
                           └ _whole    last week · 3 days ago · 2 March 2026 · Monday …
 
-Each floor calls only the one below, so no text can make it recurse, and each looks only a few
-words ahead, so the work grows with the length of the question and no faster.
+Each level calls only the one below, so no text can cause recursion, and each looks only a few
+words ahead, so the work is linear in the length of the query.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from notewell.core.times.english_phrases import dated, past_the, relative
 from notewell.core.times.spans import (
-    Found,
+    ParsedTime,
     TimeSpan,
     compiled,
-    joined,
+    is_selective,
+    join_times,
     shift,
-    tells,
     third_of,
     week,
 )
@@ -35,59 +35,59 @@ _PREPOSITIONS = {
     "in": "in", "during": "in", "throughout": "in", "over": "in", "within": "in", "of": "of",
     "on": "on", "after": "on", "since": "any", "from": "any", "between": "any",
 }  # fmt: skip
-"""What may follow: after "in" a month or year by its bare name, after "on" a weekday, after "of"
-a year ("a photo of June" is of a person), and any of these where nothing else makes sense."""
+"""What may follow: after "in" the bare name of a month or a year, after "on" a weekday, after "of"
+a year ("a photo of June" shows a person), and after the others any of these."""
 
-_DASH = "\x01"  # Stands for the long dashes: "Monday–Friday" is three words.
+_DASH = "\x01"  # In place of long dashes: "Monday–Friday" is three words.
 _JOINTS = frozenset(("to", "through", "thru", "until", "till", "-", _DASH))
 
 _OPEN = frozenset(("before", "until", "till", "by"))
-"""No first day: such a time is passed over, with what follows it."""
+"""These times have no first day: they are skipped, with the time that follows."""
 
 _PARTS = {"early": 0, "mid": 1, "late": 2}
 _PARTS_OF = {"beginning": 0, "start": 0, "middle": 1, "end": 2}
 
-_PADDING = [""] * 8  # More than any reader looks ahead; the first also ends the list at index -1.
+_PADDING = [""] * 8  # More than any parser looks ahead; also what index -1 returns.
 
 
 def english_times(question: str, today: date) -> Iterator[tuple[int, TimeSpan]]:
-    """Where each time begins, and the time."""
+    """Each time with its position in the text."""
     starts, words = _cut(question)
     at = 0
     while at < len(starts):
         if words[at] in _OPEN:
-            passed = _named(words, past_the(words, at + 1), today, "any")
-            at = passed.end if passed else at + 1
+            skipped = _named(words, past_the(words, at + 1), today, "any")
+            at = skipped.end if skipped else at + 1
             continue
-        found = _time_at(words, at, today)
-        if found and tells(found.span):
-            yield starts[at], found.span
-        at = found.end if found else at + 1
+        parsed = _time_at(words, at, today)
+        if parsed and is_selective(parsed.span):
+            yield starts[at], parsed.span
+        at = parsed.end if parsed else at + 1
 
 
 def _cut(question: str) -> tuple[list[int], list[str]]:
-    """Lower-case words and where they stand.
+    """The words in lower case, and their positions.
 
-    What holds an id, a version or a path together stays in the word, so that the 2026 of TCK-2026
-    is nobody's year; only plain words are taken apart at hyphens: mid-March, March-May.
+    An id, a version or a path stays one word, so that the 2026 of TCK-2026 is not a year; only
+    plain words are split at hyphens: mid-March, March-May.
     """
     starts: list[int] = []
     words: list[str] = []
-    # What is not Latin turns into "?", one for one, and so parts words: a pattern that names all
-    # of it takes 2.4 ms to compile, this one 0.1.
+    # Each character that is not Latin becomes "?", which separates words. A pattern with all these
+    # characters would take 2.4 ms to compile, this one takes 0.1 ms.
     latin = question.replace("–", _DASH).replace("—", _DASH)
     latin = latin.encode("latin-1", "replace").decode("latin-1")
-    for found in compiled(f"""[^\\s,;:!?()\\[\\]{{}}<>"'`|*{_DASH}]+|{_DASH}""").finditer(latin):
-        word = found[0].lower().strip("./")
+    for match in compiled(f"""[^\\s,;:!?()\\[\\]{{}}<>"'`|*{_DASH}]+|{_DASH}""").finditer(latin):
+        word = match[0].lower().strip("./")
         plain = word.replace("-", "").isalpha()
         pieces = word.replace("-", " - ").split() if plain else [word] if word else []
-        starts.extend([found.start()] * len(pieces))
+        starts.extend([match.start()] * len(pieces))
         words.extend(pieces)
     return starts, words + _PADDING
 
 
-def _time_at(words: list[str], at: int, today: date) -> Found | None:
-    """A time that begins at this word, with what makes a stretch of it."""
+def _time_at(words: list[str], at: int, today: date) -> ParsedTime | None:
+    """A time that begins at this word, with the words that make a range of it."""
     word = words[at]
     after = _PREPOSITIONS.get(word, "")
     if after:
@@ -99,18 +99,18 @@ def _time_at(words: list[str], at: int, today: date) -> Found | None:
         return start._replace(span=TimeSpan(start.span.first, today))
     if word == "after":
         return start._replace(span=TimeSpan(shift(start.span.last, 1), today))
-    stretch = _range(words, at, today, after)
-    # "A letter from April", "between Sun and us": alone, these name nothing.
-    return stretch if word in ("from", "between") else stretch or start
+    range_ = _range(words, at, today, after)
+    # "A letter from April", "between Sun and us": without a second time, these name no time.
+    return range_ if word in ("from", "between") else range_ or start
 
 
-def _range(words: list[str], at: int, today: date, after: str) -> Found | None:
-    """From the time that begins here to another; "and" joins two only after "between"."""
+def _range(words: list[str], at: int, today: date, after: str) -> ParsedTime | None:
+    """From the time that begins here to another; "and" joins two times only after "between"."""
 
-    def read_start(day: date) -> Found | None:
+    def read_start(day: date) -> ParsedTime | None:
         return _named(words, at, day, after)
 
-    def read_end(day: date) -> Found | None:
+    def read_end(day: date) -> ParsedTime | None:
         return _named(words, there, day, after)
 
     start = read_start(today)
@@ -121,10 +121,10 @@ def _range(words: list[str], at: int, today: date, after: str) -> Found | None:
         return None
     there = past_the(words, start.end + 1)
     end = read_end(today)
-    return Found(joined(start, end, read_start, read_end), end.end) if end else None
+    return ParsedTime(join_times(start, end, read_start, read_end), end.end) if end else None
 
 
-def _named(words: list[str], at: int, today: date, after: str) -> Found | None:
+def _named(words: list[str], at: int, today: date, after: str) -> ParsedTime | None:
     """A time, or a part of one, or the week around it."""
     word, following = words[at], words[at + 1]
     if word in _PARTS:
@@ -132,17 +132,17 @@ def _named(words: list[str], at: int, today: date, after: str) -> Found | None:
     if following == "of" and word in _PARTS_OF:
         return _part(words, at + 2, today, _PARTS_OF[word])
     if following == "of" and word == "week":
-        found = _whole(words, past_the(words, at + 2), today, "on")
-        if not found or found.span.first != found.span.last:
+        day = _whole(words, past_the(words, at + 2), today, "on")
+        if not day or day.span.first != day.span.last:
             return None
-        return found._replace(span=week(found.span.first))
+        return day._replace(span=week(day.span.first))
     return _whole(words, at, today, after)
 
 
-def _part(words: list[str], at: int, today: date, part: int) -> Found | None:
-    found = _whole(words, past_the(words, at), today, "in")
-    return found._replace(span=third_of(found.span, part)) if found else None
+def _part(words: list[str], at: int, today: date, part: int) -> ParsedTime | None:
+    whole = _whole(words, past_the(words, at), today, "in")
+    return whole._replace(span=third_of(whole.span, part)) if whole else None
 
 
-def _whole(words: list[str], at: int, today: date, after: str) -> Found | None:
+def _whole(words: list[str], at: int, today: date, after: str) -> ParsedTime | None:
     return relative(words, at, today, after) or dated(words, at, today, after)

@@ -1,8 +1,7 @@
-"""Days, weeks and months: the calendar that the readers of every language share.
+"""Days, weeks and months: the calendar that the parsers of all languages share.
 
-A reader says which part of the calendar a text means and gets a TimeSpan for it. Nothing here
-fails on a year that does not exist: it stops at the edge, at the first or the last day that
-Python can count.
+A parser names a part of the calendar and gets a TimeSpan. Nothing here fails for a year that does
+not exist: the result is clamped to the first or the last day that Python's `date` can hold.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RECENT_DAYS = 14
-"""What "recently" reaches back to: this week and the one before it, with a weekend to spare."""
+"""The days that "recently" covers: two weeks."""
 
 MAX_SPAN_DAYS = 3 * 365
-"""A wider time ("since 2019") holds most of any memory and so tells no notes apart."""
+"""A longer time ("since 2019") contains most notes of any memory, so it selects nothing."""
 
 FIRST_YEAR = 1970
 """A smaller number after "in" is a count or an address, not the year of a note."""
 
 FEW = (2, 5)
-"""The least and the most that "a few" and 几 count."""
+"""The smallest and the largest number that "a few" and 几 mean."""
 
 UNITS = {
     "minute": (1 / 1440, 0),
@@ -35,11 +34,10 @@ UNITS = {
     "month": (30.44, 15),
     "year": (365.25, 182),
 }
-"""Its length in days, and how many days to either side "one ago" may mean."""
-
+"""The length in days, and how many days earlier or later "one ago" may mean."""
 
 OTHER_YEAR_DAYS = 7
-"""As far as this a day of another year seems, where only the latest can have been meant more."""
+"""The distance of the same day in another year: the latest year is meant first."""
 
 
 class TimeSpan(NamedTuple):
@@ -49,13 +47,13 @@ class TimeSpan(NamedTuple):
     last: date
 
     def distance_days(self, day: date) -> int:
-        """How far a day lies outside; 0 inside."""
+        """The days between a day and this span; 0 inside."""
         return max(0, (self.first - day).days, (day - self.last).days)
 
 
 class YearlySpan(TimeSpan):
-    """A month or a day that was named without its year: the latest is meant first, but "in June"
-    may also be a June of years ago, and then nothing else in the question says so."""
+    """A month or a day without its year: the latest is meant first, but "in June" may also be a
+    June of an earlier year, and nothing else in the query says so."""
 
     __slots__ = ()
 
@@ -74,32 +72,32 @@ class YearlySpan(TimeSpan):
 
 
 def _in_year(day: date, year: int) -> date:
-    """The same day of another year; what has no 29 February has a 28th."""
+    """The same day of another year; 28 February for a 29th that does not exist."""
     year = min(max(year, date.min.year), date.max.year)
     return real_day(year, day.month, day.day) or day.replace(year=year, day=28)
 
 
-class Found(NamedTuple):
-    """A time in a text and where the text goes on after it."""
+class ParsedTime(NamedTuple):
+    """A time in a text, and the position after it."""
 
     span: TimeSpan
     end: int
     every_days: int = 0
-    """7 for a weekday and 365 for a month or a day without a year: they come round again, so in
-    a range they follow the other end. 0 where the text or today settles which one is meant."""
+    """7 for a weekday and 365 for a month or a day without a year: they recur, so in a range they
+    depend on the other end. 0 if the text or today decides which one is meant."""
 
 
 def note_date(path: str) -> date | None:
     """The day of `2026-11-15.md` or `2026-11-15-<slug>.md`; None for a note without a date."""
-    named = compiled(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-.+)?\.md", re.IGNORECASE).fullmatch(
+    match = compiled(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-.+)?\.md", re.IGNORECASE).fullmatch(
         path.rpartition("/")[2]
     )
-    return real_day(*map(int, named.groups())) if named else None
+    return real_day(*map(int, match.groups())) if match else None
 
 
 @cache
 def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    """Compiled by the first text that needs it: most commands never do."""
+    """Compiled on first use: most commands never need it."""
     return re.compile(pattern, flags)
 
 
@@ -117,7 +115,7 @@ def real_day(year: int, month: int, day: int) -> date | None:
 
 
 def months(year: int, month: int, count: int = 1) -> TimeSpan:
-    """So many months from this one on; month 0 is the December before."""
+    """This many months; month 0 is the December before."""
     first, after = (_month_start(year * 12 + month - 1 + step) for step in (0, count))
     return TimeSpan(first, max(first, shift(after, -1)))
 
@@ -141,7 +139,7 @@ def one_day_a_year(day: date) -> TimeSpan:
 
 
 def period(unit: str, offset: int, today: date) -> TimeSpan:
-    """The week, weekend, month, quarter or year that lies so many of them from today's."""
+    """The week, weekend, month, quarter or year at this offset from the current one."""
     if unit == "week":
         return week(today, offset)
     if unit == "weekend":
@@ -164,16 +162,16 @@ def latest_weekend(today: date) -> TimeSpan:
 
 
 def day_of_year(month: int, day: int, today: date) -> date | None:
-    """The latest one not after today. Eight years always hold a 29 February."""
+    """The latest one not after today. In eight years there is always a 29 February."""
     days = (real_day(today.year - back, month, day) for back in range(9))
-    return next((found for found in days if found and found <= today), None)
+    return next((date_ for date_ in days if date_ and date_ <= today), None)
 
 
 def recurring(month: int, count: int, today: date, offset: int | None = None) -> TimeSpan:
-    """A month, season or quarter known by its name alone.
+    """A month, season or quarter by its name alone.
 
-    Without an offset the latest that has begun; -1 is the last that is over, 1 the next to begin,
-    0 the one we are in or else this year's.
+    Without an offset it is the latest that has begun; -1 is the latest that is over, 1 the next to
+    begin, 0 the current one or else that of this year.
     """
     spans = [months(today.year + step, month, count) for step in (-2, -1, 0, 1)]
     if offset is None:
@@ -186,7 +184,7 @@ def recurring(month: int, count: int, today: date, offset: int | None = None) ->
 
 
 def ago(least: float, most: float, unit: str, today: date) -> TimeSpan:
-    """Half a unit to either side: whoever says "three weeks ago" does not mean one day."""
+    """Half a unit earlier and later: "three weeks ago" does not mean one certain day."""
     days, slack = UNITS[unit]
     slack = round(slack * min(1, least))
     last = min(today, shift(today, slack - round(least * days)))
@@ -199,7 +197,7 @@ def until_today(count: float, unit: str, today: date) -> TimeSpan:
 
 
 def third_of(span: TimeSpan, part: int) -> TimeSpan:
-    """The early, middle or late third; fewer than three days have none."""
+    """The early, middle or late third; a span of fewer than three days stays whole."""
     days = (span.last - span.first).days + 1
     if days < 3:
         return span
@@ -207,14 +205,14 @@ def third_of(span: TimeSpan, part: int) -> TimeSpan:
     return TimeSpan(first, span.last if part == 2 else shift(first, days // 3 - 1))
 
 
-def joined(
-    start: Found,
-    end: Found,
-    read_start: Callable[[date], Found | None],
-    read_end: Callable[[date], Found | None],
+def join_times(
+    start: ParsedTime,
+    end: ParsedTime,
+    read_start: Callable[[date], ParsedTime | None],
+    read_end: Callable[[date], ParsedTime | None],
 ) -> TimeSpan:
-    """From one time to another. The end that comes round again is read next to the other one:
-    "March to May 2025" begins in 2025, "March 2025 to May" ends there."""
+    """From one time to another. The end that recurs is parsed again, relative to the other end:
+    "March to May 2025" begins in 2025, "March 2025 to May" ends in 2025."""
     if start.every_days:
         start = read_start(end.span.last) or start
     elif end.every_days:
@@ -222,8 +220,8 @@ def joined(
     return TimeSpan(min(start.span.first, end.span.first), max(start.span.last, end.span.last))
 
 
-def tells(span: TimeSpan) -> bool:
-    """Whether the notes inside it can be told from those outside."""
+def is_selective(span: TimeSpan) -> bool:
+    """Whether it separates some notes from the others."""
     return span.first <= span.last and (span.last - span.first).days < MAX_SPAN_DAYS
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.capture import Cut, decide_cut, writes
-from notewell.core import NAME, note_date
+from notewell.core import MARKER_NAME, note_date
 from notewell.errors import NoteUnreadable
 from notewell.types import Span
 
@@ -31,7 +31,7 @@ MAX_CHARS = 1_000_000
 MAX_WRITES = 300
 """The newest writes of one note. Each is searched in the whole note."""
 
-_MARKER = re.compile(rf"<!-- @({NAME})(?: #({NAME}))? -->[ \t]*$")
+_MARKER = re.compile(rf"<!-- @({MARKER_NAME})(?: #({MARKER_NAME}))? -->[ \t]*$")
 
 
 class LineOrigin(NamedTuple):

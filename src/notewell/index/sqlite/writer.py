@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from notewell.core import index_words, without_marks
+from notewell.core import index_words, without_markers
 from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
 from notewell.index.sqlite.connect import (
@@ -225,7 +225,7 @@ class SqliteWriter:
             (
                 db.last_insert_rowid(),
                 source_word(source),
-                index_words(without_marks(chunk.text)),
+                index_words(without_markers(chunk.text)),
                 index_words(chunk.heading),
                 name,
             ),
