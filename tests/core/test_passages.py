@@ -9,7 +9,7 @@ from notewell.core.chunking import ChunkLimits, chunk
 from notewell.core.passages import (
     MERGED_CHARS,
     WIDE_CHARS,
-    NoteLines,
+    ChunkLines,
     Passage,
     merge_passages,
     widen_passages,
@@ -17,7 +17,7 @@ from notewell.core.passages import (
 from notewell.types import Span
 
 LINES = [f"line {number} " + "x" * 80 for number in range(1, 101)]
-NOTE = {"a.md": NoteLines([(Span(1, 100), "\n".join(LINES))])}
+NOTE = {"a.md": ChunkLines([(Span(1, 100), "\n".join(LINES))])}
 
 
 def merged(*spans: tuple[int, int], limit: int = 6) -> list[tuple[int, int]]:
@@ -81,7 +81,7 @@ def test_a_hit_that_is_large_enough_stays_as_it_is() -> None:
 
 
 def test_unknown_lines_end_a_hit() -> None:
-    lines = NoteLines([(Span(5, 6), "five\nsix"), (Span(30, 30), "thirty")])
+    lines = ChunkLines([(Span(5, 6), "five\nsix"), (Span(30, 30), "thirty")])
     passage = Passage("a.md", 5, 5, best=0)
     widen_passages([passage], {"a.md": lines})
     assert (passage.start_line, passage.end_line) == (5, 6)
@@ -102,7 +102,7 @@ def test_passages_never_overlap_and_hold_their_best_chunk(
 ) -> None:
     chunks = [one for one in chunk(text, ChunkLimits(24, 0)) if not one.piece]
     order.shuffle(chunks)  # type: ignore[attr-defined]
-    lines = {"a.md": NoteLines((one.span, one.text) for one in chunks)}
+    lines = {"a.md": ChunkLines((one.span, one.text) for one in chunks)}
     found = [(number, "a.md", one.span) for number, one in enumerate(chunks)]
     passages = merge_passages(found, lines, limit)
     widen_passages(passages, lines)

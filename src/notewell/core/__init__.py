@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         without_markers,
     )
     from notewell.core.passages import (
-        NoteLines,
+        ChunkLines,
         Passage,
         apply_quotas,
         merge_passages,
@@ -61,7 +61,7 @@ else:
                 "ChunkLimits HEADING_SEPARATOR MARKER_ID MARKER_NAME chunk embedding_text "
                 "find_units token_weight without_markers"
             ),
-            "passages": "NoteLines Passage apply_quotas merge_passages snippet widen_passages",
+            "passages": "ChunkLines Passage apply_quotas merge_passages snippet widen_passages",
             "ranking": "Candidate FUSIONS Fusion vector_score",
             "routing": (
                 "BadSessionKey Binding ChatType DEFAULT_AGENT Peer SessionKey "

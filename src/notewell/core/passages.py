@@ -56,7 +56,7 @@ class Passage:
         return self.start_line <= line <= self.end_line
 
 
-class NoteLines:
+class ChunkLines:
     """The lines of one note that are in the given chunks."""
 
     def __init__(self, chunks: Iterable[tuple[Span, str]]) -> None:
@@ -75,7 +75,7 @@ class NoteLines:
 
 
 def merge_passages(
-    ranked: Sequence[tuple[int, str, Span]], notes: Mapping[str, NoteLines], limit: int
+    ranked: Sequence[tuple[int, str, Span]], notes: Mapping[str, ChunkLines], limit: int
 ) -> list[Passage]:
     """At most `limit` passages from ranked chunks, each with id, path and span, best first."""
     passages: list[Passage] = []
@@ -112,7 +112,7 @@ def apply_quotas(
     return [passage for passage in passages if id(passage) in chosen]
 
 
-def _join(passage: Passage, span: Span, lines: NoteLines) -> bool:
+def _join(passage: Passage, span: Span, lines: ChunkLines) -> bool:
     first, last = min(passage.start_line, span.start_line), max(passage.end_line, span.end_line)
     edges = (passage.start_line, passage.end_line, span.start_line, span.end_line)
     if not all(lines.has(line) for line in edges) or lines.chars(first, last) > MERGED_CHARS:
@@ -121,7 +121,7 @@ def _join(passage: Passage, span: Span, lines: NoteLines) -> bool:
     return True
 
 
-def widen_passages(passages: Sequence[Passage], notes: Mapping[str, NoteLines]) -> None:
+def widen_passages(passages: Sequence[Passage], notes: Mapping[str, ChunkLines]) -> None:
     """Add the surrounding lines to small passages, best first; no line is in two passages."""
     for passage in passages:
         others = [
@@ -130,7 +130,7 @@ def widen_passages(passages: Sequence[Passage], notes: Mapping[str, NoteLines]) 
         _grow(passage, others, notes[passage.path])
 
 
-def _grow(passage: Passage, others: Sequence[Passage], lines: NoteLines) -> None:
+def _grow(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> None:
     if not lines.has(passage.start_line) or not lines.has(passage.end_line):
         return
     room = WIDE_CHARS - lines.chars(passage.start_line, passage.end_line)
@@ -150,7 +150,7 @@ def _grow(passage: Passage, others: Sequence[Passage], lines: NoteLines) -> None
                 passage.end_line = line
 
 
-def _next_line(passage: Passage, step: int, lines: NoteLines) -> int:
+def _next_line(passage: Passage, step: int, lines: ChunkLines) -> int:
     """The next line above or below that is in a chunk, across blank lines; 0 if there is none."""
     edge = passage.start_line if step < 0 else passage.end_line
     for distance in range(1, BLANK_LINES + 2):

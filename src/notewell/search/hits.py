@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.core import (
-    NoteLines,
+    ChunkLines,
     Passage,
     apply_quotas,
     merge_passages,
@@ -60,20 +60,20 @@ def make_hits(
     )
     around = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
     for passage in passages:
-        around.setdefault(passage.path, NoteLines(()))
+        around.setdefault(passage.path, ChunkLines(()))
     widen_passages(passages, around)
     return tuple(
         _hit(passage, around[passage.path], by_id[passage.best], shown) for passage in passages
     )
 
 
-def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, NoteLines]:
+def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
     grouped: dict[str, list[tuple[Span, str]]] = {}
     for chunk in chunks:
         lines = grouped.setdefault(chunk.path, [])
         if not chunk.piece:
             lines.append((chunk.span, chunk.text))
-    return {path: NoteLines(lines) for path, lines in grouped.items()}
+    return {path: ChunkLines(lines) for path, lines in grouped.items()}
 
 
 def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
@@ -82,7 +82,7 @@ def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
 
 
 def _hit(
-    passage: Passage, lines: NoteLines, best: tuple[Candidate, StoredChunk], shown: Shown
+    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], shown: Shown
 ) -> Hit:
     candidate, chunk = best
     text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
