@@ -11,7 +11,7 @@ from tests.config.field_reads import reads
 from notewell import EmbedderSettings, QmdSettings, Settings
 from notewell.config.checks import Key, Unused
 from notewell.config.registry import all_keys
-from notewell.entries import LanceSettings
+from notewell.entries import EntriesSettings
 
 SOURCE = Path(__file__).parents[2] / "src" / "notewell"
 
@@ -80,7 +80,7 @@ def by_own_path() -> dict[str, Key]:
 def settings_groups() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """The class of each group by its path, and the fields of each class with their classes."""
     everything = Settings(
-        embedder=EmbedderSettings(), qmd=QmdSettings(), entries=LanceSettings(enabled=True)
+        embedder=EmbedderSettings(), qmd=QmdSettings(), entries=EntriesSettings(enabled=True)
     )
     classes: dict[str, str] = {}
     groups: dict[str, dict[str, str]] = {}
@@ -116,7 +116,7 @@ def test_every_field_of_a_group_is_read() -> None:
     unread = {f"{name}.{field}" for name in groups for field in groups[name]} - {
         f"{name}.{field}" for name, field in found
     }
-    assert unread == {f"{LanceSettings.__name__}.enabled"}
+    assert unread == {f"{EntriesSettings.__name__}.enabled"}
 
 
 def test_every_key_decides_a_field_or_is_listed() -> None:

@@ -26,7 +26,7 @@ from notewell import (
 )
 from notewell.config import default_state_dir, load_settings, write_workspace_file
 from notewell.config.document import MAX_FILE_BYTES
-from notewell.entries import LanceSettings
+from notewell.entries import EntriesSettings
 from notewell.errors import BadSetting
 from notewell.notes import ExtraPath
 from notewell.qmd import ExtraFolder, QmdScope, ScopeRule
@@ -95,7 +95,7 @@ def test_the_defaults_of_the_table_are_those_of_the_packages(
     }
     settings = as_the_users_own(everything_on)
     assert settings.qmd == QmdSettings()
-    assert settings.entries == LanceSettings(enabled=True)
+    assert settings.entries == EntriesSettings(enabled=True)
 
 
 def test_times_come_in_seconds_and_scopes_as_one_value() -> None:

@@ -14,13 +14,12 @@ import pytest
 
 from notewell.entries import (
     EntriesBusy,
+    EntriesSettings,
     EntriesUnreadable,
     EntryStore,
-    LanceSettings,
     MemoryEntry,
 )
-from notewell.entries.lock import alone
-from notewell.entries.table import MAX_FRAGMENTS, Tables
+from notewell.entries.table import MAX_FRAGMENTS, Tables, writer_lock
 from notewell.errors import BadSetting
 from notewell.testing import HashEmbedder
 
@@ -52,17 +51,17 @@ def test_many_single_stores_stay_few_fragments(store: EntryStore, folder: Path) 
 
 def test_a_few_thousand_entries_come_in_at_once_and_are_told_apart(opened: Open) -> None:
     store = opened("main", ByHundreds(256, model="hash-256"))
-    done = store.take_in(made_up(3000))
+    done = store.import_entries(made_up(3000))
     assert (done.added, done.there) == (3000, 0)
     assert store.count() == 3000
-    assert store.recall("thing1234").found[0].entry.text.startswith("thing1234 ")
+    assert store.recall("thing1234").results[0].entry.text.startswith("thing1234 ")
 
 
 def test_what_is_forgotten_is_gone_from_the_disk_among_many_others_too(
     opened: Open, folder: Path
 ) -> None:
     store = opened("main", ByHundreds(256, model="hash-256"))
-    store.take_in(made_up(300))
+    store.import_entries(made_up(300))
     entry = store.entries()[123]
     assert store.forget(entry.id).entry == entry
     files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
@@ -74,7 +73,7 @@ def test_a_reader_goes_on_while_others_tidy_up(opened: Open) -> None:
     reader, writer = opened(), opened()
     first = writer.store("The anchor is red").entry
     for number in range(20):
-        assert reader.recall("red anchor").found[0].entry == first
+        assert reader.recall("red anchor").results[0].entry == first
         gone = writer.store(f"thing{number} is at place{number * 7}").entry
         if number % 4 == 0:
             writer.forget(gone.id)
@@ -83,10 +82,10 @@ def test_a_reader_goes_on_while_others_tidy_up(opened: Open) -> None:
 def test_who_cannot_have_the_lock_is_told_and_nothing_changes(opened: Open, folder: Path) -> None:
     store = opened("main", wait_s=0.01)
     store.store("The anchor is red")
-    with alone(folder):
-        with pytest.raises(EntriesBusy, match="try again when it is done"):
+    with writer_lock(folder):
+        with pytest.raises(EntriesBusy, match="try again later"):
             store.store("The anchor is blue")
-        assert len(store.recall("anchor").found) == 1, "readers need no lock"
+        assert len(store.recall("anchor").results) == 1, "readers need no lock"
     assert store.count() == 1
     assert store.store("The anchor is blue").added
 
@@ -102,7 +101,7 @@ def test_a_table_whose_making_was_cut_short_is_made_again(opened: Open, folder: 
     (table,) = folder.glob("entries-*.lance")
     shutil.rmtree(table / "_versions")
     store = opened()
-    assert (store.recall("anchor").found, store.count()) == ((), 0)
+    assert (store.recall("anchor").results, store.count()) == ((), 0)
     assert store.store("The anchor is blue").added
     assert [entry.text for entry in opened().entries()] == ["The anchor is blue"]
 
@@ -139,8 +138,8 @@ def test_damaged_files_are_our_error_and_not_a_stranger_s(opened: Open, folder: 
 @pytest.mark.parametrize("path", ["s3://bucket/entries", "relative/folder"])
 def test_only_a_folder_of_this_machine_is_taken(tmp_path: Path, path: str) -> None:
     with pytest.raises(BadSetting, match="absolute or with ~"):
-        LanceSettings(db_path=path).folder(tmp_path)
-    assert LanceSettings().folder(tmp_path) == tmp_path / "lancedb"
+        EntriesSettings(db_path=path).folder(tmp_path)
+    assert EntriesSettings().folder(tmp_path) == tmp_path / "lancedb"
 
 
 def in_python(program: str, *arguments: str) -> str:
@@ -170,7 +169,7 @@ sys.modules["lancedb"] = None
 from notewell.entries import EntryStore, LanceMissing
 from notewell.testing import HashEmbedder
 store = EntryStore(Path(sys.argv[1]), "main", HashEmbedder(), redact=str)
-print(store.recall("tea").found)
+print(store.recall("tea").results)
 try:
     store.store("The user drinks tea")
 except LanceMissing as error:

@@ -69,14 +69,14 @@ ID = "- id: 1b4e28ba-2fa1-41d2-883f-0016d3cca427\n"
         ("# Notes\n", "line 1: expected"),
         ("# Entries of main\n\nhello\n", "line 3: expected `## <category>"),
         ("# Entries of main\n## fact\n", "line 2: expected `## <category>"),
-        ("# Entries of main\n## fact, 2026-13-15T10:20:30.125Z\n", "line 2: .* is no time"),
+        ("# Entries of main\n## fact, 2026-13-15T10:20:30.125Z\n", "line 2: .* is not a time"),
         (HEAD + "> text\n", "line 3: the entry has no id"),
         (HEAD + ID + "> text\n", "line 3: the entry has no importance"),
-        (HEAD + ID + "- importance: much\n\n> text\n", "line 3: its importance is no number"),
+        (HEAD + ID + "- importance: much\n\n> text\n", "line 3: its importance is not a number"),
         (HEAD + ID + "- importance: 2\n\n> text\n", "line 3: the importance must be"),
         (HEAD + ID + "- importance: 1\n", "line 3: there is nothing to remember"),
         (HEAD + ID + "- importance: 1\n\nbare text\n", "line 8: expected a field"),
-        (HEAD.replace("fact", "fiction") + ID + "- importance: 1\n> x\n", "no category"),
+        (HEAD.replace("fact", "fiction") + ID + "- importance: 1\n> x\n", "not a category"),
     ],
 )
 def test_a_file_that_is_none_is_refused_with_its_line(text: str, why: str) -> None:
@@ -89,16 +89,16 @@ def test_import_is_idempotent_and_leaves_what_is_there(opened: Open) -> None:
     for number in range(20):
         mine.store(f"thing{number} is at place{number * 7}", importance=number / 20)
     file = to_markdown(mine.entries(), "main")
-    first = theirs.take_in(from_markdown(file))
+    first = theirs.import_entries(from_markdown(file))
     assert (first.added, first.there, first.differing) == (20, 0, 0)
     assert [replace(entry, owner="main") for entry in theirs.entries()] == mine.entries()
-    assert theirs.recall("thing7").found[0].entry.text == "thing7 is at place49"
-    again = theirs.take_in(from_markdown(file.replace("thing3 is", "thing3 was")))
+    assert theirs.recall("thing7").results[0].entry.text == "thing7 is at place49"
+    again = theirs.import_entries(from_markdown(file.replace("thing3 is", "thing3 was")))
     assert (again.added, again.there, again.differing) == (0, 20, 1)
     assert theirs.count() == 20
 
 
 def test_an_id_that_stands_twice_in_a_file_is_stored_once(store: EntryStore) -> None:
     entry = MemoryEntry(str(uuid.UUID(int=1)), "The anchor is red", 0.5, "fact", 1, "main")
-    assert store.take_in([entry, entry]).added == 1
+    assert store.import_entries([entry, entry]).added == 1
     assert store.count() == 1

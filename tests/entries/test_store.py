@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from notewell.entries import EntryStore
-from notewell.entries.dedup import SAME_COSINE
+from notewell.entries.ranking import SAME_COSINE
 from notewell.errors import BadRequest, BadSetting, EmbedderFailed
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
@@ -20,7 +20,7 @@ STORY = " ".join(f"{a}{b}" for a in ("bak", "lom", "rit", "sud") for b in "abcde
 
 
 def texts(store: EntryStore, query: str) -> list[str]:
-    return [one.entry.text for one in store.recall(query).found]
+    return [one.entry.text for one in store.recall(query).results]
 
 
 def on_disk(folder: Path, text: str) -> bool:
@@ -30,7 +30,7 @@ def on_disk(folder: Path, text: str) -> bool:
 def test_what_is_stored_is_recalled_by_whoever_opens_it_next(opened: Open) -> None:
     done = opened().store("The router is in the basement", importance=0.9, category="fact")
     assert done.added
-    (found,) = opened().recall("where is the router").found
+    (found,) = opened().recall("where is the router").results
     assert found.entry == done.entry
     assert (found.entry.importance, found.entry.category) == (0.9, "fact")
     assert found.entry.created_at_ms == 1_767_225_600_000
@@ -38,7 +38,7 @@ def test_what_is_stored_is_recalled_by_whoever_opens_it_next(opened: Open) -> No
 
 
 def test_an_empty_store_answers_and_makes_nothing(store: EntryStore, folder: Path) -> None:
-    assert store.recall("anything").found == ()
+    assert store.recall("anything").results == ()
     assert (store.entries(), store.count()) == ([], 0)
     assert not folder.exists()
 
@@ -84,7 +84,7 @@ def test_what_has_changed_is_no_duplicate_however_near(
 def test_two_agents_cannot_see_count_or_delete_each_others_entries(opened: Open) -> None:
     mine, theirs = opened("main"), opened("guest")
     entry = mine.store("The safe is behind the painting").entry
-    assert theirs.recall("The safe is behind the painting").found == ()
+    assert theirs.recall("The safe is behind the painting").results == ()
     assert theirs.entries() == []
     assert theirs.count() == 0
     assert theirs.forget(entry.id).entry is None
@@ -96,7 +96,7 @@ def test_two_agents_cannot_see_count_or_delete_each_others_entries(opened: Open)
 def test_the_same_id_with_two_owners_is_two_entries(opened: Open) -> None:
     mine, theirs = opened("main"), opened("guest")
     entry = mine.store("The safe is behind the painting").entry
-    assert theirs.take_in([entry]).added == 1
+    assert theirs.import_entries([entry]).added == 1
     assert theirs.forget(entry.id).entry is not None
     assert mine.count() == 1
 
@@ -130,8 +130,8 @@ def test_a_made_up_name_is_found_whatever_the_vectors_say(store: EntryStore) -> 
 def test_limit_and_threshold_are_kept(store: EntryStore) -> None:
     for number in range(8):
         store.store(f"lantern number {number}{number}")
-    assert len(store.recall("lantern", limit=3).found) == 3
-    assert store.recall("submarine").found == ()
+    assert len(store.recall("lantern", limit=3).results) == 3
+    assert store.recall("submarine").results == ()
     with pytest.raises(BadRequest, match="limit must be from 1 to 100"):
         store.recall("lantern", limit=0)
     with pytest.raises(BadRequest, match="query must have"):
@@ -177,7 +177,7 @@ def test_forgetting_by_query_deletes_only_what_is_clearly_meant(store: EntryStor
 @pytest.mark.parametrize("id_", ["", "*", "x' OR '1'='1", "1b4e28ba", "null", "a" * 1000])
 def test_what_is_no_id_reaches_no_filter(store: EntryStore, id_: str) -> None:
     store.store("The user drinks tea")
-    with pytest.raises(BadRequest, match="no id of an entry"):
+    with pytest.raises(BadRequest, match="not the id of an entry"):
         store.forget(id_)
     assert store.count() == 1
 
@@ -232,7 +232,7 @@ def test_half_a_surrogate_pair_and_nul_are_cleaned(store: EntryStore) -> None:
     assert store.store("tea \ud83c and\0 milk\r\nevery day ").entry.text == (
         "tea ? and milk\nevery day"
     )
-    assert len(store.recall("tea \ud83c milk").found) == 1
+    assert len(store.recall("tea \ud83c milk").results) == 1
 
 
 # -- models --------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_a_change_of_the_embedder_keeps_the_entries_and_embeds_them_anew(
     other.store("something of theirs")
     new = opened("main", HashEmbedder(128, model="new"))
     assert new.count() == 3
-    assert new.recall("statement two").found[0].entry.text == "statement two here"
+    assert new.recall("statement two").results[0].entry.text == "statement two here"
     assert {entry.model for entry in new.entries()} == {"hash/new/128"}
     assert [replace(entry, model="") for entry in new.entries()] == [
         replace(entry, model="") for entry in before
@@ -263,9 +263,11 @@ def test_entries_that_wait_for_vectors_are_found_by_words_and_can_be_forgotten(
     entry = opened("main", HashEmbedder(model="old")).store("The lighthouse keeper is Ada").entry
     broken = opened("main", BrokenEmbedder(EmbedderFailed("broken", "no answer")))
     answer = broken.recall("lighthouse keeper")
-    assert [one.entry for one in answer.found] == [entry]
+    assert [one.entry for one in answer.results] == [entry]
     assert "no answer" in (answer.notice or "")
-    assert broken.forget_by("lighthouse keeper").candidates == answer.found, "words are not enough"
+    assert broken.forget_by("lighthouse keeper").candidates == answer.results, (
+        "words are not enough"
+    )
     with pytest.raises(EmbedderFailed):
         broken.store("The user drinks tea")
     assert broken.forget(entry.id).entry == entry

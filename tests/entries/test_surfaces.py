@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from notewell import open_memory
 from notewell.cli import main
 from notewell.config import ConfigScope, load_settings, read_configuration
-from notewell.entries import EntryStore, LanceSettings
+from notewell.entries import EntriesSettings, EntryStore
 from notewell.mcp_server import create_server
 from notewell.testing import HashEmbedder
 from notewell.tools import ENTRY_TOOLS, TOOLS, CallContext
@@ -49,7 +49,7 @@ def test_store_recall_list_and_forget_from_the_command_line(run: Run) -> None:
     code, out, _ = run("store", "The", "router", "is", "in", "the", "basement")
     assert code == 0
     id_ = out.split()[-1]
-    assert run("store", "The router is in the basement.")[1] == f"it is there already: {id_}\n"
+    assert run("store", "The router is in the basement.")[1] == f"it exists already: {id_}\n"
     assert id_ in run("recall", "where is the router?")[1]
     assert run("recall", "where is the router?", "--agent", "guest")[0] == 3
     (entry,) = json.loads(run("list", "--json")[1])["entries"]
@@ -63,7 +63,7 @@ def test_wrong_usage_says_what_to_do(run: Run) -> None:
     assert run("forget")[0] == 2
     code, _, err = run("forget", "nonsense")
     assert code == 2
-    assert "no id of an entry" in err
+    assert "not the id of an entry" in err
     assert run("store", "tea", "--importance", "7")[0] == 2
     code, out, _ = run("store", "tea", "--category", "secret", "--json")
     assert (code, json.loads(out)["error"]["kind"]) == (2, "BadRequest")
@@ -78,8 +78,8 @@ def test_export_and_import_round_trip_and_never_overwrite(
     file = tmp_path / "entries.md"
     assert run("export", str(file))[0] == 0
     assert run("export", str(file))[0] == 2, "a file that is there is not touched"
-    assert run("import", str(file), "--agent", "guest")[1].startswith("stored 2; 0 were")
-    assert run("import", str(file), "--agent", "guest")[1].startswith("stored 0; 2 were")
+    assert run("import", str(file), "--agent", "guest")[1].startswith("stored 2; 0 existed")
+    assert run("import", str(file), "--agent", "guest")[1].startswith("stored 0; 2 existed")
     shown = run("export", "--agent", "guest")[1]
     assert shown == file.read_text(encoding="utf-8").replace("of main", "of guest")
     monkeypatch.setattr(
@@ -109,7 +109,7 @@ def test_the_settings_come_from_the_users_own_file(workspace: Path, tmp_path: Pa
     }
     told = {"plugins": {"entries": {"memory-lancedb": plugin}}}
     env = {"HOME": str(tmp_path), "NOTEWELL_CONFIG": str(written(tmp_path / "own.json", told))}
-    assert load_settings(workspace, "main", env).entries == LanceSettings(
+    assert load_settings(workspace, "main", env).entries == EntriesSettings(
         enabled=True, auto_recall=True, db_path="~/lance", capture_chars=700
     )
     assert load_settings(workspace, "main", {"HOME": str(tmp_path)}).entries is None

@@ -1,4 +1,4 @@
-"""`notewell entries`: the single statements that agents have stored, for their user."""
+"""`notewell entries`: the statements that agents have stored, for their user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from notewell.config import Settings
-    from notewell.entries import EntryStore, LanceSettings, MemoryEntry, Recalled
+    from notewell.entries import EntriesSettings, EntryStore, MemoryEntry, Recalled
 
 NOTHING_FOUND = 3
 DEGRADED = 5
@@ -36,14 +36,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     added["store"].add_argument(
         "--category", metavar="C", help="preference, fact, decision, entity or other"
     )
-    added["forget"].add_argument("id", nargs="?", help="as recall and list show it")
+    added["forget"].add_argument("id", nargs="?", help="the id, as recall and list show it")
     added["forget"].add_argument(
-        "--query", metavar="TEXT", help="the one that is clearly meant by this"
+        "--query", metavar="TEXT", help="the entry that this text clearly means"
     )
     added["export"].add_argument(
-        "file", nargs="?", help="a Markdown file that is not there yet (default: standard output)"
+        "file", nargs="?", help="a new Markdown file (default: standard output)"
     )
-    added["import"].add_argument("file", help="such a file; `-` reads standard input")
+    added["import"].add_argument("file", help="an exported file; `-` reads standard input")
 
 
 def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
@@ -55,21 +55,21 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     from notewell.config import load_settings
-    from notewell.entries import LanceSettings
+    from notewell.entries import EntriesSettings
 
     agent, workspace, settings = meant(arguments)
     if settings is None:
         settings = load_settings(Path(workspace), agent)
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
-    with _opened(arguments, settings, settings.entries or LanceSettings()) as entries:
+    with _opened(arguments, settings, settings.entries or EntriesSettings()) as entries:
         code: int = _DONE_BY[arguments.action](entries, arguments)
     return code
 
 
 @contextmanager
 def entries_of(arguments: argparse.Namespace, settings: Settings) -> Iterator[EntryStore | None]:
-    """The entries of the agent that is meant; None unless the settings ask for them."""
+    """The entries of the selected agent; None unless the settings enable them."""
     if settings.entries is None:
         yield None
         return
@@ -79,9 +79,9 @@ def entries_of(arguments: argparse.Namespace, settings: Settings) -> Iterator[En
 
 @contextmanager
 def _opened(
-    arguments: argparse.Namespace, settings: Settings, told: LanceSettings
+    arguments: argparse.Namespace, settings: Settings, entries_settings: EntriesSettings
 ) -> Iterator[EntryStore]:
-    """With the embedder of the settings, which is loaded by the first text."""
+    """With the embedder of the settings, which is loaded when the first text is embedded."""
     import os
 
     from notewell.config import default_state_dir
@@ -94,7 +94,7 @@ def _opened(
     selection = EmbedderSelection(settings.embedder, state / "models", os.environ)
     try:
         yield EntryStore(
-            told.folder(state),
+            entries_settings.folder(state),
             meant(arguments).agent,
             selection.embedder,
             redact=Redactor(load_mask_key(state)),
@@ -112,17 +112,17 @@ def _recall(entries: EntryStore, arguments: argparse.Namespace) -> int:
     limit = LIMIT if arguments.limit is None else arguments.limit
     answer = entries.recall(" ".join(arguments.query), limit=limit)
     if arguments.json:
-        told: dict[str, Any] = {"results": [_scored(one) for one in answer.found]}
-        told |= {"waiting": answer.waiting}
-        print_json(told | ({"notice": answer.notice} if answer.notice else {}))
+        payload: dict[str, Any] = {"results": [_scored(result) for result in answer.results]}
+        payload |= {"waiting": answer.waiting}
+        print_json(payload | ({"notice": answer.notice} if answer.notice else {}))
     else:
-        _show(answer.found)
+        _show(answer.results)
     if answer.waiting:
-        tell(f"searched by words alone, as yet without vectors of this model: {answer.waiting}")
+        tell(f"searched by words alone (not yet embedded by this model): {answer.waiting}")
     if answer.notice:
         tell(answer.notice)
         return DEGRADED
-    if not answer.found:
+    if not answer.results:
         tell("nothing found: nothing stored is about this")
         return NOTHING_FOUND
     return 0
@@ -132,56 +132,57 @@ def _store(entries: EntryStore, arguments: argparse.Namespace) -> int:
     from notewell.entries import IMPORTANCE, category_of
 
     text = " ".join(arguments.text)
-    done = entries.store(
+    stored = entries.store(
         text,
         importance=IMPORTANCE if arguments.importance is None else arguments.importance,
         category=arguments.category or category_of(text),
     )
     if arguments.json:
-        print_json({"added": done.added, "entry": _as_json(done.entry)})
+        print_json({"added": stored.added, "entry": _as_json(stored.entry)})
     else:
-        say(f"{'stored' if done.added else 'it is there already'}: {done.entry.id}")
+        say(f"{'stored' if stored.added else 'it exists already'}: {stored.entry.id}")
     return 0
 
 
 def _forget(entries: EntryStore, arguments: argparse.Namespace) -> int:
     if (arguments.id is None) == (arguments.query is None):
-        raise BadRequest("say which one: an id, or --query with what it says")
+        raise BadRequest("say which entry: an id, or --query with its text")
     by_id = arguments.id is not None
-    done = entries.forget(arguments.id) if by_id else entries.forget_by(arguments.query)
+    forgotten = entries.forget(arguments.id) if by_id else entries.forget_by(arguments.query)
+    entry, candidates = forgotten.entry, forgotten.candidates
     if arguments.json:
-        gone = _as_json(done.entry) if done.entry else None
-        print_json({"deleted": gone, "candidates": [_scored(one) for one in done.candidates]})
-    elif done.entry:
-        say(f"deleted: {done.entry.id}\n    {_indented(done.entry.text)}")
+        deleted = _as_json(entry) if entry else None
+        print_json({"deleted": deleted, "candidates": [_scored(each) for each in candidates]})
+    elif entry:
+        say(f"deleted: {entry.id}\n    {_indented(entry.text)}")
     else:
-        _show(done.candidates)
-    if done.entry:
+        _show(candidates)
+    if entry:
         return 0
     tell(
-        "nothing was deleted: it is not clear which is meant; name one by its id"
-        if done.candidates
+        "nothing was deleted: it is not clear which entry is meant; give its id"
+        if candidates
         else "nothing was deleted: there is no such entry"
     )
     return NOTHING_FOUND
 
 
 def _list(entries: EntryStore, arguments: argparse.Namespace) -> int:
-    found = entries.entries()
+    stored = entries.entries()
     if arguments.json:
-        print_json({"agent": entries.owner, "entries": [_as_json(entry) for entry in found]})
+        print_json({"agent": entries.owner, "entries": [_as_json(entry) for entry in stored]})
         return 0
-    for entry in found:
+    for entry in stored:
         say(f"{entry.id}  {entry.category}\n    {_indented(entry.text)}")
-    tell(f"{len(found)} stored by {entries.owner}")
+    tell(f"{len(stored)} stored by {entries.owner}")
     return 0
 
 
 def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
     from notewell.entries import to_markdown
 
-    found = entries.entries()
-    text = to_markdown(found, entries.owner)
+    stored = entries.entries()
+    text = to_markdown(stored, entries.owner)
     if arguments.file in (None, "-"):
         say(text.rstrip("\n"))
         return 0
@@ -192,23 +193,22 @@ def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
         why = (error.strerror or "unknown error").lower()
         raise BadRequest(f"cannot write {arguments.file!r}: {why}; choose another name") from None
     if arguments.json:
-        print_json({"file": arguments.file, "exported": len(found)})
+        print_json({"file": arguments.file, "exported": len(stored)})
     else:
-        say(f"wrote {len(found)} to {arguments.file}")
+        say(f"wrote {len(stored)} to {arguments.file}")
     return 0
 
 
 def _import(entries: EntryStore, arguments: argparse.Namespace) -> int:
     from notewell.entries import from_markdown
 
-    done = entries.take_in(from_markdown(_read(arguments.file)))
+    counts = entries.import_entries(from_markdown(_read(arguments.file)))
     if arguments.json:
-        told = {"added": done.added, "there": done.there, "differing": done.differing}
-        print_json(told)
+        print_json({"added": counts.added, "there": counts.there, "differing": counts.differing})
     else:
-        say(f"stored {done.added}; {done.there} were there already")
-    if done.differing:
-        tell(f"{done.differing} of them say something else in the file: they stay as they were")
+        say(f"stored {counts.added}; {counts.there} existed already")
+    if counts.differing:
+        tell(f"{counts.differing} of them are different in the file: they were not changed")
     return 0
 
 
@@ -231,21 +231,21 @@ def _read(file: str) -> str:
         raise BadRequest(f"{file!r} is not UTF-8 (byte {error.start + 1})") from None
 
 
-# -- how they are shown --------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------
 
 
-def _show(found: tuple[Recalled, ...]) -> None:
-    for one in found:
-        say(f"{one.entry.id}  {one.score:.2f}  {one.entry.category}")
-        say(f"    {_indented(one.entry.text)}\n")
+def _show(results: tuple[Recalled, ...]) -> None:
+    for result in results:
+        say(f"{result.entry.id}  {result.score:.2f}  {result.entry.category}")
+        say(f"    {_indented(result.entry.text)}\n")
 
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n    ")
 
 
-def _scored(one: Recalled) -> dict[str, Any]:
-    return {**_as_json(one.entry), "score": round(one.score, 4)}
+def _scored(result: Recalled) -> dict[str, Any]:
+    return {**_as_json(result.entry), "score": round(result.score, 4)}
 
 
 def _as_json(entry: MemoryEntry) -> dict[str, Any]:
@@ -262,11 +262,11 @@ def _as_json(entry: MemoryEntry) -> dict[str, Any]:
 
 _ACTIONS = {
     "recall": "find entries",
-    "store": "store one more",
-    "forget": "delete one",
-    "list": "show them all",
-    "export": "write them as Markdown",
-    "import": "take in such a file; entries that are there stay as they are",
+    "store": "store an entry",
+    "forget": "delete an entry",
+    "list": "show all entries",
+    "export": "write all entries as Markdown",
+    "import": "add the entries of such a file; existing entries are not changed",
 }
 _DONE_BY = {
     "recall": _recall,

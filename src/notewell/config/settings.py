@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from notewell.config.resolve import AgentConfig
     from notewell.core import Secret
     from notewell.embedders import EmbedderSettings
-    from notewell.entries import LanceSettings
+    from notewell.entries import EntriesSettings
     from notewell.notes import ExtraPath
     from notewell.qmd import ExtraFolder, QmdSettings
 
@@ -63,7 +63,7 @@ class Settings:
     """None: `auto`."""
     qmd: QmdSettings | None = None
     """How to use QMD; None: the built-in engine answers."""
-    entries: LanceSettings | None = None
+    entries: EntriesSettings | None = None
     """What agents may do with entries; None: they have none."""
     fallback_engine: Literal["builtin", "none"] = "builtin"
     """The engine that answers when QMD fails."""
@@ -223,12 +223,12 @@ def _qmd(values: Mapping[str, Any], fields: Mapping[str, Any]) -> QmdSettings | 
     return QmdSettings(**{**_group(fields, "qmd"), "scope": scope})
 
 
-def _entries(values: Mapping[str, Any], fields: Mapping[str, Any]) -> LanceSettings | None:
+def _entries(values: Mapping[str, Any], fields: Mapping[str, Any]) -> EntriesSettings | None:
     if not values["plugins.entries.memory-lancedb.enabled"]:
         return None
-    from notewell.entries import LanceSettings
+    from notewell.entries import EntriesSettings
 
-    return LanceSettings(enabled=True, **_group(fields, "entries"))
+    return EntriesSettings(enabled=True, **_group(fields, "entries"))
 
 
 def _extra_paths(paths: Iterable[tuple[str, str | None]]) -> tuple[ExtraPath, ...]:

@@ -1,19 +1,14 @@
 """Entries: single statements that an agent stores, recalls and forgets, in LanceDB.
 
-entry.py     one statement, and what may stand in it
-settings.py  `plugins.entries.memory-lancedb`
-errors.py    what can go wrong
-table.py     the edge to LanceDB: tables, filters, fragments
-durable.py   new files forced to the disk
-lock.py      one writer at a time
-alike.py     when two texts say the same
-ranking.py   in which order entries are recalled, and which one is clearly meant
-store.py     START HERE: store, recall, forget, for one agent
-worth.py     what of a conversation is worth an entry
-markdown.py  entries as a file for people, and back
+entry.py         one statement: validation, settings, errors
+table.py         tables in LanceDB: filters, compaction, the writer's lock, fsync
+ranking.py       order of results, duplicates, which entry is clearly meant
+store.py         START HERE: store, recall, forget, for one agent
+auto_capture.py  which messages of a conversation become entries
+markdown.py      export and import
 
-The notes know nothing of these, and these know nothing of the notes. Importing this room is cheap;
-LanceDB itself is loaded by the first call that needs it, and only with the extra `lancedb`.
+Entries and notes are independent of each other. Importing this package is cheap: LanceDB is loaded
+by the first call that needs it, and only if the extra `lancedb` is installed.
 """
 
 from typing import TYPE_CHECKING
@@ -24,19 +19,18 @@ if TYPE_CHECKING:
         CATEGORIES,
         IMPORTANCE,
         MAX_TEXT_CHARS,
+        NAME,
         Category,
-        MemoryEntry,
-    )
-    from notewell.entries.errors import (
         EntriesBusy,
+        EntriesSettings,
         EntriesTrouble,
         EntriesUnreadable,
         LanceMissing,
+        MemoryEntry,
     )
     from notewell.entries.markdown import MAX_FILE_BYTES, from_markdown, to_markdown
     from notewell.entries.ranking import LIMIT, MAX_LIMIT, Forgotten, Recall, Recalled
-    from notewell.entries.settings import NAME, LanceSettings
-    from notewell.entries.store import EntryStore, Imported, Stored
+    from notewell.entries.store import EntryStore, ImportCounts, Stored
 else:
     from notewell.lazy import lazy_exports
 
@@ -44,11 +38,12 @@ else:
         __name__,
         {
             "auto_capture": "category_of reads_like_orders refusal",
-            "entry": "CATEGORIES Category IMPORTANCE MAX_TEXT_CHARS MemoryEntry",
-            "errors": "EntriesBusy EntriesTrouble EntriesUnreadable LanceMissing",
+            "entry": (
+                "CATEGORIES Category EntriesBusy EntriesSettings EntriesTrouble EntriesUnreadable "
+                "IMPORTANCE LanceMissing MAX_TEXT_CHARS MemoryEntry NAME"
+            ),
             "markdown": "MAX_FILE_BYTES from_markdown to_markdown",
             "ranking": "Forgotten LIMIT MAX_LIMIT Recall Recalled",
-            "settings": "LanceSettings NAME",
-            "store": "EntryStore Imported Stored",
+            "store": "EntryStore ImportCounts Stored",
         },
     )

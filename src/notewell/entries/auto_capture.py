@@ -1,10 +1,10 @@
-"""What of a conversation is worth an entry, decided from the text alone.
+"""Decides which messages of a conversation become entries, from the text alone.
 
     by the user ▸ short ▸ plain prose ▸ no secret ▸ no orders to a model ▸ no question ▸ a trigger
 
-Most messages are refused, and that is right: what is captured unasked comes back unasked. The
-filters on instructions lower the risk that somebody else's words return as the user's; they do
-not remove it, so what is recalled is also quoted as data.
+Most messages are refused on purpose: what is captured automatically is also recalled
+automatically. The filter for orders lowers the risk of prompt injection through stored text. It
+does not remove it, so recalled text is also quoted as data.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from notewell.entries.entry import Category
 
 MIN_WEIGHT = 10
-"""`I like tea` is as short as a statement gets."""
+"""`I like tea` is about the shortest statement."""
 DENSE_WEIGHT = 3
-"""我喜欢茶 says as much in four characters: each counts for three."""
+"""我喜欢茶 says the same in four characters, so a CJK character counts as three."""
 _DENSE_FROM = "\u2e80"
 LOOKED_AT_CHARS = 500
-"""What a text is about stands in its beginning, and patterns take their time over long ones."""
+"""The beginning shows the category, and it bounds the time of the patterns."""
 
 _MARKUP = re.compile(
     r"```|~~~|^\s{0,3}(?:#{1,6}\s|\||>\s)|</?[a-z!][^>\n]{0,200}>|\*\*[^*\n]+\*\*[^\n]*\n\s*[-*]\s",
@@ -81,20 +81,25 @@ _FACT = re.compile(
 
 
 def refusal(text: str, *, role: str = "user", max_chars: int = 500) -> str | None:
-    """Why a message is not captured; None when it is worth an entry."""
-    told = text.strip()
+    """Why a message is not captured; None if it becomes an entry."""
+    message = text.strip()
     if role != "user":
         return "not said by the user"
-    return _size(told, max_chars) or _not_prose(told) or _not_safe(told) or _nothing_to_keep(told)
+    return (
+        _wrong_size(message, max_chars)
+        or _not_prose(message)
+        or _not_safe(message)
+        or _nothing_to_keep(message)
+    )
 
 
 def reads_like_orders(text: str) -> bool:
-    """Whether a text speaks to a model instead of stating something."""
+    """Whether a text gives orders to a model instead of making a statement."""
     return bool(_ORDERS.search(text))
 
 
 def category_of(text: str) -> Category:
-    """The most particular that fits."""
+    """The most specific category that matches."""
     text = text[:LOOKED_AT_CHARS]
     if _DECISION.search(text):
         return "decision"
@@ -105,7 +110,7 @@ def category_of(text: str) -> Category:
     return "fact" if _FACT.search(text) else "other"
 
 
-def _size(text: str, max_chars: int) -> str | None:
+def _wrong_size(text: str, max_chars: int) -> str | None:
     dense = sum(character >= _DENSE_FROM for character in text)
     if len(text) + (DENSE_WEIGHT - 1) * dense < MIN_WEIGHT:
         return "too short to state anything"

@@ -1,4 +1,4 @@
-"""Entries as one Markdown file: for people to read, and to read back.
+"""Entries as one Markdown file, for people to read and for `notewell entries import`.
 
     # Entries of main
 
@@ -10,7 +10,7 @@
 
     > Tea, not coffee.
 
-The text is a quotation, so that nothing in it can pass for a heading or for another entry.
+The text is quoted, so that nothing in it can look like a heading or like another entry.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-"""Some 200 000 entries; a larger file is something else."""
+"""Enough for some 200 000 entries."""
 
 _TITLE = re.compile(r"# Entries of ([A-Za-z0-9][A-Za-z0-9_-]{0,63})")
 _HEADING = re.compile(r"## (\w+), (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)")
@@ -42,10 +42,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def to_markdown(entries: Iterable[MemoryEntry], owner: str) -> str:
-    return "\n".join([f"# Entries of {owner}\n", *map(_section, entries)])
+    return "\n".join([f"# Entries of {owner}\n", *map(_section_text, entries)])
 
 
-def _section(entry: MemoryEntry) -> str:
+def _section_text(entry: MemoryEntry) -> str:
     at = _EPOCH + timedelta(milliseconds=entry.created_at_ms)
     quoted = "\n".join(f"> {line}" if line else ">" for line in entry.text.split("\n"))
     return (
@@ -56,25 +56,25 @@ def _section(entry: MemoryEntry) -> str:
 
 
 def from_markdown(text: str) -> list[MemoryEntry]:
-    """The entries of such a file; what is wrong with it is said with its line."""
+    """The entries of a file. Raises `BadRequest` with the number of the wrong line."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     title = _TITLE.fullmatch(lines[0])
     if title is None:
         raise _wrong(1, "expected `# Entries of <agent>`")
-    entries: list[_Open] = []
+    sections: list[_Section] = []
     for number, line in enumerate(lines[1:], 2):
         if line.startswith("## "):
-            entries.append(_begun(number, line, title[1]))
+            sections.append(_start_section(number, line, title[1]))
         elif line.strip():
-            if not entries:
+            if not sections:
                 raise _wrong(number, "expected `## <category>, <time>`")
-            entries[-1].take(number, line)
-    return [entry.finished() for entry in entries]
+            sections[-1].add_line(number, line)
+    return [section.entry() for section in sections]
 
 
 @dataclass(slots=True)
-class _Open:
-    """An entry whose lines are being read."""
+class _Section:
+    """The lines of one entry."""
 
     line: int
     owner: str
@@ -83,7 +83,7 @@ class _Open:
     fields: dict[str, str]
     text: list[str]
 
-    def take(self, number: int, line: str) -> None:
+    def add_line(self, number: int, line: str) -> None:
         field = _FIELD.fullmatch(line)
         if line == ">" or line.startswith("> "):
             self.text.append(line[2:])
@@ -92,7 +92,7 @@ class _Open:
         else:
             raise _wrong(number, f"expected a field, or a line of text behind `>`: {line[:60]!r}")
 
-    def finished(self) -> MemoryEntry:
+    def entry(self) -> MemoryEntry:
         try:
             return MemoryEntry(
                 valid_id(self.fields["id"]),
@@ -106,21 +106,21 @@ class _Open:
         except KeyError as error:
             raise _wrong(self.line, f"the entry has no {error.args[0]}") from None
         except ValueError:
-            raise _wrong(self.line, "its importance is no number") from None
+            raise _wrong(self.line, "its importance is not a number") from None
         except BadRequest as error:
             raise _wrong(self.line, str(error)) from None
 
 
-def _begun(number: int, line: str, owner: str) -> _Open:
+def _start_section(number: int, line: str, owner: str) -> _Section:
     heading = _HEADING.fullmatch(line)
     if heading is None:
         raise _wrong(number, "expected `## <category>, 2026-11-15T10:20:30.000Z`")
     try:
         at = datetime.fromisoformat(heading[2])
     except ValueError:
-        raise _wrong(number, f"{heading[2]!r} is no time") from None
-    return _Open(number, owner, heading[1], (at - _EPOCH) // timedelta(milliseconds=1), {}, [])
+        raise _wrong(number, f"{heading[2]!r} is not a time") from None
+    return _Section(number, owner, heading[1], (at - _EPOCH) // timedelta(milliseconds=1), {}, [])
 
 
 def _wrong(line: int, why: str) -> BadRequest:
-    return BadRequest(f"this is no file of entries: line {line}: {why}; nothing was imported")
+    return BadRequest(f"this is not a file of entries: line {line}: {why}; nothing was imported")

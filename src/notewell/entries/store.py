@@ -1,11 +1,11 @@
-"""START HERE: the entries of one agent. Made for one owner; there is no way to ask for another's.
+"""START HERE: the entries of one agent. A store belongs to one owner and cannot read another's.
 
-    store ──▶ redact ──▶ embed ──▶ (alone) is it there already? ──▶ add
-    recall ──▶ embed ──▶ nearest in the model's table ─┐
-                  └────▶ words, for what it cannot read ┴──▶ ranked
+    store ──▶ redact ──▶ embed ──▶ (locked) is there a duplicate? ──▶ add
+    recall ──▶ embed ──▶ nearest in the model's table ─────┐
+                  └────▶ words, for what it cannot read ────┴──▶ ranked
 
-A change of the embedder loses nothing: entries in another model's table are found by words until
-they are embedded anew, some with every call, and then move to the new model's table.
+A change of the embedder loses nothing: entries in another model's table are found by words. Each
+call embeds some of them again and moves them to the new model's table.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from notewell.core import text_query, vector_score
-from notewell.entries.dedup import SAME_COSINE, is_told_by, word_score
 from notewell.entries.entry import (
     IMPORTANCE,
+    EntriesBusy,
     MemoryEntry,
     clean_text,
     valid_category,
@@ -26,60 +26,71 @@ from notewell.entries.entry import (
     valid_importance,
     valid_owner,
 )
-from notewell.entries.errors import EntriesBusy
-from notewell.entries.lock import WAIT_S, alone
 from notewell.entries.ranking import (
     CANDIDATES,
     LIMIT,
     MAX_LIMIT,
     MIN_SCORE,
+    SAME_COSINE,
     Forgotten,
     Recall,
     Recalled,
+    adds_nothing,
     clearly_meant,
     ranked,
+    word_score,
 )
-from notewell.entries.table import Tables, having, holding, one_of, owned_by, table_name
+from notewell.entries.table import (
+    WAIT_S,
+    Tables,
+    contains,
+    equals,
+    is_in,
+    owned_by,
+    table_name,
+    writer_lock,
+)
 from notewell.errors import BadRequest, EmbedderTrouble
 from notewell.limits import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from lancedb.expr import Expr
 
     from notewell.ports import Embedder, Vectors
 
-ADOPTED_AT_ONCE = 200
-"""After a change of the embedder a call embeds so many old entries anew before it answers: a
-second or two with the embedded model."""
+MOVED_PER_CALL = 200
+"""After a change of the embedder a call embeds so many old entries before it answers: a second or
+two with the embedded model."""
 MAX_IDENTIFIERS = 8
-"""A question about more is a list; each is one condition more for every row."""
-NEAR = 8
-"""How many neighbours are looked at for a duplicate."""
+"""Each is one more condition for every row; a query with more of them is a list."""
+NEIGHBOURS = 8
+"""How many are compared to find a duplicate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The entry that holds the statement now."""
+    """The entry that has the statement now."""
 
     entry: MemoryEntry
     added: bool
-    """False when it was there already, in these words or nearly."""
+    """False if it existed already, in the same or nearly the same words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportCounts:
     added: int
     there: int
-    """Entries whose ids were there already: they stay as they are."""
+    """Entries whose ids existed already: they stay as they are."""
     differing: int
-    """How many of those say something else in the file."""
+    """How many of those are different in the file."""
 
 
 class EntryStore:
-    """What one agent has stored."""
+    """The entries of one agent."""
 
     def __init__(
         self,
@@ -92,7 +103,7 @@ class EntryStore:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         wait_s: float = WAIT_S,
     ) -> None:
-        """`redact` sees every text before it is embedded or written."""
+        """`redact` is applied to every text before it is embedded or written."""
         self.owner = valid_owner(owner)
         self._folder = folder
         self._tables = Tables(folder)
@@ -107,7 +118,7 @@ class EntryStore:
     def store(
         self, text: str, *, importance: float = IMPORTANCE, category: str = "other"
     ) -> Stored:
-        """Remember a statement; one that is there already is returned instead."""
+        """Remember a statement; a duplicate is not added, and the existing entry is returned."""
         entry = MemoryEntry(
             self._new_id(),
             self._redact(clean_text(text)),
@@ -117,21 +128,23 @@ class EntryStore:
             self.owner,
         )
         vector = self._vectors([entry.text])[0]
-        with self._alone():
-            same = self._same(entry.text, vector)
-            if same is not None:
-                return Stored(same, added=False)
+        with self._locked():
+            duplicate = self._duplicate(entry.text, vector)
+            if duplicate is not None:
+                return Stored(duplicate, added=False)
             return Stored(self._add([entry], vector.reshape(1, -1))[0], added=True)
 
-    def take_in(self, entries: Sequence[MemoryEntry]) -> Imported:
-        """Entries from elsewhere, under their own ids but as this agent's; each once."""
+    def import_entries(self, entries: Sequence[MemoryEntry]) -> ImportCounts:
+        """Add entries of an export. They keep their ids and get this agent as their owner."""
         there = {entry.id: entry for entry in self.entries()}
-        new = {one.id: self._own(one) for one in entries if one.id not in there}
+        new = {entry.id: self._own(entry) for entry in entries if entry.id not in there}
         batches = _batches(list(new.values()), self._embedder.texts_at_once)
-        added = sum(self._take_in(batch) for batch in batches)
-        known = [one for one in entries if one.id in there]
-        differing = sum(_said(self._own(one)) != _said(there[one.id]) for one in known)
-        return Imported(added, len(entries) - added, differing)
+        added = sum(self._import_batch(batch) for batch in batches)
+        existing = [entry for entry in entries if entry.id in there]
+        differing = sum(
+            _content(self._own(entry)) != _content(there[entry.id]) for entry in existing
+        )
+        return ImportCounts(added, len(entries) - added, differing)
 
     def _own(self, entry: MemoryEntry) -> MemoryEntry:
         return replace(
@@ -144,41 +157,42 @@ class EntryStore:
             model="",
         )
 
-    def _take_in(self, batch: Sequence[MemoryEntry]) -> int:
+    def _import_batch(self, batch: Sequence[MemoryEntry]) -> int:
         vectors = self._vectors([entry.text for entry in batch])
-        with self._alone():
+        with self._locked():
+            # Read again under the lock: another process may have imported the same file.
             there = {entry.id for entry in self.entries()}
             new = [number for number, entry in enumerate(batch) if entry.id not in there]
             if new:
                 self._add([batch[number] for number in new], vectors[new])
         return len(new)
 
-    def _same(self, text: str, vector: Vectors) -> MemoryEntry | None:
+    def _duplicate(self, text: str, vector: Vectors) -> MemoryEntry | None:
         for name in self._tables.names():
-            rows = self._tables.rows(name, self._mine() & having("text", text))
+            rows = self._tables.rows(name, self._mine() & equals("text", text))
             if rows:
                 return _entry(rows[0])
         name = table_name(self._model(len(vector)))
         if name not in self._tables.names() or not self._embedder.facts.reads(text):
             return None
         near = self._tables.nearest(
-            name, vector, self._mine() & having("by_words", value=False), NEAR
+            name, vector, self._mine() & equals("by_words", value=False), NEIGHBOURS
         )
         for row, cosine in near:
-            if cosine >= SAME_COSINE and is_told_by(text, row["text"]):
+            if cosine >= SAME_COSINE and adds_nothing(text, row["text"]):
                 return _entry(row)
         return None
 
     def _add(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> list[MemoryEntry]:
         model = self._model(vectors.shape[1])
-        made = [replace(entry, model=model) for entry in entries]
+        embedded = [replace(entry, model=model) for entry in entries]
         reads = self._embedder.facts.reads
-        rows = [_row(entry, by_words=not reads(entry.text)) for entry in made]
+        rows = [_row(entry, by_words=not reads(entry.text)) for entry in embedded]
         self._tables.add(table_name(model), rows, vectors)
         self._tables.tidy(table_name(model))
-        return made
+        return embedded
 
-    # -- asking ----------------------------------------------------------------------------------
+    # -- recalling -------------------------------------------------------------------------------
 
     def recall(self, query: str, *, limit: int = LIMIT, min_score: float = MIN_SCORE) -> Recall:
         """The entries that answer, best first."""
@@ -192,47 +206,51 @@ class EntryStore:
         try:
             vector = self._embedder.embed([query], "query")[0]
         except EmbedderTrouble as trouble:
-            found = ranked(self._by_words(query), limit=limit, min_score=min_score)
-            return Recall(found, notice=f"searched by words alone: {trouble}")
-        mine = table_name(self._model(len(vector)))
-        self._adopt(mine)
-        scored = [*self._by_words(query, mine), *self._by_meaning(query, vector, mine, limit)]
-        return Recall(ranked(scored, limit=limit, min_score=min_score), self._waiting(mine))
+            results = ranked(self._by_words(query), limit=limit, min_score=min_score)
+            return Recall(results, notice=f"searched by words alone: {trouble}")
+        current = table_name(self._model(len(vector)))
+        self._move_some(current)
+        scored = [
+            *self._by_words(query, current),
+            *self._by_meaning(query, vector, current, limit),
+        ]
+        return Recall(ranked(scored, limit=limit, min_score=min_score), self._waiting(current))
 
-    def _by_meaning(self, query: str, vector: Vectors, mine: str, limit: int) -> list[Recalled]:
+    def _by_meaning(self, query: str, vector: Vectors, current: str, limit: int) -> list[Recalled]:
         facts = self._embedder.facts
-        if mine not in self._tables.names() or not facts.reads(query):
+        if current not in self._tables.names() or not facts.reads(query):
             return []
-        where = self._mine() & having("by_words", value=False)
-        near = self._tables.nearest(mine, vector, where, limit)
+        where = self._mine() & equals("by_words", value=False)
+        near = self._tables.nearest(current, vector, where, limit)
         return [Recalled(_entry(row), vector_score(cosine, facts)) for row, cosine in near]
 
-    def _by_words(self, query: str, mine: str = "") -> list[Recalled]:
-        """What the model cannot judge: texts or questions it does not read, old vectors, and
-        names that somebody made up (a828e60), which mean nothing to it."""
-        found = []
+    def _by_words(self, query: str, current: str = "") -> list[Recalled]:
+        """What the model cannot compare: texts or queries in a language it does not know, vectors
+        of another model, and identifiers (a828e60), which have no meaning for it."""
+        results = []
         for name in self._tables.names():
-            if name == mine and self._embedder.facts.reads(query):
-                unjudged = having("by_words", value=True)
-                for told in sorted(text_query(query).identifiers)[:MAX_IDENTIFIERS]:
-                    unjudged |= holding("text", told)
-                where = self._mine() & unjudged
+            if name == current and self._embedder.facts.reads(query):
+                no_vector = equals("by_words", value=True)
+                for identifier in sorted(text_query(query).identifiers)[:MAX_IDENTIFIERS]:
+                    no_vector |= contains("text", identifier)
+                where = self._mine() & no_vector
             else:
                 where = self._mine()
             for row in self._tables.rows(name, where):
                 score = word_score(query, row["text"])
                 if score > 0:
-                    found.append(Recalled(_entry(row), score, by_words=True))
-        return found
+                    results.append(Recalled(_entry(row), score, by_words=True))
+        return results
 
     def entries(self) -> list[MemoryEntry]:
         """Every entry, the oldest first."""
-        found = {
+        # By id: an interrupted move leaves an entry in two tables.
+        by_id = {
             row["id"]: _entry(row)
             for name in self._tables.names()
             for row in self._tables.rows(name, self._mine())
         }
-        return sorted(found.values(), key=lambda entry: (entry.created_at_ms, entry.id))
+        return sorted(by_id.values(), key=lambda entry: (entry.created_at_ms, entry.id))
 
     def count(self) -> int:
         names = self._tables.names()
@@ -242,36 +260,36 @@ class EntryStore:
     # -- forgetting ------------------------------------------------------------------------------
 
     def forget(self, id_: str) -> Forgotten:
-        """Delete one entry by its id, from the disk too; one that is not there is no error."""
+        """Delete one entry by its id, also from the disk; a missing one is not an error."""
         id_ = valid_id(id_)
         if not self._tables.names():
             return Forgotten()
-        with self._alone():
-            gone = None
+        with self._locked():
+            deleted = None
             for name in self._tables.names():
-                where = self._mine() & having("id", id_)
+                where = self._mine() & equals("id", id_)
                 for row in self._tables.rows(name, where):
                     self._tables.delete(name, where)
-                    gone = _entry(row)
-        return Forgotten(gone)
+                    deleted = _entry(row)
+        return Forgotten(deleted)
 
     def forget_by(self, query: str) -> Forgotten:
-        """Delete the entry that is clearly meant; else tell which could be, and delete nothing."""
-        found = self.recall(query, limit=CANDIDATES).found
-        meant = clearly_meant(query, found)
-        return self.forget(meant.id) if meant else Forgotten(None, found)
+        """Delete the entry that is clearly meant; else delete nothing and return candidates."""
+        results = self.recall(query, limit=CANDIDATES).results
+        meant = clearly_meant(query, results)
+        return self.forget(meant.id) if meant else Forgotten(None, results)
 
     # -- after a change of the embedder ----------------------------------------------------------
 
-    def _waiting(self, mine: str) -> int:
-        names = [name for name in self._tables.names() if name != mine]
+    def _waiting(self, current: str) -> int:
+        names = [name for name in self._tables.names() if name != current]
         return sum(len(self._tables.rows(name, self._mine(), ["id"])) for name in names)
 
-    def _adopt(self, mine: str) -> None:
-        """Embed some entries that have another model's vectors, and move them."""
-        left = ADOPTED_AT_ONCE
+    def _move_some(self, current: str) -> None:
+        """Embed some entries that have vectors of another model, and move them."""
+        left = MOVED_PER_CALL
         for name in self._tables.names():
-            if name == mine or left <= 0:
+            if name == current or left <= 0:
                 continue
             rows = self._tables.rows(name, self._mine())[:left]
             left -= len(rows)
@@ -279,32 +297,31 @@ class EntryStore:
                 try:
                     self._move(name, [_entry(row) for row in batch])
                 except EntriesBusy:
-                    return  # Somebody is writing: the question is answered, the rest can wait.
+                    return  # Another process writes. A recall does not wait for it.
 
     def _move(self, name: str, batch: Sequence[MemoryEntry]) -> None:
-        """Added first, then deleted: killed between the two it is in both, and is listed once."""
         vectors = self._vectors([entry.text for entry in batch])
-        mine = table_name(self._model(vectors.shape[1]))
-        with alone(self._folder, wait_s=0):
+        current = table_name(self._model(vectors.shape[1]))
+        with writer_lock(self._folder, wait_s=0):
+            # Embedding took time: another process may have moved or deleted entries meanwhile.
             still = self._ids(name)
-            there = self._ids(mine)
+            there = self._ids(current)
             new = [
                 number
                 for number, entry in enumerate(batch)
                 if entry.id in still and entry.id not in there
             ]
+            # Added first, then deleted: a kill between the two leaves a copy and loses nothing.
             if new:
                 self._add([batch[number] for number in new], vectors[new])
             moved = [entry.id for entry in batch if entry.id in still]
             if moved:
-                self._tables.delete(name, self._mine() & one_of("id", moved))
+                self._tables.delete(name, self._mine() & is_in("id", moved))
 
     def _ids(self, name: str) -> set[str]:
         if name not in self._tables.names():
             return set()
         return {row["id"] for row in self._tables.rows(name, self._mine(), ["id"])}
-
-    # -- parts -----------------------------------------------------------------------------------
 
     def _mine(self) -> Expr:
         return owned_by(self.owner)
@@ -316,15 +333,15 @@ class EntryStore:
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         return self._embedder.embed(texts, "document")
 
-    def _alone(self) -> Any:
-        return alone(self._folder, wait_s=self._wait_s)
+    def _locked(self) -> AbstractContextManager[None]:
+        return writer_lock(self._folder, wait_s=self._wait_s)
 
 
 def _batches(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
     return [items[start : start + size] for start in range(0, len(items), max(1, size))]
 
 
-def _said(entry: MemoryEntry) -> tuple[object, ...]:
+def _content(entry: MemoryEntry) -> tuple[object, ...]:
     return (entry.text, entry.importance, entry.category, entry.created_at_ms)
 
 

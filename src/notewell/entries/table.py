@@ -1,28 +1,30 @@
-"""The edge to LanceDB: the only file that imports it.
+"""The tables in LanceDB, the lock for their writer, and fsync. Only this file imports LanceDB.
 
-    <folder>/entries-<digest of the model>.lance    one table a model
+    <folder>/entries-<digest of the model>.lance    one table for each model
         id  owner  text  importance  category  created_at_ms  model  by_words  vector
 
-A table holds vectors of one model, so two models never meet in a search, whatever their lengths.
-Filters are built from columns and values (`lancedb.expr`), never from strings: what a user wrote
-cannot become part of a condition.
+A table has vectors of one model, so vectors of two models are never compared. Filters are built
+from columns and values (`lancedb.expr`), never from strings: text of a user cannot become part of
+a condition.
 
-Every `add` makes a fragment and a version, files that each reader has to open: beyond a few dozen
-they are folded into one. And LanceDB's `delete` only marks a row; the text stays in the file. So
-a table is written anew after a deletion, and what was forgotten is gone from the disk.
+Every `add` makes a fragment and a version, which are files that each reader has to open: beyond a
+few dozen they are compacted. LanceDB's `delete` only marks a row, and the text stays in the file.
+So a table is rewritten after a deletion, and forgotten text is gone from the disk.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from notewell.entries.durable import forced_out
-from notewell.entries.errors import EntriesUnreadable, LanceMissing
+from notewell.entries.entry import EntriesBusy, EntriesUnreadable, LanceMissing
+from notewell.files import LockFailed, LockTimeout, describe_os_error, file_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from lancedb.db import DBConnection
@@ -37,11 +39,14 @@ if TYPE_CHECKING:
 PREFIX = "entries-"
 COLUMNS = ("id", "owner", "text", "importance", "category", "created_at_ms", "model", "by_words")
 MAX_FRAGMENTS = 32
-"""Each is a file that every search opens; folding a hundred took 46 ms, as long as a store."""
+"""Each is a file that every search opens. Compacting a hundred took 46 ms, as long as a store."""
 READ_TRIES = 3
-"""A version may be tidied away between finding and reading it; the next one is there then."""
+"""Another process may remove a version before we read it; then there is a newer one."""
 ALL = 2**31 - 1
-_OLD = timedelta(milliseconds=1)  # LanceDB warns of 0; for us, alone as we are, it is the same.
+_OLD = timedelta(milliseconds=1)  # LanceDB warns about 0; under the writer's lock both mean all.
+LOCK_FILE = "notewell.lock"
+WAIT_S = 10.0
+"""A store takes milliseconds and compaction a few hundred: a longer holder is stuck."""
 
 
 def table_name(model: str) -> str:
@@ -49,7 +54,7 @@ def table_name(model: str) -> str:
 
 
 class Tables:
-    """The tables of a folder. Whoever writes holds the lock; readers need none."""
+    """The tables of a folder. A writer must hold `writer_lock`; readers need no lock."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,28 +64,29 @@ class Tables:
     # -- reading ---------------------------------------------------------------------------------
 
     def names(self) -> list[str]:
-        """Ours, in order. Asked of the disk: LanceDB would also name a table whose making was cut
-        short, which cannot be opened; without a manifest there is nothing in it."""
-        found = self._folder.glob(f"{PREFIX}*.lance/_versions/*.manifest")
-        return sorted({path.parent.parent.stem for path in found})
+        """Our tables, sorted. Read from the disk: LanceDB also lists a table whose creation was
+        interrupted, which cannot be opened. Without a manifest a table is empty."""
+        manifests = self._folder.glob(f"{PREFIX}*.lance/_versions/*.manifest")
+        return sorted({path.parent.parent.stem for path in manifests})
 
     def rows(self, name: str, where: Expr, columns: Sequence[str] = COLUMNS) -> list[Row]:
         def read(table: Table) -> list[Row]:
-            asked: Any = table.search().where(where).select(list(columns)).limit(ALL)
-            return list(asked.to_arrow().to_pylist())
+            query: Any = table.search().where(where).select(list(columns)).limit(ALL)
+            return list(query.to_arrow().to_pylist())
 
         return self._reading(name, read)
 
     def nearest(
         self, name: str, vector: Vectors, where: Expr, limit: int
     ) -> list[tuple[Row, float]]:
-        """The rows nearest in meaning, each with its cosine, the nearest first."""
+        """The nearest rows with their cosines, the nearest first."""
 
         def read(table: Table) -> list[tuple[Row, float]]:
-            asked: Any = table.search(vector, vector_column_name="vector")
-            asked = asked.distance_type("cosine").where(where, prefilter=True).limit(limit)
-            found = asked.select([*COLUMNS, "_distance"]).to_arrow().to_pylist()
-            return [(row, 1.0 - row.pop("_distance")) for row in found]
+            query: Any = table.search(vector, vector_column_name="vector")
+            # prefilter: another owner's rows must not use up the limit.
+            query = query.distance_type("cosine").where(where, prefilter=True).limit(limit)
+            rows = query.select([*COLUMNS, "_distance"]).to_arrow().to_pylist()
+            return [(row, 1.0 - row.pop("_distance")) for row in rows]
 
         return self._reading(name, read)
 
@@ -91,7 +97,7 @@ class Tables:
     # -- writing ---------------------------------------------------------------------------------
 
     def add(self, name: str, rows: Sequence[Row], vectors: Vectors) -> None:
-        """On disk when this returns: one commit for all of them."""
+        """One commit for all rows, which are on disk when this returns."""
 
         def write() -> None:
             data = _as_table(rows, vectors)
@@ -103,7 +109,7 @@ class Tables:
         self._writing(write)
 
     def delete(self, name: str, where: Expr) -> None:
-        """The rows, and their text in the files: a table without them takes this one's place."""
+        """Remove the rows, and their text from the files: the table is rewritten."""
 
         def write() -> None:
             table = self._opened(name)
@@ -119,13 +125,14 @@ class Tables:
         self._drop_old_versions(name)
 
     def tidy(self, name: str) -> None:
-        """Fold the fragments of many single stores into one, if they have become many."""
+        """Compact the fragments of many single stores, if there are many."""
         if self.fragments(name) > MAX_FRAGMENTS:
             self._writing(lambda: self._opened(name).optimize())
             self._drop_old_versions(name)
 
     def _drop_old_versions(self, name: str) -> None:
-        """Only what is on the disk by now may take the old files' place."""
+        """The new files were synced before: a power cut must not find them empty and the old
+        ones gone."""
 
         def drop() -> None:
             if name in self.names():
@@ -157,19 +164,22 @@ class Tables:
         return self._guarded(lambda: read(self._opened(name)))
 
     def _writing(self, write: Callable[[], None]) -> None:
-        def forced() -> None:
-            with forced_out(self._folder):
+        def write_synced() -> None:
+            with synced(self._folder):
                 write()
 
-        self._guarded(forced)
+        self._guarded(write_synced)
 
     def _guarded(self, work: Callable[[], T]) -> T:
-        """LanceDB raises built-in errors only; here they become ours."""
+        """LanceDB raises built-in exceptions only; they become `EntriesUnreadable` here."""
         try:
             return work()
         except (OSError, RuntimeError, ValueError) as error:
             self._open.clear()
             raise EntriesUnreadable(str(self._folder), _first_line(error)) from error
+
+
+# -- filters -------------------------------------------------------------------------------------
 
 
 def owned_by(owner: str) -> Expr:
@@ -179,22 +189,22 @@ def owned_by(owner: str) -> Expr:
     return col("owner") == lit(owner)
 
 
-def having(column: str, value: str | bool) -> Expr:
+def equals(column: str, value: str | bool) -> Expr:
     _lancedb()
     from lancedb.expr import col, lit
 
     return col(column) == lit(value)
 
 
-def holding(column: str, value: str) -> Expr:
-    """Whatever the case."""
+def contains(column: str, value: str) -> Expr:
+    """Ignoring case."""
     _lancedb()
     from lancedb.expr import col, lit
 
     return col(column).lower().contains(lit(value.lower()))
 
 
-def one_of(column: str, values: Sequence[str]) -> Expr:
+def is_in(column: str, values: Sequence[str]) -> Expr:
     _lancedb()
     from lancedb.expr import col
 
@@ -214,7 +224,7 @@ def _as_table(rows: Sequence[Row], vectors: Vectors) -> Any:
 
 
 def _lancedb() -> Any:
-    """A second and 350 MB: paid by the first who asks for entries, not by who imports this."""
+    # Imported here: it takes a second and 350 MB, which only a use of entries should cost.
     try:
         import lancedb
     except ModuleNotFoundError as error:
@@ -224,3 +234,61 @@ def _lancedb() -> Any:
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip().split("\n")[0] or type(error).__name__)[:300]
+
+
+# -- one writer, and fsync -----------------------------------------------------------------------
+
+
+@contextmanager
+def writer_lock(folder: Path, *, wait_s: float = WAIT_S) -> Iterator[None]:
+    """One writer at a time, across processes; makes the folder if it is missing.
+
+    LanceDB allows two processes to append at once. But a search for a duplicate and the store
+    after it must be one step, and so must a rewrite of the table. Readers do not need the lock.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise EntriesUnreadable(str(folder), describe_os_error(error)) from error
+    try:
+        with file_lock(folder / LOCK_FILE, wait_s=wait_s):
+            yield
+    except LockTimeout as busy:
+        raise EntriesBusy(str(folder), busy.waited_s) from None
+    except LockFailed as failed:
+        raise EntriesUnreadable(str(folder), describe_os_error(failed.error)) from failed.error
+
+
+@contextmanager
+def synced(folder: Path) -> Iterator[None]:
+    """Files that appear in the folder during the block are on disk afterwards; raises `OSError`.
+
+    LanceDB never calls fsync. It commits by adding files and writes nothing in place, so it is
+    enough to sync the new files.
+    """
+    before = _files(folder)
+    yield
+    new = {path for path, inode in _files(folder) - before}
+    for path in new:
+        _fsync(path, os.O_RDONLY)
+    if os.name == "posix" and new:  # Other systems cannot open a folder.
+        for parent in {str(folder), *map(os.path.dirname, new)}:
+            _fsync(parent, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _files(folder: Path) -> set[tuple[str, int]]:
+    """With their inodes: a file that was replaced counts as new."""
+    files = set()
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(parent, name)  # noqa: PTH118 - many of them, and only a name
+            files.add((path, os.lstat(path).st_ino))
+    return files
+
+
+def _fsync(path: str, flags: int) -> None:
+    fd = os.open(path, flags)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

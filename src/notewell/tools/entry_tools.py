@@ -1,8 +1,8 @@
-"""Three more tools, over the entries of one agent. None of them raises one of our errors.
+"""The tools for the entries of one agent. A `NotewellError` becomes a `Failure`.
 
     memory_recall(entries, RecallInput("what does the user drink?")).to_json()
 
-The store is made for one agent by whoever opens it; a model cannot name another one.
+The caller opens the store for one agent; a model cannot choose another agent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from notewell.entries import EntryStore, MemoryEntry
 
 MAX_WORD_CHARS = 100
-"""Of an id or a category: what is longer is none."""
+"""Longer than any id or category."""
 _NOTHING = "nothing stored is about this"
 _HERE = CallContext()
 
@@ -45,8 +45,8 @@ class RecallInput:
     limit: int = LIMIT
 
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> RecallInput:
-        given = Given(told, ("query", "limit"))
+    def parse(cls, arguments: Mapping[str, object]) -> RecallInput:
+        given = Given(arguments, ("query", "limit"))
         return cls(
             given.text("query", MAX_QUERY_CHARS), given.whole("limit", 1, MAX_LIMIT) or LIMIT
         )
@@ -59,8 +59,8 @@ class StoreInput:
     category: str = "other"
 
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> StoreInput:
-        given = Given(told, ("text", "importance", "category"))
+    def parse(cls, arguments: Mapping[str, object]) -> StoreInput:
+        given = Given(arguments, ("text", "importance", "category"))
         importance = given.share("importance")
         return cls(
             given.text("text", MAX_TEXT_CHARS),
@@ -71,14 +71,14 @@ class StoreInput:
 
 @dataclass(frozen=True, slots=True)
 class ForgetInput:
-    """One of the two."""
+    """Exactly one of the two is set."""
 
     memory_id: str | None = None
     query: str | None = None
 
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> ForgetInput:
-        given = Given(told, ("memoryId", "query"))
+    def parse(cls, arguments: Mapping[str, object]) -> ForgetInput:
+        given = Given(arguments, ("memoryId", "query"))
         if given.has("memoryId") == given.has("query"):
             raise BadRequest("give either 'memoryId' or 'query'")
         if given.has("memoryId"):
@@ -88,19 +88,21 @@ class ForgetInput:
 
 @dataclass(frozen=True, slots=True)
 class RecallOutput:
-    found: tuple[Recalled, ...]
+    results: tuple[Recalled, ...]
     waiting: int = 0
     left_out: int = 0
     notice: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"results": [_entry_json(one) for one in self.found]}
-        told |= {"waiting": self.waiting, "leftOut": self.left_out}
-        told |= {"reminder": REMINDER} if self.found else {"reason": _NOTHING}
-        return told | ({"notice": self.notice} if self.notice else {})
+        payload: dict[str, Any] = {"results": [_entry_json(result) for result in self.results]}
+        payload |= {"waiting": self.waiting, "leftOut": self.left_out}
+        payload |= {"reminder": REMINDER} if self.results else {"reason": _NOTHING}
+        return payload | ({"notice": self.notice} if self.notice else {})
 
     def to_text(self) -> str:
-        parts = [REMINDER, *map(quoted, self.found)] if self.found else [f"Nothing: {_NOTHING}."]
+        parts = (
+            [REMINDER, *map(quoted, self.results)] if self.results else [f"Nothing: {_NOTHING}."]
+        )
         if self.left_out:
             parts.append(f"Weaker entries left out to keep this short: {self.left_out}.")
         if self.notice:
@@ -133,18 +135,18 @@ class ForgetOutput:
     candidates: tuple[Recalled, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"deleted": self.entry is not None}
+        payload: dict[str, Any] = {"deleted": self.entry is not None}
         if self.entry is not None:
-            return told | {"id": self.entry.id, "text": escaped(self.entry.text)}
-        told |= {"candidates": [_entry_json(one) for one in self.candidates]}
-        return told | {"reason": self._reason(), "reminder": REMINDER}
+            return payload | {"id": self.entry.id, "text": escaped(self.entry.text)}
+        payload |= {"candidates": [_entry_json(result) for result in self.candidates]}
+        return payload | {"reason": self._reason(), "reminder": REMINDER}
 
     def to_text(self) -> str:
         if self.entry is not None:
             return f"Deleted:\n{fenced(self.entry.text, entry=self.entry.id)}"
-        return "\n\n".join((f"Nothing was deleted: {self._reason()}", *self._shown()))
+        return "\n\n".join((f"Nothing was deleted: {self._reason()}", *self._quoted()))
 
-    def _shown(self) -> list[str]:
+    def _quoted(self) -> list[str]:
         return [REMINDER, *map(quoted, self.candidates)] if self.candidates else []
 
     def _reason(self) -> str:
@@ -157,50 +159,52 @@ EntryOutput: TypeAlias = RecallOutput | StoreOutput | ForgetOutput
 
 
 def memory_recall(
-    entries: EntryStore, asked: RecallInput, context: CallContext = _HERE
+    entries: EntryStore, request: RecallInput, context: CallContext = _HERE
 ) -> RecallOutput | Failure:
-    """The entries that answer, best first, within the budget of the conversation."""
+    """The entries that answer, best first, up to the character budget of the conversation."""
     if not context.enabled:
         return DISABLED
     try:
-        answer = entries.recall(asked.query, limit=asked.limit)
+        answer = entries.recall(request.query, limit=request.limit)
     except NotewellError as error:
         return _failure(error)
-    found, left_out = fitted(answer.found, context.inject_chars)
+    results, left_out = fit_entries(answer.results, context.inject_chars)
     notice = without_places(answer.notice or "") or None
-    return RecallOutput(found, answer.waiting, left_out, notice)
+    return RecallOutput(results, answer.waiting, left_out, notice)
 
 
 def memory_store(
-    entries: EntryStore, asked: StoreInput, context: CallContext = _HERE
+    entries: EntryStore, request: StoreInput, context: CallContext = _HERE
 ) -> StoreOutput | Failure:
-    """One statement more; what speaks to a model instead of stating something is refused."""
+    """Store a statement; a text that gives orders to a model is refused."""
     if not context.enabled:
         return DISABLED
-    # Only as much as can be stored: what is longer is refused below, whatever it says.
-    if reads_like_orders(asked.text[:MAX_ENTRY_CHARS]):
+    # Not more than can be stored: a longer text is refused below anyway.
+    if reads_like_orders(request.text[:MAX_ENTRY_CHARS]):
         return Failure(
             "this reads like orders to a model, and would come back as such",
             "store what is true as a statement, or leave it",
         )
     try:
-        done = entries.store(asked.text, importance=asked.importance, category=asked.category)
+        done = entries.store(
+            request.text, importance=request.importance, category=request.category
+        )
     except NotewellError as error:
         return _failure(error)
     return StoreOutput(done.entry, done.added)
 
 
 def memory_forget(
-    entries: EntryStore, asked: ForgetInput, context: CallContext = _HERE
+    entries: EntryStore, request: ForgetInput, context: CallContext = _HERE
 ) -> ForgetOutput | Failure:
-    """The entry with this id, or the one that is clearly meant."""
+    """Delete the entry with this id, or the one that the query clearly means."""
     if not context.enabled:
         return DISABLED
     try:
-        if asked.memory_id is not None:
-            done = entries.forget(asked.memory_id)
+        if request.memory_id is not None:
+            done = entries.forget(request.memory_id)
         else:
-            done = entries.forget_by(asked.query or "")
+            done = entries.forget_by(request.query or "")
     except NotewellError as error:
         return _failure(error)
     return ForgetOutput(done.entry, done.candidates)
@@ -209,7 +213,7 @@ def memory_forget(
 def call_entries(
     entries: EntryStore, name: str, arguments: Mapping[str, object], context: CallContext = _HERE
 ) -> EntryOutput | Failure:
-    """One of the three by its name, with the JSON that a model wrote; raises `BadRequest`."""
+    """Call a tool by its name with a model's JSON arguments; raises `BadRequest`."""
     match name:
         case "memory_recall":
             return memory_recall(entries, RecallInput.parse(arguments), context)
@@ -220,32 +224,34 @@ def call_entries(
     raise BadRequest(f"there is no tool {name[:40]!r}")
 
 
-def fitted(found: tuple[Recalled, ...], room: int) -> tuple[tuple[Recalled, ...], int]:
-    """The best whole, the one at the edge shortened; and how many are left out."""
-    # Escaped first: what is counted must be what is shown.
-    fits = fit([escaped(one.entry.text) for one in found], room)
-    shown = tuple(
-        replace(one, entry=replace(one.entry, text=text))
-        for one, text in zip(found, fits.texts, strict=False)
+def fit_entries(
+    results: tuple[Recalled, ...], budget_chars: int
+) -> tuple[tuple[Recalled, ...], int]:
+    """The best results within the budget, the last one shortened; and how many are left out."""
+    # Escaped first, because escaping makes a text longer.
+    fits = fit([escaped(result.entry.text) for result in results], budget_chars)
+    shortened = tuple(
+        replace(result, entry=replace(result.entry, text=text))
+        for result, text in zip(results, fits.texts, strict=False)
     )
-    return shown, fits.left_out
+    return shortened, fits.left_out
 
 
-def quoted(one: Recalled) -> str:
-    """An entry between marks that its text cannot write."""
-    entry = one.entry
-    return fenced(entry.text, entry=entry.id, category=entry.category, score=f"{one.score:.2f}")
+def quoted(result: Recalled) -> str:
+    """An entry between marks that its text cannot contain."""
+    entry, score = result.entry, f"{result.score:.2f}"
+    return fenced(entry.text, entry=entry.id, category=entry.category, score=score)
 
 
-def _entry_json(one: Recalled) -> dict[str, Any]:
-    entry = one.entry
+def _entry_json(result: Recalled) -> dict[str, Any]:
+    entry = result.entry
     return {
         "id": entry.id,
         "text": escaped(entry.text),
         "category": entry.category,
         "importance": entry.importance,
         "createdAt": entry.created_at_ms,
-        "score": round(one.score, 4),
+        "score": round(result.score, 4),
     }
 
 

@@ -1,9 +1,9 @@
-"""What a host may do around a turn without the model's asking: recall before, capture after.
+"""Automatic recall before a turn and automatic capture after it, for hosts to call.
 
-    before   recalled_for(entries, prompt, settings)     text to put in front of the prompt
-    after    capture_turn(entries, messages, settings)   what the user said becomes entries
+    before   recalled_for(entries, prompt, settings)     text to put before the prompt
+    after    capture_turn(entries, messages, settings)   messages of the user become entries
 
-Both do nothing unless the settings switch them on, and both are the host's to call.
+Both do nothing unless the settings switch them on.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.capture import without_injected
-from notewell.entries import LanceSettings, category_of, reads_like_orders, refusal
+from notewell.entries import EntriesSettings, category_of, reads_like_orders, refusal
 from notewell.errors import NotewellError
 from notewell.tools.context import CallContext
-from notewell.tools.entry_tools import RecallInput, fitted, memory_recall, quoted
+from notewell.tools.entry_tools import RecallInput, fit_entries, memory_recall, quoted
 from notewell.tools.failures import Failure
 from notewell.tools.fence import REMINDER
 
@@ -26,63 +26,66 @@ if TYPE_CHECKING:
     from notewell.entries import EntryStore, Recalled, Stored
 
 MAX_CAPTURED = 3
-"""A turn: whoever says more at once is telling a story."""
+"""Per turn: more statements at once are rather a story."""
 RECALLED = 3
 MIN_SCORE = 0.4
-"""Nobody has asked for these: a weak one only distracts."""
-_OFF = LanceSettings()
+"""Higher than for an explicit recall: an unrequested weak entry only distracts the model."""
+_OFF = EntriesSettings()
 _HERE = CallContext()
 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What goes in front of a prompt."""
+    """What to put before a prompt."""
 
     text: str = ""
-    """Empty where nothing is to be said."""
-    found: tuple[Recalled, ...] = ()
+    """Empty if there is nothing to say."""
+    results: tuple[Recalled, ...] = ()
     trouble: Failure | None = None
-    """Why there may be nothing: the turn goes on without."""
+    """Why recall failed; the turn continues without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What became of the messages of a turn."""
+    """What was stored of the messages of a turn."""
 
     stored: tuple[Stored, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
-    """The beginning of a message, and why it was not taken."""
+    """The beginning of a message, and why it was refused."""
     trouble: NotewellError | None = None
-    """What stopped it; what is in `stored` is stored all the same."""
+    """What stopped the capture; the entries in `stored` are stored nevertheless."""
 
 
 def recalled_for(
-    entries: EntryStore, prompt: str, settings: LanceSettings = _OFF, context: CallContext = _HERE
+    entries: EntryStore,
+    prompt: str,
+    settings: EntriesSettings = _OFF,
+    context: CallContext = _HERE,
 ) -> Injection:
-    """Entries about what the user has just said, quoted as data; in groups, nothing.
-
-    Others listen there, and an entry may have been said in confidence.
+    """Entries about the user's prompt, quoted as data. Nothing in group conversations: others read
+    there, and an entry may be confidential.
     """
-    asked = without_injected(prompt).strip()[: settings.recall_chars]
-    if not settings.auto_recall or not context.is_private or not asked:
+    query = without_injected(prompt).strip()[: settings.recall_chars]
+    if not settings.auto_recall or not context.is_private or not query:
         return Injection()
-    answer = memory_recall(entries, RecallInput(asked, RECALLED), context)
+    answer = memory_recall(entries, RecallInput(query, RECALLED), context)
     if isinstance(answer, Failure):
         return Injection(trouble=answer)
-    wanted = tuple(
-        one
-        for one in answer.found
-        if one.score >= MIN_SCORE and not reads_like_orders(one.entry.text)
+    relevant = tuple(
+        result
+        for result in answer.results
+        # Also checked here: entries can be stored by `notewell entries store` without the filter.
+        if result.score >= MIN_SCORE and not reads_like_orders(result.entry.text)
     )
-    found, _ = fitted(wanted, context.inject_chars)
-    text = "\n\n".join((REMINDER, *map(quoted, found))) if found else ""
-    return Injection(text, found)
+    results, _ = fit_entries(relevant, context.inject_chars)
+    text = "\n\n".join((REMINDER, *map(quoted, results))) if results else ""
+    return Injection(text, results)
 
 
 def capture_turn(
-    entries: EntryStore, messages: Sequence[Message], settings: LanceSettings = _OFF
+    entries: EntryStore, messages: Sequence[Message], settings: EntriesSettings = _OFF
 ) -> Capture:
-    """Store what the user said in this turn and what is worth it (see `lance.worth`)."""
+    """Store messages of the user that are statements (see `entries/auto_capture.py`)."""
     if not settings.auto_capture:
         return Capture()
     stored: list[Stored] = []
