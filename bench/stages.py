@@ -19,9 +19,14 @@ from typing import TYPE_CHECKING
 
 from notewell import ExtraPath, NotesSettings, Settings, open_memory
 from notewell.core import ranking, text_query, useful_terms
-from notewell.search import Asked, SearchOptions, in_order, make_hits
-from notewell.search.hybrid import _shown
-from notewell.search.legs import _ask_words
+from notewell.search import (
+    Candidates,
+    SearchContext,
+    SearchOptions,
+    make_hits,
+    rank,
+    search_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,31 +68,31 @@ def main() -> None:
 
 def _search(memory: Memory, question: str, stages: Stages) -> None:
     """`search.hybrid.search`, step by step."""
-    settings = SearchOptions(today=date(2026, 11, 15))
-    embedder = memory._indexer.embedder
-    with memory._indexer.store.view() as view:
+    options = SearchOptions(today=date(2026, 11, 15))
+    embedder = memory.indexer.embedder
+    context = SearchContext(question, options, embedder.facts)
+    with memory.indexer.store.view() as view:
         assert view is not None
         with stages.stage("question to terms"):
             query = text_query(question)
             query = useful_terms(query, view.having(query.terms))
-        asked = Asked(query, mode="hybrid")
+        candidates = Candidates(query, mode="hybrid")
         with stages.stage("words: FTS5 and scores"):
-            _ask_words(view, settings, asked, ())
+            search_words(view, options, candidates)
         with stages.stage("question to vector"):
             vector = embedder.embed([question], "query")[0]
         with stages.stage("vectors: nearest"):
-            near = view.nearest(vector, settings.sources, settings.candidates)
+            near = view.nearest(vector, options.sources, options.candidates)
         with stages.stage("vectors: exact cosines"):
-            asked.cosines = view.cosines(vector, [*near, *asked.texts])
-            asked.vectors = {
+            candidates.cosines = view.cosines(vector, [*near, *candidates.texts])
+            candidates.vectors = {
                 chunk_id: ranking.vector_score(cosine, embedder.facts)
-                for chunk_id, cosine in asked.cosines.items()
+                for chunk_id, cosine in candidates.cosines.items()
             }
         with stages.stage("fusion, time, order"):
-            found = in_order(view, question, embedder.facts, settings, asked)
+            ranked = rank(view, context, candidates)
         with stages.stage("passages and snippets"):
-            shown = _shown(asked, embedder.facts, settings)
-            make_hits(view, found[: settings.chunks_shown], shown, settings)
+            make_hits(view, ranked[: options.chunks_shown], candidates, context)
 
 
 def _questions(folder: Path, given: list[str]) -> list[str]:

@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 
 def sqlite_store(memory: Memory) -> SqliteStore:
-    store = memory._indexer.store
+    store = memory.indexer.store
     assert isinstance(store, SqliteStore)
     return store

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from notewell.assembly import open_memory
     from notewell.capture import CaptureSettings
     from notewell.config import Settings, load_settings
     from notewell.embedders import EmbedderSettings
     from notewell.engines import Status
     from notewell.errors import NotewellError
     from notewell.index import StoreSettings
-    from notewell.memory import Memory, open_memory
+    from notewell.memory import Memory
     from notewell.notes import ExtraPath, Lines, NotesSettings
     from notewell.qmd import QmdSettings
     from notewell.search import SearchSettings
@@ -40,7 +41,7 @@ _HOMES = {
     "SyncReport": "notewell.sync",
     "SyncSettings": "notewell.sync",
     "load_settings": "notewell.config",
-    "open_memory": "notewell.memory",
+    "open_memory": "notewell.assembly",
 }
 
 __all__ = [

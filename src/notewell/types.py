@@ -140,6 +140,6 @@ class Answer:
     degraded: bool = False
     """The mode is less than what was asked for."""
 
-    def told_too(self, notice: str) -> Answer:
+    def with_notice(self, notice: str) -> Answer:
         """The same answer with one notice more."""
         return replace(self, notice=f"{self.notice}; {notice}" if self.notice else notice)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Settings, open_memory
-from notewell.engines import Backend, Question
+from notewell.engines import Engine, Question, search_fresh
 from notewell.errors import BackendFailed, NotANote, NoteUnreadable
 from notewell.testing import HashEmbedder
 from notewell.types import Answer
@@ -73,18 +73,18 @@ def _settings(name: str) -> Settings:
 
 
 @pytest.fixture
-def backend(memory: Memory) -> Backend:
+def backend(memory: Memory) -> Engine:
     """With everything taken in."""
-    backend = memory._backend
+    backend = memory._engine
     backend.sync(progress=_no_progress)
     return backend
 
 
-def _ask(backend: Backend, text: str, **limits: int) -> Answer:
-    return backend.search(Question(text, **limits))  # type: ignore[arg-type]
+def _ask(backend: Engine, text: str, **limits: int) -> Answer:
+    return search_fresh(backend, Question(text, **limits))  # type: ignore[arg-type]
 
 
-def test_the_note_that_says_it_comes_first(backend: Backend) -> None:
+def test_the_note_that_says_it_comes_first(backend: Engine) -> None:
     answer = _ask(backend, "Which database did we choose for billing?")
     first = answer.hits[0]
     assert first.path == "MEMORY.md"
@@ -94,13 +94,13 @@ def test_the_note_that_says_it_comes_first(backend: Backend) -> None:
     assert answer.reason is None
 
 
-def test_scores_go_down_and_are_shares(backend: Backend) -> None:
+def test_scores_go_down_and_are_shares(backend: Engine) -> None:
     scores = [hit.score for hit in _ask(backend, "router password letters bees database").hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_the_lines_of_a_hit_are_where_it_says(backend: Backend) -> None:
+def test_the_lines_of_a_hit_are_where_it_says(backend: Engine) -> None:
     hits = _ask(backend, "Renate violins").hits
     lines = backend.get(hits[0].path).splitlines()
     span = hits[0].span
@@ -108,27 +108,27 @@ def test_the_lines_of_a_hit_are_where_it_says(backend: Backend) -> None:
     assert "Renate" in "\n".join(lines[span.start_line - 1 : span.end_line])
 
 
-def test_every_hit_can_be_read(backend: Backend) -> None:
+def test_every_hit_can_be_read(backend: Engine) -> None:
     for hit in _ask(backend, "router bees PostgreSQL", max_results=20).hits:
         assert backend.get(hit.path)
 
 
-def test_one_note_in_every_script(backend: Backend) -> None:
+def test_one_note_in_every_script(backend: Engine) -> None:
     assert _ask(backend, "向量索引").hits[0].path == "memory/中文.md"
 
 
-def test_nothing_found_is_an_answer_with_a_reason(backend: Backend) -> None:
+def test_nothing_found_is_an_answer_with_a_reason(backend: Engine) -> None:
     answer = backend.search(Question("xylophone zeppelin", min_score=0.9, keyword_only=True))
     assert answer.hits == ()
     assert answer.reason
 
 
-def test_no_more_hits_than_were_asked_for(backend: Backend) -> None:
+def test_no_more_hits_than_were_asked_for(backend: Engine) -> None:
     assert len(_ask(backend, "the", max_results=1).hits) <= 1
     assert len(_ask(backend, "router bees PostgreSQL violins", max_results=2).hits) <= 2
 
 
-def test_the_same_question_has_the_same_answer(backend: Backend) -> None:
+def test_the_same_question_has_the_same_answer(backend: Engine) -> None:
     question = "Who keeps bees, and what is the router called?"
     assert _ask(backend, question).hits == _ask(backend, question).hits
 
@@ -141,12 +141,12 @@ def test_the_same_question_has_the_same_answer(backend: Backend) -> None:
         "\x00router", "é" * 2000,
     ],
 )  # fmt: skip
-def test_a_question_is_a_question_and_no_command(backend: Backend, text: str) -> None:
+def test_a_question_is_a_question_and_no_command(backend: Engine, text: str) -> None:
     answer = _ask(backend, text)
     assert answer.hits or answer.reason
 
 
-def test_what_changed_is_found_after_a_sync(backend: Backend, workspace: Path) -> None:
+def test_what_changed_is_found_after_a_sync(backend: Engine, workspace: Path) -> None:
     (workspace / "memory" / "new.md").write_text("The zeppelin lands at noon.\n", encoding="utf-8")
     (workspace / "memory" / "people.md").unlink()
     backend.sync(progress=_no_progress)
@@ -154,7 +154,7 @@ def test_what_changed_is_found_after_a_sync(backend: Backend, workspace: Path) -
     assert "memory/people.md" not in {hit.path for hit in _ask(backend, "Ursula bees").hits}
 
 
-def test_two_notes_that_say_the_same_are_two_hits(backend: Backend, workspace: Path) -> None:
+def test_two_notes_that_say_the_same_are_two_hits(backend: Engine, workspace: Path) -> None:
     for name in ("one", "two"):
         (workspace / "memory" / f"{name}.md").write_text("A quagga was seen.\n", encoding="utf-8")
     backend.sync(progress=_no_progress)
@@ -163,9 +163,7 @@ def test_two_notes_that_say_the_same_are_two_hits(backend: Backend, workspace: P
 
 
 @pytest.mark.parametrize("name", ["Ü a #1?.md", "a%20b.md", "per cent 100%.md", "a&b=c;d.md"])
-def test_any_name_a_note_has_leads_back_to_it(
-    backend: Backend, workspace: Path, name: str
-) -> None:
+def test_any_name_a_note_has_leads_back_to_it(backend: Engine, workspace: Path, name: str) -> None:
     (workspace / "memory" / name).write_text("A quagga was seen.\n", encoding="utf-8")
     backend.sync(progress=_no_progress)
     hit = _ask(backend, "quagga").hits[0]
@@ -176,13 +174,13 @@ def test_any_name_a_note_has_leads_back_to_it(
 @pytest.mark.parametrize(
     "path", ["/etc/passwd", "../x.md", "secret.md", "qmd/none/x.md", "qmd/../x.md", "qmd/", ""]
 )
-def test_nothing_else_is_read(backend: Backend, workspace: Path, path: str) -> None:
+def test_nothing_else_is_read(backend: Engine, workspace: Path, path: str) -> None:
     (workspace / "secret.md").write_text("outside", encoding="utf-8")
     with pytest.raises((NotANote, NoteUnreadable)):
         backend.get(path)
 
 
-def test_a_link_is_neither_found_nor_read(backend: Backend, workspace: Path) -> None:
+def test_a_link_is_neither_found_nor_read(backend: Engine, workspace: Path) -> None:
     outside = workspace.parent / "outside.md"
     outside.write_text("The zeppelin is a secret.\n", encoding="utf-8")
     (workspace / "memory" / "link.md").symlink_to(outside)
@@ -192,7 +190,7 @@ def test_a_link_is_neither_found_nor_read(backend: Backend, workspace: Path) -> 
         backend.get("memory/link.md")
 
 
-def test_it_says_who_answers_and_how_much_there_is(backend: Backend) -> None:
+def test_it_says_who_answers_and_how_much_there_is(backend: Engine) -> None:
     status = backend.status()
     assert status.state == "ready"
     assert status.problem is None
@@ -203,7 +201,7 @@ def test_it_says_who_answers_and_how_much_there_is(backend: Backend) -> None:
 
 
 def test_before_anything_is_taken_in_it_says_so(memory: Memory) -> None:
-    backend = memory._backend
+    backend = memory._engine
     assert backend.status().state == "missing"
     with suppress(BackendFailed):  # There is no answer, and it says why: as good.
         answer = _ask(backend, "router")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from notewell import Settings
+from notewell.assembly import index_dir, open_memory
 from notewell.doctor import Finding, RepairResult, Subject, VerifyReport, examine, repair, verify
 from notewell.index.sqlite.connect import PAGE_BYTES
-from notewell.memory import Memory, index_dir, open_memory
+from notewell.memory import Memory
 from notewell.ports import Embedder
 from notewell.testing import HashEmbedder
 

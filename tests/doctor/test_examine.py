@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from notewell.assembly import index_dir, store_at
 from notewell.capture import beat, capture_dir
 from notewell.doctor import Finding, Subject, examine, machine, state_dir
 from notewell.doctor.finding import RepairStore
@@ -22,7 +23,6 @@ from notewell.errors import EmbedderMissing
 from notewell.index import size_text
 from notewell.index.sqlite import leases_in, open_writer, writer_lease
 from notewell.index.sqlite.maintenance import lease_findings, sqlite_finding
-from notewell.memory import index_dir, store_at
 from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:

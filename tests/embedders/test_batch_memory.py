@@ -9,6 +9,7 @@ import pytest
 from tests.embedders.fake_batch import FakeBatches, batch_api
 
 from notewell import Settings, StoreSettings
+from notewell.assembly import open_memory
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import BatchEmbedder, JobFolder
 from notewell.embedders.registry import REMOTE_PROVIDERS
@@ -16,7 +17,7 @@ from notewell.embedders.remote import RemoteEmbedder
 from notewell.embedders.remote_plan import DimsCache, Runtime, open_remote
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderFailed
-from notewell.memory import Memory, open_memory
+from notewell.memory import Memory
 from notewell.sync import Progress
 
 

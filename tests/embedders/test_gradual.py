@@ -17,6 +17,7 @@ from tests.embedders.fake_batch import FakeBatches, batch_api
 from tests.embedders.fake_server import vector_of
 from tests.embedders.test_cached import Shelf
 
+from notewell.assembly import open_memory
 from notewell.embedders import Cached
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import BatchEmbedder, JobFolder
@@ -26,7 +27,6 @@ from notewell.embedders.remote_plan import Runtime, open_remote
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderRefused
 from notewell.index.sqlite import count_entries
-from notewell.memory import open_memory
 from notewell.ports import Gradual
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ CHILD = """
 import os, signal, sys
 from pathlib import Path
 from notewell.index.sqlite.cache import SqliteVectorCache
-from notewell.memory import open_memory
+from notewell.assembly import open_memory
 from tests.embedders.test_gradual import plain_of
 
 workspace, state, url = sys.argv[1:]

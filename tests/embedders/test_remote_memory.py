@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
+from notewell.assembly import open_memory
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.registry import REMOTE_PROVIDERS
 from notewell.embedders.remote import RemoteEmbedder
 from notewell.embedders.remote_plan import Runtime, open_remote
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.errors import QuotaExhausted
-from notewell.memory import Memory, open_memory
+from notewell.memory import Memory
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Progress, open_memory
-from notewell.engines.fallback import WithFallback
+from notewell.engines.fallback import FallbackEngine
 from notewell.engines.protocol import Question
 from notewell.engines.status import Answering, Status
 from notewell.errors import BackendFailed, BadRequest
@@ -38,6 +38,9 @@ class First:
         self.asked += 1
         if self.raises:
             raise self.raises
+
+    def sync_before_search(self, question: Question) -> str | None:
+        return None
 
     def search(self, question: Question) -> Answer:
         self._act()
@@ -96,11 +99,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def both(first: First, memory: Memory, clock: Clock) -> WithFallback:
-    return WithFallback(first, memory._builtin, monotonic_s=clock.monotonic, now_ns=clock.now_ns)
+def both(first: First, memory: Memory, clock: Clock) -> FallbackEngine:
+    return FallbackEngine(first, memory._builtin, monotonic_s=clock.monotonic, now_ns=clock.now_ns)
 
 
-def test_while_the_first_answers_nobody_else_is_asked(both: WithFallback) -> None:
+def test_while_the_first_answers_nobody_else_is_asked(both: FallbackEngine) -> None:
     answer = both.search(ASKED)
     assert answer.provider == "first"
     assert answer.notice is None
@@ -108,7 +111,7 @@ def test_while_the_first_answers_nobody_else_is_asked(both: WithFallback) -> Non
 
 
 def test_the_call_that_meets_a_failure_is_answered_all_the_same(
-    both: WithFallback, first: First
+    both: FallbackEngine, first: First
 ) -> None:
     first.raises = TIMEOUT
     answer = both.search(ASKED)
@@ -121,7 +124,7 @@ def test_the_call_that_meets_a_failure_is_answered_all_the_same(
 
 
 def test_until_the_cool_down_is_over_the_first_is_left_alone(
-    both: WithFallback, first: First, clock: Clock
+    both: FallbackEngine, first: First, clock: Clock
 ) -> None:
     first.raises = TIMEOUT
     both.search(ASKED)
@@ -133,7 +136,7 @@ def test_until_the_cool_down_is_over_the_first_is_left_alone(
     assert first.asked == 2
 
 
-def test_it_recovers(both: WithFallback, first: First, clock: Clock) -> None:
+def test_it_recovers(both: FallbackEngine, first: First, clock: Clock) -> None:
     first.raises = TIMEOUT
     both.search(ASKED)
     first.raises = None
@@ -143,7 +146,7 @@ def test_it_recovers(both: WithFallback, first: First, clock: Clock) -> None:
 
 
 def test_status_says_who_answers_why_and_since_when(
-    both: WithFallback, first: First, clock: Clock
+    both: FallbackEngine, first: First, clock: Clock
 ) -> None:
     first.raises = TIMEOUT
     both.search(ASKED)
@@ -155,7 +158,7 @@ def test_status_says_who_answers_why_and_since_when(
     assert both.status().answering.since == began.since
 
 
-def test_status_finds_out_what_a_search_would(both: WithFallback, first: First) -> None:
+def test_status_finds_out_what_a_search_would(both: FallbackEngine, first: First) -> None:
     first.raises = TIMEOUT
     assert both.status().answering.backend == "builtin"
     asked = first.asked
@@ -164,7 +167,7 @@ def test_status_finds_out_what_a_search_would(both: WithFallback, first: First) 
 
 
 def test_without_a_second_the_failure_is_the_answer(first: First, clock: Clock) -> None:
-    alone = WithFallback(first, None, monotonic_s=clock.monotonic)
+    alone = FallbackEngine(first, None, monotonic_s=clock.monotonic)
     first.raises = TIMEOUT
     for _ in range(2):
         with pytest.raises(BackendFailed, match="no answer in 4 s"):
@@ -178,7 +181,7 @@ def test_without_a_second_the_failure_is_the_answer(first: First, clock: Clock) 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), BadRequest("no"), ValueError("a bug")])
 def test_nothing_else_is_a_failure(
-    both: WithFallback, first: First, raised: BaseException
+    both: FallbackEngine, first: First, raised: BaseException
 ) -> None:
     first.raises = raised
     with pytest.raises(type(raised)):
@@ -187,11 +190,11 @@ def test_nothing_else_is_a_failure(
     assert both.search(ASKED).provider == "first"
 
 
-def test_an_empty_answer_is_no_failure(both: WithFallback) -> None:
+def test_an_empty_answer_is_no_failure(both: FallbackEngine) -> None:
     assert both.search(ASKED).hits == ()
 
 
-def test_a_sync_keeps_both_and_tells_of_a_failure(both: WithFallback, first: First) -> None:
+def test_a_sync_keeps_both_and_tells_of_a_failure(both: FallbackEngine, first: First) -> None:
     report = both.sync(progress=_quiet)
     assert (report.notes, report.trouble) == (1, None)
     first.raises = TIMEOUT
@@ -200,7 +203,7 @@ def test_a_sync_keeps_both_and_tells_of_a_failure(both: WithFallback, first: Fir
     assert report.is_degraded
 
 
-def test_a_sync_does_not_wait_for_the_cool_down(both: WithFallback, first: First) -> None:
+def test_a_sync_does_not_wait_for_the_cool_down(both: FallbackEngine, first: First) -> None:
     first.raises = TIMEOUT
     both.search(ASKED)
     first.raises = None
@@ -208,7 +211,7 @@ def test_a_sync_does_not_wait_for_the_cool_down(both: WithFallback, first: First
     assert both.search(ASKED).provider == "first"
 
 
-def test_who_made_the_second_closes_it(both: WithFallback, first: First, memory: Memory) -> None:
+def test_who_made_the_second_closes_it(both: FallbackEngine, first: First, memory: Memory) -> None:
     both.close()
     assert first.closed == 1
     assert memory.search("router").hits

@@ -209,7 +209,7 @@ def test_what_other_processes_write_is_seen(served: Served) -> None:
     after_sync = last_modified(memory)
     assert after_sync["index"] != before["index"]
     assert after_sync["recall"] == before["recall"]
-    memory.answered("a question", memory.search("SQLite"), tool="test", took_ms=1)
+    memory.journal.answered("a question", memory.search("SQLite"), tool="test", took_ms=1)
     assert last_modified(memory)["recall"] != after_sync["recall"]
     memory.append("We ship on Friday.")
     assert last_modified(memory)["history"] != after_sync["history"]

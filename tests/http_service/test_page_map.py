@@ -184,7 +184,7 @@ def test_the_map_is_kept_and_read_back_by_another_server(
     (kept,) = folder.path.glob("*-map")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     monkeypatch.setattr(vector_map, "compute_map", None)
-    another = vector_map.VectorMapCache(memory.looking()).current()
+    another = vector_map.VectorMapCache(memory.inspect).current()
     assert another is not None
     assert len(another.ids) == told["computed"]
 
@@ -195,7 +195,7 @@ def test_a_map_that_was_removed_is_drawn_again_the_same(served: Served) -> None:
     first = mapped(served)
     (kept,) = sqlite_store(memory).folder.path.glob("*-map")
     kept.unlink()
-    again = vector_map.VectorMapCache(memory.looking())
+    again = vector_map.VectorMapCache(memory.inspect)
     assert again.current() is None
     again.wait(WAIT_S)
     found = again.current()

@@ -29,7 +29,7 @@ def write(served: Served, name: str, text: str) -> None:
     file = served.workspaces["main"] / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    served.agents.memory("main").look_again()
+    served.agents.memory("main").mark_changed()
 
 
 def test_one_question_is_weighed_in_two_ways(served: Served) -> None:
@@ -146,7 +146,7 @@ def test_a_question_without_a_weighing_is_asked_as_the_settings_say(served: Serv
     memory = served.agents.memory("main")
     memory.sync()
     plain = memory.search("SQLite")
-    (weighed,) = memory.compare([Question("SQLite")])
+    (weighed,) = memory.inspect.compare([Question("SQLite")])
     assert weighed == plain
 
 

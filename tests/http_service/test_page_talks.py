@@ -14,11 +14,12 @@ import pytest
 from tests.http_service.served import Served, serving
 
 from notewell import CaptureSettings, Settings
+from notewell.assembly import open_memory
 from notewell.capture import Asked, PlaceShown, asked_before, note_asked
 from notewell.capture.search_log import MAX_QUERY_CHARS, NAME
 from notewell.config import load_settings
 from notewell.files import read_json_lines
-from notewell.memory import Memory, open_memory
+from notewell.memory import Memory
 from notewell.testing import HashEmbedder
 from notewell.tools import SearchInput, memory_search
 
@@ -129,8 +130,8 @@ def test_what_agents_asked_is_kept_with_what_they_got(served: Served) -> None:
     assert "[redacted:" in oldest["query"]
     assert oldest["hits"][0]["path"] == "MEMORY.md"
     assert oldest["tookMs"] >= 0
-    assert SECRET.encode() not in (memory.captures / NAME).read_bytes()
-    assert stat.S_IMODE((memory.captures / NAME).stat().st_mode) == 0o600
+    assert SECRET.encode() not in (memory.journal.folder / NAME).read_bytes()
+    assert stat.S_IMODE((memory.journal.folder / NAME).stat().st_mode) == 0o600
 
 
 def test_recalls_are_paged_from_the_newest(served: Served) -> None:
@@ -138,7 +139,7 @@ def test_recalls_are_paged_from_the_newest(served: Served) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     for number in range(150):
         at = start + timedelta(seconds=number)
-        note_asked(memory.captures, Asked(at, f"q{number}", "mcp", "hybrid", 1.0, ()))
+        note_asked(memory.journal.folder, Asked(at, f"q{number}", "mcp", "hybrid", 1.0, ()))
     first = get(served, "recalls")
     answer = served.ask("GET", "/v1/page/recalls", params={"cursor": first["next"]})
     second = answer.json()
@@ -181,17 +182,17 @@ def test_switched_off_nothing_is_kept_and_what_was_kept_goes(tmp_path: Path) -> 
     with opened(tmp_path) as memory:
         memory.sync()
         memory_search(memory, SearchInput("SQLite"))
-        assert asked_before(memory.captures)
+        assert asked_before(memory.journal.folder)
     with opened(tmp_path, recall_log=False) as memory:
         memory_search(memory, SearchInput("SQLite"))
-        assert not (memory.captures / NAME).exists()
+        assert not (memory.journal.folder / NAME).exists()
 
 
 def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         memory.sync()
-        memory.captures.parent.mkdir(parents=True, exist_ok=True)
-        memory.captures.write_text("in the way", encoding="utf-8")
+        memory.journal.folder.parent.mkdir(parents=True, exist_ok=True)
+        memory.journal.folder.write_text("in the way", encoding="utf-8")
         assert memory_search(memory, SearchInput("SQLite")).to_json()["results"]
 
 

@@ -249,7 +249,7 @@ def opened():
 
 memory = opened()
 memory.sync()
-folder = memory._indexer.store.folder
+folder = memory.indexer.store.folder
 sizes = [path.stat().st_size for path in folder.path.iterdir()]
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 (work / "MEMORY.md").write_text("the router moved\\n", encoding="utf-8")

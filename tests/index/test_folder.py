@@ -248,9 +248,9 @@ from notewell.testing import HashEmbedder
 with open_memory(sys.argv[1], state_dir=sys.argv[2], embedder=HashEmbedder()) as memory:
     memory.sync()
     memory.search("router")
-    folder = memory._indexer.store.folder
+    folder = memory.indexer.store.folder
     folder.mark_suspect(folder.current())
-    with memory._indexer.store.writing(wait_s=0):
+    with memory.indexer.store.writing(wait_s=0):
         print(folder.path, flush=True)
         input()
 """

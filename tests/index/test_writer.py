@@ -291,8 +291,8 @@ class Embedder(HashEmbedder):
         return super().embed(texts, kind)
 
 memory = open_memory(sys.argv[1], state_dir=sys.argv[2], embedder=Embedder(model="another"))
-memory._indexer.store.folder = Folder(memory._indexer.store.folder.path)
-memory._indexer.notes = Notes(memory._indexer.notes)
+memory.indexer.store.folder = Folder(memory.indexer.store.folder.path)
+memory.indexer.notes = Notes(memory.indexer.notes)
 memory.sync(progress=lambda progress: stop(f"after the {progress.label}"))
 """
 

@@ -14,7 +14,7 @@ from tests.qmd.conftest import NO_MODELS, with_node
 
 from notewell import Memory, open_memory
 from notewell.config import Settings
-from notewell.engines.qmd import QmdBackend
+from notewell.engines.qmd import QmdEngine
 from notewell.errors import BackendFailed, NotANote, NotForThisTalk
 from notewell.qmd import ExtraFolder, QmdSettings, home_of
 from notewell.testing import HashEmbedder
@@ -309,9 +309,9 @@ def test_waiting_for_the_first_update_is_a_setting(
 
 
 def test_an_engine_is_what_the_protocol_says() -> None:
-    from notewell.engines import Backend
+    from notewell.engines import Engine
 
-    engine: type[Backend] = QmdBackend
+    engine: type[Engine] = QmdEngine
     assert engine.name == "qmd"  # type: ignore[comparison-overlap]
 
 

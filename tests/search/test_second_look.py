@@ -165,37 +165,39 @@ def test_a_quota_that_was_set_is_kept() -> None:
 
 
 def test_a_note_among_the_hits_is_told_with_its_lines(remember: Make) -> None:
-    told = remember(NOTES).why_absent(QUESTION, "memory/one.md")
+    told = remember(NOTES).inspect.why_absent(QUESTION, "memory/one.md")
     assert told == "memory/one.md is among the hits: memory/one.md#L1-L1"
 
 
 def test_a_note_that_came_too_late_is_told_with_its_place(remember: Make) -> None:
-    told = remember(NOTES).why_absent(QUESTION, "memory/four.md", max_results=2, min_score=0.0)
+    told = remember(NOTES).inspect.why_absent(
+        QUESTION, "memory/four.md", max_results=2, min_score=0.0
+    )
     assert "its best lines are L1-L1, none of the words, meaning 0." in told
     assert "they come at place 4 of 4 chunks" in told
 
 
 def test_a_note_below_the_threshold_is_told_with_both_figures(remember: Make) -> None:
-    told = remember(NOTES).why_absent(QUESTION, "memory/four.md", min_score=0.9)
+    told = remember(NOTES).inspect.why_absent(QUESTION, "memory/four.md", min_score=0.9)
     assert "is below the 0.90 asked for" in told
 
 
 def test_without_vectors_the_missing_words_are_named(remember: Make) -> None:
-    told = remember(NOTES).why_absent(QUESTION, "memory/four.md", mode="keyword")
+    told = remember(NOTES).inspect.why_absent(QUESTION, "memory/four.md", mode="keyword")
     assert told.startswith("memory/four.md has none of the words asked for: harbour")
 
 
 def test_a_note_that_is_not_indexed_is_told_so(remember: Make, tmp_path: Path) -> None:
     memory = remember({**NOTES, "memory/empty.md": ""})
-    assert "no text to find" in memory.why_absent(QUESTION, "memory/empty.md")
+    assert "no text to find" in memory.inspect.why_absent(QUESTION, "memory/empty.md")
     (tmp_path / "workspace" / "memory" / "new.md").write_text("new", encoding="utf-8")
-    assert memory.why_absent(QUESTION, "memory/new.md") == (
+    assert memory.inspect.why_absent(QUESTION, "memory/new.md") == (
         "memory/new.md is not indexed yet: run `notewell index`"
     )
     (tmp_path / "workspace" / "memory" / "link.md").symlink_to("one.md")
-    assert "links are not followed" in memory.why_absent(QUESTION, "memory/link.md")
+    assert "links are not followed" in memory.inspect.why_absent(QUESTION, "memory/link.md")
     with pytest.raises(NotANote):
-        memory.why_absent(QUESTION, "../elsewhere.md")
+        memory.inspect.why_absent(QUESTION, "../elsewhere.md")
 
 
 def test_an_unknown_fusion_is_refused() -> None:

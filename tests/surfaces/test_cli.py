@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from notewell.assembly import index_dir
 from notewell.cli import main
 from notewell.cli.parser import build_parser
 from notewell.index.sqlite import SqliteStore
-from notewell.memory import index_dir
 
 
 class Cli:

@@ -64,17 +64,17 @@ def test_what_an_editor_saved_is_found_and_what_it_removed_is_not(
     memory: Memory, workspace: Path
 ) -> None:
     (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert found(memory, "what is the zebra called?")[0] == "memory/new.md"
     (workspace / "memory" / "new.md").unlink()
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert "memory/new.md" not in found(memory, "what is the zebra called?")
 
 
 def test_a_large_change_is_not_waited_for_but_told(memory: Memory, workspace: Path) -> None:
     for number in range(CATCH_UP_NOTES + 1):
         (workspace / "memory" / f"n{number}.md").write_text(f"zebra {number}", encoding="utf-8")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     answer = memory.search("boat")
     assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
     assert answer.notice == (
@@ -85,7 +85,7 @@ def test_a_large_change_is_not_waited_for_but_told(memory: Memory, workspace: Pa
 def test_many_new_chunks_are_found_by_their_words_first(memory: Memory, workspace: Path) -> None:
     text = "\n\n".join(f"## {n}\n\n" + "zebra words " * 60 for n in range(CATCH_UP_CHUNKS + 4))
     (workspace / "memory" / "long.md").write_text(text, encoding="utf-8")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     answer = memory.search("zebra")
     assert answer.hits[0].path == "memory/long.md"
     assert answer.mode == "partial"
@@ -95,8 +95,8 @@ def test_where_the_index_cannot_be_written_the_last_one_answers_and_says_so(
     memory: Memory, workspace: Path
 ) -> None:
     (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
-    memory._indexer.look_again()
-    with memory._indexer.store.writing(wait_s=0):
+    memory.indexer.look_again()
+    with memory.indexer.store.writing(wait_s=0):
         answer = memory.search("green boat")
     assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
     assert answer.notice is not None
@@ -107,8 +107,8 @@ def test_where_the_index_cannot_be_written_the_last_one_answers_and_says_so(
 
 def test_a_search_looks_at_the_notes_only_now_and_then(memory: Memory, workspace: Path) -> None:
     clock = iter([0.0, 100.0, 100.5, 104.0, 106.0, 106.1, 106.2])
-    memory._indexer.monotonic_s = lambda: next(clock)
-    memory._indexer.look_again()
+    memory.indexer.monotonic_s = lambda: next(clock)
+    memory.indexer.look_again()
     assert found(memory, "boat") == ["MEMORY.md"]  # looked for half a second
     (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
     assert "memory/new.md" not in found(memory, "zebra")  # at 104, within five seconds
@@ -162,7 +162,7 @@ def opened(
         workspace, state_dir=tmp_path / "state", settings=settings, environment={}
     )
     if trouble:
-        memory._builtin._selection.embedder = memory._indexer.embedder = Refusing(trouble)
+        memory._builtin._selection.embedder = memory.indexer.embedder = Refusing(trouble)
     return memory
 
 
@@ -252,10 +252,10 @@ def test_a_note_that_is_being_saved_in_place_is_not_found_empty(
     memory: Memory, workspace: Path
 ) -> None:
     (workspace / "MEMORY.md").write_text("", encoding="utf-8")  # and the new text comes next
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert found(memory, "green boat") == ["MEMORY.md"]
     (workspace / "MEMORY.md").write_text("The boat is red now.\n", encoding="utf-8")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert "red now" in memory.search("boat").hits[0].snippet
 
 
@@ -281,7 +281,7 @@ def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) ->
 
     before = (workspace / "MEMORY.md").read_bytes()
     memory.append("The sail is white.", section="Facts")
-    folder = memory.place().folder
+    folder = memory.journal.writer().folder
     (written,) = writes(folder)
     undo_write(memory.notes, folder, written.id, now=datetime(2026, 11, 15, tzinfo=UTC))
     assert (workspace / "MEMORY.md").read_bytes() == before
@@ -292,5 +292,5 @@ def test_what_agents_are_shown_is_counted_by_days_for_the_review(memory: Memory)
     from notewell.tools import SearchInput, memory_search
 
     memory_search(memory, SearchInput("which colour is the boat?"))
-    days = recall_days(memory.place().folder)
+    days = recall_days(memory.journal.writer().folder)
     assert len(days[("MEMORY.md", 3)]) == 1

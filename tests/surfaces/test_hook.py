@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from notewell.assembly import open_memory
 from notewell.capture import capture_dir, pulse
 from notewell.cli import hook
 from notewell.hosts import HOOK_FILES
-from notewell.memory import open_memory
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

@@ -105,7 +105,7 @@ def test_no_agent_sees_the_sessions_of_another(
 def test_a_few_new_turns_wait_and_a_sync_takes_them(memory: Memory, transcript: Path) -> None:
     with transcript.open("a", encoding="utf-8") as file:
         file.write(said("user", "the giraffe is called Bob"))
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert memory.status().dirty == 0
     assert "giraffe" not in str(memory.search("giraffe"))
     memory.sync()
@@ -120,7 +120,7 @@ def test_enough_new_turns_are_taken_in_by_the_next_search(
         memory.sync()
         with transcript.open("a", encoding="utf-8") as file:
             file.write(said("user", "the giraffe is called Bob") + said("assistant", "Noted."))
-        memory._indexer.look_again()
+        memory.indexer.look_again()
         assert "giraffe" in memory.search("giraffe").hits[0].snippet
 
 
@@ -189,5 +189,5 @@ def test_after_a_compaction_even_a_few_turns_are_taken_in(
     with transcript.open("a", encoding="utf-8") as file:
         file.write(said("user", "the giraffe is called Bob"))
         file.write(json.dumps({"type": "compaction", "summary": "animals"}) + "\n")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert "giraffe" in memory.search("giraffe").hits[0].snippet

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from scripts.docs.tools_page import tools_page
 
 from notewell import Memory, open_memory
+from notewell.assembly import index_dir
 from notewell.errors import (
     BadRequest,
     BadSetting,
@@ -30,7 +31,6 @@ from notewell.errors import (
     WorkspaceMissing,
 )
 from notewell.index.sqlite import SqliteStore
-from notewell.memory import index_dir
 from notewell.sync.indexer import CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
 from notewell.tools import (

@@ -10,8 +10,8 @@ import pytest
 from tests.sqlite_store import sqlite_store
 
 from notewell import Memory, Progress, Settings, SyncSettings, open_memory
+from notewell.assembly import index_dir
 from notewell.errors import EmbedderFailed, NoteUnreadable
-from notewell.memory import index_dir
 from notewell.notes import Workspace
 from notewell.testing import BrokenEmbedder, HashEmbedder
 from notewell.types import Note
@@ -54,7 +54,7 @@ def memory(workspace: Path, tmp_path: Path) -> Memory:
         embedder=HashEmbedder(),
         now_ns=lambda: LATER_NS,
     )
-    memory._indexer.notes = CountingWorkspace.open(workspace)
+    memory.indexer.notes = CountingWorkspace.open(workspace)
     return memory
 
 
@@ -107,7 +107,7 @@ def test_a_removed_note_is_forgotten(memory: Memory, workspace: Path) -> None:
 
 def test_an_unreadable_note_keeps_what_was_known_of_it(memory: Memory, workspace: Path) -> None:
     memory.sync()
-    notes = memory._indexer.notes
+    notes = memory.indexer.notes
     assert isinstance(notes, CountingWorkspace)
     notes.refused = "memory/note-7.md"
     (workspace / notes.refused).write_text("changed, but nobody may look", encoding="utf-8")
@@ -233,7 +233,7 @@ def test_two_agents_and_two_workspaces_never_share_an_index(tmp_path: Path) -> N
 
 def test_a_second_filler_says_who_is_at_work(memory: Memory) -> None:
     memory.sync(vectors=False)
-    with memory._indexer.store.embedding_lease():
+    with memory.indexer.store.embedding_lease():
         report = memory.sync()
     assert "another process is at work on this index" in str(report.trouble)
     assert report.vectors_waiting == 30
@@ -255,13 +255,15 @@ def test_a_search_does_not_wait_behind_a_sync_of_its_own_process(
 ) -> None:
     memory.sync()
     (workspace / "memory" / "new.md").write_text("A quagga.\n", encoding="utf-8")
-    searched = threading.Event()
+    begun, searched = threading.Event(), threading.Event()
 
     def meanwhile(_: Progress) -> None:
+        begun.set()
         assert searched.wait(60)
 
     syncing = threading.Thread(target=lambda: memory.sync(force=True, progress=meanwhile))
     syncing.start()
+    assert begun.wait(60)  # Before that, the search would find the lock free.
     answer = memory.search("n0007")
     searched.set()
     syncing.join()

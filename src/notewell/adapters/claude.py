@@ -76,7 +76,7 @@ class _Commands:
             raise Refused(UNEXPECTED.to_text()) from error
         finally:
             # Also after a failure: some of a folder may have gone into the trash before it.
-            self._memory.look_again()
+            self._memory.mark_changed()
 
     def _run(self, command: object) -> str:
         told = _told(command)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from notewell.capture.history import Recorded, writes
     from notewell.capture.incremental import save_new_messages
     from notewell.capture.injected import without_injected
+    from notewell.capture.journal import Journal
     from notewell.capture.pending import earlier, forget, remember
     from notewell.capture.recall_log import note_recall, recall_days
     from notewell.capture.review import Proposal, accept, decline, preview, propose
@@ -60,6 +61,7 @@ else:
             "history": "Recorded writes",
             "incremental": "save_new_messages",
             "injected": "without_injected",
+            "journal": "Journal",
             "pending": "earlier forget remember",
             "recall_log": "note_recall recall_days",
             "review": "Proposal accept decline preview propose",

@@ -23,7 +23,7 @@ def _require_notes(memory: Memory) -> None:
     # The two usual notes first: if one is there, the folder need not be scanned.
     if any(_is_file(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):
         return
-    if not memory.paths():
+    if not memory.inspect.paths():
         raise BadRequest(
             f"there are no notes in {str(memory.workspace)!r}: `notewell init` makes a start, "
             "-w names another folder"

@@ -65,7 +65,7 @@ def workspace_of(arguments: argparse.Namespace) -> str:
 
 def memory_of(arguments: argparse.Namespace) -> Memory:
     """The memory that the options name."""
-    from notewell.memory import LEASE_WAIT_S, open_memory
+    from notewell.assembly import LEASE_WAIT_S, open_memory
 
     agent, workspace, settings = meant(arguments)
     return open_memory(

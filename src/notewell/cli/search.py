@@ -27,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     }
     with memory_of(arguments) as memory:
         if arguments.why:
-            return _show_why(memory.why_absent(question, arguments.why, **options), arguments)
+            return _show_why(
+                memory.inspect.why_absent(question, arguments.why, **options), arguments
+            )
         bar = ProgressBar()  # For the first index; a search itself shows no progress.
         try:
             answer, _ = ask_memory(

@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.index:
             memory.sync()
         status = memory.status()
-        probe = memory.probe() if arguments.deep else None
+        probe = memory.inspect.probe() if arguments.deep else None
     if arguments.json:
         print_json(status_json(status, probe))
     else:

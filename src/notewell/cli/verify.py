@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         try:
             report = verify(memory, bar.update)
-            engine = memory.engine
+            engine = "builtin" if memory.settings.qmd is None else "qmd"
         finally:
             bar.done()
     if arguments.json:

@@ -124,7 +124,7 @@ def _store_findings(what: str, subject: Subject, part: StorePart) -> Iterator[Fi
 
 def _leftovers(subject: Subject) -> Iterator[Finding]:
     """Of every agent: an agent that is no longer configured leaves its index behind."""
-    from notewell.memory import store_at
+    from notewell.assembly import store_at
 
     for folder in index_folders(subject.state, subject.index):
         for found in store_at(folder).check("leftovers", subject.now()):
@@ -137,7 +137,7 @@ def other_indexes(subject: Subject) -> Iterator[Finding]:
     An index does not record its workspace: its folder is named by a digest of it. So only the
     workspaces of the settings and the one that is examined can be recognized.
     """
-    from notewell.memory import store_at
+    from notewell.assembly import store_at
 
     known = dict(_known_indexes(subject))
     for folder, workspace in known.items():
@@ -155,8 +155,8 @@ def other_indexes(subject: Subject) -> Iterator[Finding]:
 
 def _known_indexes(subject: Subject) -> Iterator[tuple[Path, Path]]:
     """Index folders with their workspaces."""
+    from notewell.assembly import index_dir
     from notewell.config import ConfigScope, read_configuration
-    from notewell.memory import index_dir
 
     for agent, values in read_configuration(ConfigScope(), subject.environment).agents.items():
         if values.workspace is not None:
@@ -234,7 +234,7 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
     if status.provider == "none":
         yield Finding("embedder", "none, as the settings say: search uses keywords only")
         return
-    probe = memory.probe()
+    probe = memory.inspect.probe()
     if probe.trouble:
         todo = "until then search uses keywords only"
         yield Finding("embedder", f"{used}: {probe.trouble}", todo)

@@ -61,7 +61,7 @@ def is_capture_file(name: str) -> bool:
 
 def own_files(state: Path, index: Path) -> Iterator[Path]:
     """Those that tell something of the notes, or that a stranger must not change."""
-    from notewell.memory import store_at
+    from notewell.assembly import store_at
 
     for folder in index_folders(state, index):
         yield from store_at(folder).local_files()

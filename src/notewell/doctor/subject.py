@@ -43,21 +43,19 @@ class Subject:
 
     @classmethod
     def of(cls, memory: Memory) -> Subject:
-        parts = memory.parts
-        indexer = parts.builtin.indexer
         return cls(
-            agent=parts.agent,
+            agent=memory.agent,
             workspace=memory.workspace,
-            state=parts.state,
-            store=indexer.store,
-            now=lambda: datetime.fromtimestamp(parts.now_ns() / 1e9, UTC).astimezone(),
+            state=memory.state_dir,
+            store=memory.indexer.store,
+            now=memory.now,
             memory=memory,
-            indexer=indexer,
+            indexer=memory.indexer,
         )
 
     @classmethod
     def without_memory(cls, agent: str, workspace: Path, state: Path, trouble: str) -> Subject:
-        from notewell.memory import index_dir, store_at
+        from notewell.assembly import index_dir, store_at
 
         root = Path(os.path.realpath(workspace))
         return cls(

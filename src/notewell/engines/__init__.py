@@ -1,19 +1,20 @@
-"""The engines that find lines in notes, behind one small shape; see `protocol`.
+"""The engines that find lines in notes, behind one protocol.
 
-protocol.py   what every engine does, and the question it is asked
-builtin.py    START HERE: our own index
-looking.py    what our own index holds, for who looks at it
-qmd.py        QMD, a program of its own; beside it what it is given and how it is
-fallback.py   another engine answers while the first cannot
+protocol.py   what every engine does, and the question it gets
+builtin.py    START HERE: the built-in engine over our own index
+inspect.py    read-only queries about that index, for the web page and the diagnosis
+status.py     the state of a memory, computed from what is there
+qmd*.py       QMD, an external program, as an engine
+fallback.py   a circuit breaker: a second engine answers while the first one fails
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.engines.builtin import Builtin
-    from notewell.engines.fallback import WithFallback
-    from notewell.engines.inspect import Looking, Placed
-    from notewell.engines.protocol import Backend, Question, Weighing
+    from notewell.engines.builtin import BuiltinEngine
+    from notewell.engines.fallback import FallbackEngine
+    from notewell.engines.inspect import IndexInspector, Placed
+    from notewell.engines.protocol import Engine, Question, Weighing, search_fresh
     from notewell.engines.qmd import open_qmd
     from notewell.engines.status import Answering, Probe, Status
 else:
@@ -22,10 +23,10 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "builtin": "Builtin",
-            "fallback": "WithFallback",
-            "inspect": "Looking Placed",
-            "protocol": "Backend Question Weighing",
+            "builtin": "BuiltinEngine",
+            "fallback": "FallbackEngine",
+            "inspect": "IndexInspector Placed",
+            "protocol": "Engine Question Weighing search_fresh",
             "qmd": "open_qmd",
             "status": "Answering Probe Status",
         },

@@ -1,10 +1,10 @@
-"""Another engine answers while the first cannot, and everybody is told so.
+"""A circuit breaker around an engine: a second engine answers while the first one fails.
 
-    first answers ──failure──▶ second answers, notice ──cool-down over──▶ the first is asked again
+    first answers ──failure──▶ second answers, with a notice ──cool-down over──▶ first again
 
-Only a failure that an engine names itself (`BackendFailed`) switches. Each call that meets it is
-still answered: the second is asked there and then. Until the cool-down is over the first is left
-alone, so that a program that hangs costs one deadline, not one a question.
+Only a failure that the engine reports itself (`BackendFailed`) opens the circuit. The call that
+meets it is still answered, by the second engine. Until the cool-down is over the first engine is
+not asked, so a program that hangs costs one timeout, not one for each question.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from notewell.engines.protocol import search_fresh
 from notewell.engines.status import Answering
 from notewell.errors import BackendFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from notewell.engines.protocol import Backend, Question
+    from notewell.engines.protocol import Engine, Question
     from notewell.engines.status import Status
     from notewell.sync import ProgressCallback, SyncReport
     from notewell.types import Answer
@@ -31,7 +32,7 @@ COOL_DOWN_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """The first engine does not answer: why, since when, and when it is asked again."""
+    """Why the first engine does not answer, since when, and when it is asked again."""
 
     failure: BackendFailed
     since: datetime
@@ -39,13 +40,13 @@ class Outage:
     """On the monotonic clock."""
 
 
-class WithFallback:
-    """`first` as long as it answers, else `second`. With no `second` a failure is the answer."""
+class FallbackEngine:
+    """`first` as long as it answers, else `second`. Without a `second` failures are raised."""
 
     def __init__(
         self,
-        first: Backend,
-        second: Backend | None,
+        first: Engine,
+        second: Engine | None,
         *,
         cool_down_s: float = COOL_DOWN_S,
         monotonic_s: Callable[[], float] = time.monotonic,
@@ -63,6 +64,16 @@ class WithFallback:
     def name(self) -> str:
         return self._first.name
 
+    def sync_before_search(self, question: Question) -> str | None:
+        if self._second is None:
+            return self._first.sync_before_search(question)
+        if self._cooling() is None:
+            try:
+                return self._first.sync_before_search(question)
+            except BackendFailed as failure:
+                self._down(failure)
+        return None  # The second engine syncs when it is asked.
+
     def search(self, question: Question) -> Answer:
         if self._second is None:
             return self._first.search(question)
@@ -75,18 +86,18 @@ class WithFallback:
             else:
                 self._outage = None
                 return answer
-        answer = self._second.search(question).told_too(self._told(outage))
+        answer = search_fresh(self._second, question).with_notice(self._notice(outage))
         return replace(answer, degraded=True)
 
     def get(self, path: str) -> str:
-        """Reading is reading a file: no engine has to be well for it."""
+        """Reading a file works even while the engine does not answer."""
         return self._first.get(path)
 
     def sync(
         self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
     ) -> SyncReport:
-        """Both are kept up: a second engine with an old index would be no help. A sync is asked
-        for on purpose, so it does not wait for the cool-down."""
+        """Syncs both engines: a second engine with an old index would not help. The user asked for
+        this sync, so it ignores the cool-down."""
         if self._second is None:
             return self._synced(force=force, vectors=vectors, progress=progress)
         failure = None
@@ -94,7 +105,7 @@ class WithFallback:
             self._synced(force=force, vectors=vectors, progress=progress)
         except BackendFailed as error:
             failure = error
-        # Its report tells more: which notes were left out, and why.
+        # The second report says more: which notes were left out, and why.
         report = self._second.sync(force=force, vectors=vectors, progress=progress)
         report.trouble = failure or report.trouble
         return report
@@ -109,17 +120,17 @@ class WithFallback:
         return report
 
     def check(self) -> None:
-        """Raises only where nobody answers."""
+        """Raises only if neither engine answers."""
         if self._second is None:
             self._first.check()
 
     def status(self) -> Status:
-        """Of the engine that would answer a question now."""
+        """The status of the engine that would answer a question now."""
         if self._second is None:
-            outage = self._found_down()  # It is asked anew by every search, so here too.
+            outage = self._probe_first()  # Every search asks it anew, so the status does too.
             problem = str(outage.failure) if outage else None
             return replace(self._first.status(), problem=problem)
-        outage = self._cooling() or self._found_down()
+        outage = self._cooling() or self._probe_first()
         if outage is None:
             return self._first.status()
         answering = Answering(
@@ -127,7 +138,7 @@ class WithFallback:
         )
         return replace(self._second.status(), answering=answering)
 
-    def _found_down(self) -> Outage | None:
+    def _probe_first(self) -> Outage | None:
         try:
             self._first.check()
         except BackendFailed as failure:
@@ -136,10 +147,10 @@ class WithFallback:
         return None
 
     def close(self) -> None:
-        """The second is closed by who made it."""
+        """Whoever made the second engine closes it."""
         self._first.close()
 
-    # -- how the first is ------------------------------------------------------------------------
+    # -- the state of the first engine -----------------------------------------------------------
 
     def _cooling(self) -> Outage | None:
         outage = self._outage
@@ -153,7 +164,7 @@ class WithFallback:
             self._outage = Outage(failure, since, over_at)
             return self._outage
 
-    def _told(self, outage: Outage) -> str:
+    def _notice(self, outage: Outage) -> str:
         second = self._second.name if self._second else "nothing"
         left = max(0.0, outage.over_at - self._monotonic_s())
         return (

@@ -1,31 +1,37 @@
-"""What a page shows of our own engine. It only looks: nothing is changed, nothing is brought up.
+"""Read-only queries about the built-in index, for the web page, `--why` and the diagnosis.
 
-Each question holds the reader for some milliseconds, because searches wait for it. Whoever wants
-much, as all vectors for a map, gets it in pieces, and searches go in between.
+Nothing here changes or syncs anything. Each query holds a view for some milliseconds only, because
+searches wait for it; large results, such as all vectors for a map, come in pieces, and searches
+run in between.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from notewell.search import SearchOptions, meaning_of
+from notewell.engines.protocol import Question
+from notewell.errors import NotANote
+from notewell.search import check_question, search, why_absent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from notewell.embedders import CacheTally, Usage
-    from notewell.index import Counts, ListedNote, OutlinedChunk, PlacedChunk
-    from notewell.ports import Embedder, Vectors
-    from notewell.sync import Indexer
+    from notewell.engines.builtin import BuiltinEngine
+    from notewell.engines.status import Probe
+    from notewell.index import Counts, IndexStore, ListedNote, OutlinedChunk, PlacedChunk
+    from notewell.ports import Vectors
+    from notewell.sessions import Transcripts
+    from notewell.types import Answer, Scan
 
 VECTORS_AT_ONCE = 1000
-"""1.5 MB at 384 dimensions: a search waits some milliseconds for it."""
+"""1.5 MB at 384 dimensions: a search waits only milliseconds for it."""
 
 
 class Placed(NamedTuple):
-    """The chunks that have a vector, and what they are the vectors of."""
+    """The chunks that have a vector, and which model made the vectors."""
 
     generation: str
     """Opaque; another index has another one."""
@@ -41,51 +47,125 @@ class Near(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
-    """Handed out by `Memory.looking`. Every question raises `IndexTrouble` for a bad index."""
+class IndexInspector:
+    """`Memory.inspect`. Every query raises `IndexTrouble` if the index cannot be read."""
 
-    indexer: Indexer
-    _embedder: Callable[[], Embedder]
-    _read: Callable[[str], str]
+    _engine: BuiltinEngine
 
-    def notes(self) -> list[ListedNote]:
-        """What is indexed, by path; empty where nothing is yet."""
-        with self.indexer.store.view() as view:
-            return view.inventory().notes() if view else []
+    @property
+    def store(self) -> IndexStore:
+        return self._engine.indexer.store
+
+    @property
+    def transcripts(self) -> Transcripts | None:
+        """None: the settings leave transcripts out."""
+        sessions = self._engine.indexer.transcripts
+        return sessions[0] if sessions else None
+
+    # -- files on disk ---------------------------------------------------------------------------
+
+    def scans(self) -> dict[str, Scan]:
+        """The notes and transcripts that are there now, by source."""
+        return self._engine.indexer.scans({})
+
+    def paths(self) -> list[str]:
+        """Every note and transcript that is there now, by the path that `Memory.get` takes."""
+        return sorted(path for scan in self.scans().values() for path in scan.notes)
 
     def text(self, path: str) -> str:
-        """The whole of a note or transcript, as it is on disk now; see `Backend.get`."""
-        return self._read(path)
+        """The whole text of a note or transcript, as it is on disk now."""
+        return self._engine.get(path)
+
+    # -- questions -------------------------------------------------------------------------------
+
+    def compare(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Answers to one text with several rankings. The text is synced for and embedded once, so
+        that a comparison costs little more than a search."""
+        first = questions[0]
+        check_question(first.text)
+        notice = self._engine.sync_before_search(first)
+        context = self._engine.prepare(first)
+        for question in questions:
+            with self.store.view() as view:
+                options = self._engine.options(question)
+                answer = search(view, replace(context, options=options), self._engine.reranker)
+            yield answer.with_notice(notice) if notice else answer
+
+    def why_absent(
+        self,
+        question: str,
+        path: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        mode: Literal["hybrid", "keyword"] = "hybrid",
+    ) -> str:
+        """Why a note is not among the hits of a question, or which hit it is."""
+        request = Question.of(question, max_results, min_score, mode)
+        path = path.removeprefix("./")
+        context = self._engine.prepare(request)
+        with self.store.view() as view:
+            if view is not None and path in view.notes():
+                return why_absent(view, context, path, self._engine.reranker)
+        return self._why_not_indexed(path)
+
+    def _why_not_indexed(self, path: str) -> str:
+        scan = self._engine.indexer.notes.scan()
+        if path in scan.notes:
+            return f"{path} is not indexed yet: run `notewell index`"
+        for file in (*scan.ignored, *scan.unreadable):
+            if file.path == path:
+                return f"{path} is left out: {file.why}"
+        raise NotANote(path)
+
+    def near(self, text: str, k: int) -> Near:
+        """The chunks whose vectors are nearest to a text."""
+        context = self._engine.prepare(Question(text))
+        if context.vector is None:
+            return Near({}, context.notice or "the settings say that words alone are searched")
+        with self.store.view() as view:
+            if view is None:
+                return Near({}, "nothing is indexed yet")
+            ids = view.nearest(context.vector, self._engine.indexer.sources, k)
+            cosines = view.cosines(context.vector, ids)
+        return Near({chunk_id: cosines[chunk_id] for chunk_id in ids if chunk_id in cosines}, None)
+
+    # -- the index -------------------------------------------------------------------------------
+
+    def notes(self) -> list[ListedNote]:
+        """The indexed notes by path; empty if there is no index."""
+        with self.store.view() as view:
+            return view.inventory().notes() if view else []
 
     def chars(self) -> dict[str, int]:
-        """How much text each note has."""
-        with self.indexer.store.view() as view:
+        """How many characters each note has."""
+        with self.store.view() as view:
             return view.inventory().chars() if view else {}
 
     def outline(self, path: str) -> list[OutlinedChunk]:
-        with self.indexer.store.view() as view:
+        with self.store.view() as view:
             return view.inventory().outline(path) if view else []
 
     def days(self, paths: Iterable[str]) -> dict[str, date]:
-        """Of transcripts; the day of a note is in its name."""
-        with self.indexer.store.view() as view:
+        """The days of transcripts; a note has its day in its name."""
+        with self.store.view() as view:
             return view.days(paths) if view else {}
 
     def counts(self) -> tuple[str, Counts] | None:
-        """Of which generation, and how much is in it."""
-        with self.indexer.store.view() as view:
+        """The generation, and how much it holds."""
+        with self.store.view() as view:
             return (view.generation, view.counts()) if view else None
 
     def mark(self) -> tuple[str, int, int] | None:
-        """The same as long as the same chunks have vectors; cheaper than to list them."""
-        with self.indexer.store.view() as view:
+        """Changes when other chunks have vectors; cheaper than listing them."""
+        with self.store.view() as view:
             if view is None:
                 return None
             last = view.inventory().last_id()
             return view.generation, view.counts().embedded, last
 
     def placed(self) -> Placed | None:
-        with self.indexer.store.view() as view:
+        with self.store.view() as view:
             if view is None:
                 return None
             model = view.identity().model
@@ -94,36 +174,26 @@ class Looking:
     def vectors(
         self, ids: Sequence[int], at_once: int = VECTORS_AT_ONCE
     ) -> Iterator[tuple[list[int], Vectors]]:
-        """Piece by piece; a chunk that went meanwhile is left out."""
+        """In pieces; a chunk that was removed meanwhile is left out."""
         for start in range(0, len(ids), at_once):
-            with self.indexer.store.view() as view:
+            with self.store.view() as view:
                 if view is None:
                     return
                 piece = view.inventory().vectors(ids[start : start + at_once])
             yield piece
 
-    def near(self, text: str, k: int, today: date) -> Near:
-        """The chunks that mean something near a text."""
-        look, embedder = self.indexer.store.view, self._embedder()
-        asked = SearchOptions(today=today, keyword_only=self.indexer.keyword_only)
-        meaning = meaning_of(look, text, embedder, asked)
-        if meaning.vector is None:
-            return Near({}, meaning.notice or "the settings say that words alone are searched")
-        with look() as view:
-            if view is None:
-                return Near({}, "nothing is indexed yet")
-            found = view.nearest(meaning.vector, self.indexer.sources, k)
-            cosines = view.cosines(meaning.vector, found)
-        return Near({one: cosines[one] for one in found if one in cosines}, None)
-
     # -- the embedder ----------------------------------------------------------------------------
 
+    def probe(self) -> Probe:
+        """Ask the embedder for one vector."""
+        return self._engine.probe()
+
     def usage(self) -> Usage | None:
-        """What was used of a provider since the start; None for a model on this machine."""
+        """What the provider was used for since the start; None for a local model."""
         from notewell.embedders import usage_of
 
-        return usage_of(self._embedder())
+        return usage_of(self._engine.embedder())
 
     def tally(self) -> CacheTally:
-        """How often a vector was there already, since the start."""
-        return self.indexer.tally
+        """How often the vector cache had a vector, since the start."""
+        return self._engine.indexer.tally

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from notewell.errors import BadRequest
+from notewell.search import check_question
 
 if TYPE_CHECKING:
     from notewell.core import Fusion
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """How our own engine is to weigh what it finds, for one question; None is left to the
-    settings. Whoever tries numbers out sees what they do before they stand in a file."""
+    """How the built-in engine ranks the answer to one question; None is left to the settings.
+
+    A user can try numbers here before writing them into a settings file."""
 
     vector_weight: float | None = None
     fusion: Fusion | None = None
     half_life_days: float | None = None
-    """0: age does nothing."""
+    """0: age does not matter."""
     mmr_lambda: float | None = None
-    """1: hits may be as alike as they are."""
+    """1: similar hits are not pushed down."""
 
     def __post_init__(self) -> None:
         for name, value in (("vector weight", self.vector_weight), ("lambda", self.mmr_lambda)):
@@ -40,35 +42,55 @@ AS_SET = Weighing()
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. What is None is left to the engine's settings."""
+    """A question to an engine; None is left to the engine's settings."""
 
     text: str
     max_results: int | None = None
     min_score: float | None = None
     keyword_only: bool = False
     weighing: Weighing = AS_SET
-    """Only our own engine can be told how to weigh."""
+    """Only the built-in engine obeys it."""
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        mode: Literal["hybrid", "keyword"] = "hybrid",
+    ) -> Question:
+        """From the arguments of a caller; raises `BadRequest`."""
+        if not isinstance(text, str):
+            raise BadRequest(f"the question must be a text, not {type(text).__name__}")
+        check_question(text)
+        return cls(text, max_results, min_score, keyword_only=mode == "keyword")
 
 
-class Backend(Protocol):
-    """Raises `BackendFailed` where it could not do its work. An empty answer says why it is empty,
-    and is no failure; nor is a caller who gives up."""
+class Engine(Protocol):
+    """Raises `BackendFailed` if it could not do its work. An empty answer is not a failure: it
+    says why it is empty. An interrupt by the caller is not a failure either."""
 
     @property
     def name(self) -> str: ...
 
+    def sync_before_search(self, question: Question) -> str | None:
+        """Take in what changed a moment ago, if that is quick. Returns a notice for the user if
+        the answer may miss something."""
+        ...
+
     def search(self, question: Question) -> Answer:
-        """Hits, best first; each of their paths can be read by `get`."""
+        """Hits, best first; `get` can read each of their paths. Reads only: what changed since
+        the last sync is not part of the answer."""
         ...
 
     def get(self, path: str) -> str:
-        """The text of a note or of anything else that a hit named, as it is on disk now."""
+        """The text of a note, or of another file that a hit names, as it is on disk now."""
         ...
 
     def sync(
         self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
     ) -> SyncReport:
-        """Take in what changed; `force` begins anew."""
+        """Take in all changes; `force` builds a new index."""
         ...
 
     def check(self) -> None:
@@ -76,8 +98,15 @@ class Backend(Protocol):
         ...
 
     def status(self) -> Status:
-        """How it is; whether it would answer is for `check` to find out. Raises nothing for a bad
-        index: it is what tells you that the index is bad."""
+        """The state of the engine; only `check` finds out whether it answers. Never raises for a
+        damaged index: the status is what reports the damage."""
         ...
 
     def close(self) -> None: ...
+
+
+def search_fresh(engine: Engine, question: Question) -> Answer:
+    """Sync first, then search; the answer carries the notice of the sync."""
+    notice = engine.sync_before_search(question)
+    answer = engine.search(question)
+    return answer.with_notice(notice) if notice else answer

@@ -2,7 +2,7 @@
 
     search   driver ──▶ balance notes and transcripts ──▶ cut to the limits ──▶ Answer
     sync     export transcripts, `qmd update`, and `qmd embed` if the search mode uses vectors
-    get      files of QMD's collections; the builtin engine reads all others
+    get      files of QMD's collections; the note store reads all others
 
 A client that asks twice is treated as long-lived: from then on a server answers and a background
 thread updates QMD's index. A score expresses the position in QMD's ranking and nothing else, so a
@@ -14,10 +14,12 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.core import without_markers
+from notewell.engines.status import status_of
 from notewell.errors import NoteUnreadable, NotewellError
 from notewell.qmd import (
     BackgroundUpdater,
@@ -35,14 +37,14 @@ from notewell.qmd import (
 from notewell.types import Answer, Hit, ScoreParts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from notewell.engines.builtin import Builtin
     from notewell.engines.protocol import Question
     from notewell.engines.status import Status
+    from notewell.notes import ExtraPath
     from notewell.qmd import QmdResult, QmdSettings, SearchMode
     from notewell.sessions import Transcripts
-    from notewell.sync import ProgressCallback, SyncReport
+    from notewell.sync import Indexer, ProgressCallback, SyncReport
     from notewell.types import FoundNote, Mode, NoteStat
 
 NAME = "qmd"
@@ -60,32 +62,34 @@ _MODES: dict[SearchMode, Mode] = {"search": "keyword", "vsearch": "vector", "que
 
 def open_qmd(
     settings: QmdSettings,
-    builtin: Builtin,
+    indexer: Indexer,
+    extra_paths: Sequence[ExtraPath],
     agent: str,
     state: Path,
     environment: Mapping[str, str],
-) -> QmdBackend:
+) -> QmdEngine:
     """Starts nothing and writes nothing before the first question."""
-    workspace = Path(builtin.indexer.notes.location)
+    workspace = Path(indexer.notes.location)
     home = home_of(state.absolute(), agent, workspace)
     folder = settings.export_dir
     export_dir = _resolved(workspace, folder) if folder else home.sessions
     collections = collections_of(workspace, agent, settings, export_dir)
     driver = Qmd(settings, home, collections, inherited=environment)
+    notes_status = partial(status_of, indexer, extra_paths, agent, None)
     if not settings.export_sessions:
-        return QmdBackend(driver, builtin, None)
-    exporter = SessionExporter(_transcripts(builtin, agent, state), export_dir)
-    return QmdBackend(driver, builtin, exporter)
+        return QmdEngine(driver, indexer, notes_status, None)
+    exporter = SessionExporter(_transcripts(indexer, agent, state), export_dir)
+    return QmdEngine(driver, indexer, notes_status, exporter)
 
 
 def _resolved(workspace: Path, folder: str) -> Path:
     return Path(os.path.realpath(workspace / Path(folder).expanduser()))
 
 
-def _transcripts(builtin: Builtin, agent: str, state: Path) -> Transcripts:
-    """Those of the builtin engine; if it reads none, those of the agent's own folder."""
-    if builtin.indexer.transcripts:
-        return builtin.indexer.transcripts[0]
+def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
+    """Those that the built-in index contains; if it has none, those of the agent's own folder."""
+    if indexer.transcripts:
+        return indexer.transcripts[0]
     from notewell.redaction import Redactor, load_mask_key
     from notewell.sessions import TranscriptFolder, Transcripts
 
@@ -93,12 +97,20 @@ def _transcripts(builtin: Builtin, agent: str, state: Path) -> Transcripts:
     return Transcripts([own], Redactor(load_mask_key(state)))
 
 
-class QmdBackend:
+class QmdEngine:
     name = NAME
 
-    def __init__(self, driver: Qmd, builtin: Builtin, exporter: SessionExporter | None) -> None:
+    def __init__(
+        self,
+        driver: Qmd,
+        indexer: Indexer,
+        notes_status: Callable[[], Status],
+        exporter: SessionExporter | None,
+    ) -> None:
         self._driver = driver
-        self._builtin = builtin
+        self._indexer = indexer
+        self._notes_status = notes_status
+        """What a status says about the notes, whichever engine searches them."""
         self._exporter = exporter
         self._updater = BackgroundUpdater(
             driver.settings, {"update": self._update, "embed": self._driver.embed}
@@ -112,7 +124,6 @@ class QmdBackend:
 
     def search(self, question: Question) -> Answer:
         mode: SearchMode = "search" if question.keyword_only else self._driver.settings.search_mode
-        self._update_before_search()
         limit = question.max_results or self._driver.settings.max_results
         results = self._driver.search(question.text, limit * SPARE, mode=mode)
         hits = tuple(self._hits(_balanced(self._existing(results), limit), mode))
@@ -126,7 +137,7 @@ class QmdBackend:
     def get(self, path: str) -> str:
         file = locate(self._root, self._driver.collections, path)
         if file is None:
-            return self._builtin.get(path)
+            return self._indexer.read(path)
         from notewell.files import disk
         from notewell.notes import read_note
 
@@ -134,9 +145,9 @@ class QmdBackend:
 
     @property
     def _root(self) -> Path:
-        return Path(self._builtin.indexer.notes.location)
+        return Path(self._indexer.notes.location)
 
-    def _update_before_search(self) -> None:
+    def sync_before_search(self, question: Question) -> str | None:
         """The first question of a process may be its only one, so it starts no thread. Without an
         index it does, so that the next question finds one."""
         self._questions += 1
@@ -148,6 +159,7 @@ class QmdBackend:
             self._updater.start()
         if self._driver.home.index.exists() and 0 < self._changed() <= MAX_CHANGED:
             self._update_now()
+        return None
 
     def _update_now(self) -> None:
         """Index recent changes. A failure is not raised, because the search itself will show it;
@@ -169,7 +181,7 @@ class QmdBackend:
 
     def _hits(self, results: Sequence[QmdResult], mode: SearchMode) -> Iterator[Hit]:
         limits = self._driver.settings
-        redact = self._builtin.indexer.redact_notes
+        redact = self._indexer.redact_notes
         left = limits.max_injected_chars
         for result in results:
             if left <= 0:
@@ -199,7 +211,7 @@ class QmdBackend:
     def _changed(self) -> int:
         """How many notes were written after the last update started."""
         since = self._driver.home.updated_ns() or 0
-        notes = self._builtin.indexer.notes.scan().notes.values()
+        notes = self._indexer.notes.scan().notes.values()
         return sum(note.stat.mtime_ns > since for note in notes)
 
     # -- updating --------------------------------------------------------------------------------
@@ -219,7 +231,7 @@ class QmdBackend:
             written=counts.new + counts.changed,
             forgotten=counts.removed,
             unchanged=counts.unchanged,
-            ignored=self._builtin.indexer.notes.scan().ignored,
+            ignored=self._indexer.notes.scan().ignored,
         )
         if vectors and self._driver.settings.search_mode != "search":
             progress(Progress(1, 2, "QMD computes vectors"))
@@ -242,13 +254,13 @@ class QmdBackend:
 
     def _export(self) -> None:
         if self._exporter is not None:
-            now = datetime.fromtimestamp(self._builtin.indexer.now_ns() / 1e9, UTC)
+            now = datetime.fromtimestamp(self._indexer.now_ns() / 1e9, UTC)
             self._exporter.run(now, self._driver.settings.retention_days)
 
     def status(self) -> Status:
         from notewell.engines.qmd_status import qmd_status
 
-        return qmd_status(self._builtin.status(), self._driver, self._updater, self._changed())
+        return qmd_status(self._notes_status(), self._driver, self._updater, self._changed())
 
 
 class SessionExporter:

@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from notewell.assembly import open_memory
 from notewell.errors import BadRequest, NotewellError
-from notewell.memory import open_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -160,7 +160,7 @@ class Metrics:
             return figures
 
     def _read_figures(self, agent: str, memory: Memory) -> _Figures:
-        status, looking = memory.status(), memory.looking()
+        status, looking = memory.status(), memory.inspect
         usage, tally = looking.usage(), looking.tally()
         counts, synced_at = status.counts, self._synced_at.get(agent)
         return _Figures(

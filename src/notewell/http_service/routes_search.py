@@ -106,14 +106,14 @@ async def notes(
 
 
 def _list_notes(memory: Memory, cursor: str | None, limit: int) -> NoteList:
-    scans = memory.parts.builtin.indexer.scans({})
+    scans = memory.inspect.scans()
     files = {
         path: (source, note.stat)
         for source, scan in scans.items()
         for path, note in scan.notes.items()
     }
     remaining = sorted(path for path in files if cursor is None or path > cursor)
-    indexed_notes = {note.path: note for note in memory.looking().notes()}
+    indexed_notes = {note.path: note for note in memory.inspect.notes()}
     items = []
     for path in remaining[:limit]:
         source, stat = files[path]

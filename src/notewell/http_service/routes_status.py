@@ -80,7 +80,7 @@ class Readiness:
         """A missing index is fine, because the first search builds it. A broken one is not."""
         try:
             memory = self._agents.memory(agent)
-            memory.looking().counts()
+            memory.inspect.counts()
         except NotewellError:
             return False
         return memory.workspace.is_dir()

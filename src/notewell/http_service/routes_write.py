@@ -86,8 +86,8 @@ def _append_entry(memory: Memory, body: AppendBody, at: datetime) -> Appended:
         return memory.append(body.text, section=body.section, origin=ORIGIN)
     # A request that began before midnight and is repeated after it: the entry may already be in
     # yesterday's note, and only there can the duplicate be seen.
-    appended = memory.place().append(Entry(body.text, ORIGIN), day, now=now)
-    memory.look_again()
+    appended = memory.journal.writer().append(Entry(body.text, ORIGIN), day, now=now)
+    memory.mark_changed()
     return appended
 
 
@@ -111,7 +111,7 @@ async def add_to_session(
         turns = [NewTurn(turn.role, turn.content, turn.at) for turn in body.turns]
         # With the token's id: the keys of two tokens must not collide.
         added = add_turns(file, turns, f"{caller.token.id}\0{name}", at)
-        memory.look_again()
+        memory.mark_changed()
         if added:
             path = f"sessions/{id}.jsonl"
             caller.context.audit.record(caller, "turns", path=path, turns=added)

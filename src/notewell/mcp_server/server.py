@@ -332,7 +332,7 @@ def path_of(uri: str) -> str:
 def list_notes(memory: Memory, cursor: str | None) -> NotePage:
     """MEMORY.md first, then the others in descending order: the newest days come first."""
     first = _offset(cursor)
-    paths = sorted(memory.paths(), key=lambda path: ("/" not in path, path), reverse=True)
+    paths = sorted(memory.inspect.paths(), key=lambda path: ("/" not in path, path), reverse=True)
     end = first + NOTES_PER_PAGE
     return NotePage(tuple(paths[first:end]), str(end) if end < len(paths) else None)
 

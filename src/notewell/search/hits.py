@@ -1,16 +1,16 @@
-"""From ranked chunks to what the asker sees: passages with lines, snippet and citation."""
+"""From ranked chunks to hits: passages with lines, snippet and citation."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import (
     ChunkLines,
     Passage,
     apply_quotas,
     merge_passages,
+    ranking,
     snippet,
     widen_passages,
     without_markers,
@@ -22,48 +22,50 @@ if TYPE_CHECKING:
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
-    from notewell.search.settings import SearchOptions
+    from notewell.search.candidates import Candidates, SearchContext
 
 REACH_LINES = 80
-"""How far around a hit lines are looked up: more hardly fit in what it may be widened by."""
+"""How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What the making of a hit needs to know about the question."""
+class _HitContext(NamedTuple):
+    """What the hits of one answer have in common."""
 
-    worth: Mapping[str, float]
-    """What each term of the question is worth, for the snippet."""
+    candidates: Candidates
+    context: SearchContext
     vector_ranks: Mapping[int, int]
     text_ranks: Mapping[int, int]
-    model: str
-    snippet_chars: int
 
 
 def make_hits(
     view: IndexView,
-    found: Sequence[tuple[Candidate, StoredChunk]],
-    shown: Shown,
-    settings: SearchOptions,
+    ranked: Sequence[tuple[Candidate, StoredChunk]],
+    candidates: Candidates,
+    context: SearchContext,
 ) -> tuple[Hit, ...]:
-    """Passages around chunks that are given best first, as many as were asked for."""
-    by_id = {chunk.id: (candidate, chunk) for candidate, chunk in found}
-    known = _lines_by_note(chunk for _, chunk in found)
-    sources = {chunk.path: chunk.source for _, chunk in found}
+    """Passages around chunks that come best first, as many as were requested."""
+    options = context.options
+    by_id = {chunk.id: (candidate, chunk) for candidate, chunk in ranked}
+    own_lines = _lines_by_note(chunk for _, chunk in ranked)
+    sources = {chunk.path: chunk.source for _, chunk in ranked}
     passages = apply_quotas(
         merge_passages(
-            [(chunk.id, chunk.path, chunk.span) for _, chunk in found], known, len(found)
+            [(chunk.id, chunk.path, chunk.span) for _, chunk in ranked], own_lines, len(ranked)
         ),
         lambda passage: sources[passage.path],
-        settings.quota,
-        settings.max_results,
+        options.quota,
+        options.max_results,
     )
-    around = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
+    lines = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
     for passage in passages:
-        around.setdefault(passage.path, ChunkLines(()))
-    widen_passages(passages, around)
+        # A note that consists of pieces of one long line has no whole lines to show.
+        lines.setdefault(passage.path, ChunkLines(()))
+    widen_passages(passages, lines)
+    common = _HitContext(
+        candidates, context, ranking.ranks(candidates.vectors), ranking.ranks(candidates.texts)
+    )
     return tuple(
-        _hit(passage, around[passage.path], by_id[passage.best], shown) for passage in passages
+        _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
     )
 
 
@@ -82,23 +84,23 @@ def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
 
 
 def _hit(
-    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], shown: Shown
+    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
 ) -> Hit:
     candidate, chunk = best
     text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
     return Hit(
-        id=_chunk_key(chunk, shown.model),
+        id=_chunk_key(chunk, common.context.facts.model),
         path=chunk.path,
         span=Span(passage.start_line, passage.end_line),
         score=round(candidate.score, 4),
-        snippet=_snippet(text, chunk, shown),
+        snippet=_snippet(text, chunk, common),
         source=chunk.source,
         heading=chunk.heading,
         parts=ScoreParts(
             candidate.vector,
             candidate.text,
-            shown.vector_ranks.get(chunk.id),
-            shown.text_ranks.get(chunk.id),
+            common.vector_ranks.get(chunk.id),
+            common.text_ranks.get(chunk.id),
             candidate.decay,
             candidate.recency,
             candidate.rerank,
@@ -107,14 +109,14 @@ def _hit(
     )
 
 
-def _snippet(text: str, chunk: StoredChunk, shown: Shown) -> str:
-    """Around the words that matched; where none did, the chunk that means something near."""
-    source = without_markers(text if shown.text_ranks.get(chunk.id) else chunk.text)
-    return snippet(source, shown.worth, shown.snippet_chars)
+def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:
+    """Around the words that matched; if none did, the chunk whose vector is near."""
+    source = without_markers(text if common.text_ranks.get(chunk.id) else chunk.text)
+    return snippet(source, common.candidates.worth, common.context.options.snippet_chars)
 
 
 def _chunk_key(chunk: StoredChunk, model: str) -> str:
-    """A chunk's name outside: the same text in the same place under the same model."""
+    """A chunk's public id: the same for the same text in the same place under the same model."""
     span = chunk.span
-    told = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
-    return hashlib.sha256(told.encode()).hexdigest()
+    key = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
+    return hashlib.sha256(key.encode()).hexdigest()

@@ -231,6 +231,12 @@ class Indexer:
         self._look_again_at = ended + LOOK_SHARE * (ended - started)
         return changed
 
+    def read(self, path: str) -> str:
+        """The text of a note or transcript, as it is on disk now."""
+        if self.transcripts is not None and path.endswith(self.transcripts[0].suffixes):
+            return self.transcripts[0].read(path).text
+        return self.notes.read(path).text
+
     def scans(self, known: Mapping[str, Mapping[str, IndexedNote]]) -> dict[str, Scan]:
         """What is there now, by source, given what is indexed of each."""
         return {

@@ -68,8 +68,8 @@ def ask_memory(
         answer = search()
     took_ms = (time.perf_counter() - started) * 1000
     if journal_as is not None:
-        memory.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED_HITS]])
-        memory.answered(question, answer, tool=journal_as, took_ms=took_ms)
+        memory.journal.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED_HITS]])
+        memory.journal.answered(question, answer, tool=journal_as, took_ms=took_ms)
     return AskResult(answer, took_ms)
 
 

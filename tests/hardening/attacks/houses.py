@@ -13,9 +13,9 @@ from pathlib import Path
 from tests.hardening.attacks.swapping import Kind, Swapping
 
 from notewell import Memory, NotesSettings, SessionSettings, open_memory
+from notewell.assembly import index_dir
 from notewell.config import Settings
 from notewell.errors import NotANote, NotewellError
-from notewell.memory import index_dir
 from notewell.notes import EditableFolder, ExtraPath
 from notewell.testing import HashEmbedder
 
@@ -132,7 +132,7 @@ def _new_own(house: House, number: int) -> str:
 
 
 def _capture(house: House, number: int) -> str:
-    place = house.memory.place()
+    place = house.memory.journal.writer()
     return place.create(f"2026-11-15-{number}", "said\n")
 
 
@@ -142,7 +142,7 @@ def _get_extra(house: House, number: int) -> str:
 
 
 def _get_talk(house: House, number: int) -> str:
-    told = [*house.memory.paths(), house.memory.get("sessions/claude/a.jsonl").text]
+    told = [*house.memory.inspect.paths(), house.memory.get("sessions/claude/a.jsonl").text]
     return "\n".join([*told, house.memory.get("sessions/claude/x/a.jsonl").text])
 
 

@@ -173,7 +173,7 @@ def _asked(home: Path, environment: dict[str, str]) -> str:
         return "".join(traceback.format_exception(error)) + repr(error)
     with memory:
         told = [repr(memory.settings), repr(memory)]
-        for work in (memory.sync, memory.status, memory.probe):
+        for work in (memory.sync, memory.status, memory.inspect.probe):
             try:
                 told.append(repr(work()))
             except NotewellError as error:

@@ -82,7 +82,7 @@ class Story:
     # -- deeds -----------------------------------------------------------------------------------
 
     def search(self, memory: Memory, question: str = "router") -> dict[str, Any]:
-        memory.look_again()  # Notes are looked at now and then only, to spare a busy process.
+        memory.mark_changed()  # Notes are looked at now and then only, to spare a busy process.
         answer = memory.search(question)
         told = {"hits": [hit.snippet for hit in answer.hits], "mode": answer.mode}
         return {**told, "notice": answer.notice}
@@ -109,7 +109,7 @@ class Story:
             return script.pop(0)
 
         report = flush(
-            memory.place(),
+            memory.journal.writer(),
             "agent:main:main",
             FlushFacts(used_tokens=9_900, context_window=10_000, compactions=compactions),
             [Message("user", "hello")],
@@ -320,7 +320,7 @@ def told(name: str, workspace: Path, state: Path, disk: Path) -> dict[str, Any]:
         # Once while all is well: a process that stays has everything loaded.
         found = {"well": story.everything(staying, 0)}
         (workspace / "MEMORY.md").write_text("the router moved\n", encoding="utf-8")
-        staying.look_again()
+        staying.mark_changed()
         story.say()
         with condition(name, disk):
             found["bad"] = story.everything(staying, 1)

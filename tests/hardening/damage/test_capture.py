@@ -93,7 +93,7 @@ class Desk:
     def append(self, text: str) -> None:
         with open_memory(self.workspace, state_dir=self.state, embedder=HashEmbedder()) as memory:
             assert memory.append(text).added
-            memory.recalled([("MEMORY.md", memory.search("router").hits[0].span)])
+            memory.journal.recalled([("MEMORY.md", memory.search("router").hits[0].span)])
 
     def notes(self) -> dict[str, bytes]:
         files = self.workspace.rglob("*.md")

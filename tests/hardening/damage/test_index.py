@@ -88,7 +88,7 @@ def with_log(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pati
     """An index whose last sync is still in its log, because a reader was in the way."""
     monkeypatch.setattr(connect, "BUSY_MS", 10)
     patient = Patient(quick_path / "with log").healthy()
-    with patient.memory() as reading, reading._indexer.store.view() as view:
+    with patient.memory() as reading, reading.indexer.store.view() as view:
         assert view is not None
         view.counts()  # From now on it holds on to what it saw.
         for name in ("memory/2026-10-03.md", "memory/people.md"):

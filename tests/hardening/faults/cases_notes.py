@@ -75,7 +75,7 @@ def wrong_history(scene: Scene) -> list[list[Any]]:
 
 def readable(scene: Scene) -> dict[str, Any]:
     with scene.memory() as memory:
-        return {path: told(partial(_text, memory, path)) for path in memory.paths()}
+        return {path: told(partial(_text, memory, path)) for path in memory.inspect.paths()}
 
 
 def _text(memory: Memory, path: str) -> str:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from notewell import SyncSettings
+from notewell.assembly import open_memory
 from notewell.config import Settings
 from notewell.errors import NotewellError
-from notewell.memory import Memory, open_memory
+from notewell.memory import Memory
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:

@@ -156,7 +156,7 @@ class Flush(EntryStory):
         now = NOW + timedelta(hours=1) if late else NOW
         with memory(root) as opened:
             flush(
-                opened.place(), "agent:main", facts, (), _Model(self.entries, told),
+                opened.journal.writer(), "agent:main", facts, (), _Model(self.entries, told),
                 settings=settings, zone=UTC, clock=lambda: now,
             )  # fmt: skip
 
@@ -220,7 +220,7 @@ class SessionNote:
         transcript = root / "transcripts" / "s-1.jsonl"
         ended = Ended(transcript, "s-1", "claude", "/somewhere", "session-end")
         with memory(root) as opened:
-            save_new_messages(opened.place(), ended, now=NOW, zone=UTC)
+            save_new_messages(opened.journal.writer(), ended, now=NOW, zone=UTC)
         told("saved")
 
     def learn(self, root: Path, reset: Callable[[], None]) -> None:

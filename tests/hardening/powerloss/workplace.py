@@ -91,7 +91,7 @@ def look(root: Path) -> str:
         if any((one.reason or "").startswith(NOTHING) for one in answers):
             assert all(not one.hits for one in answers), "some of it is indexed and some not"
             return NOTHING
-        with opened._indexer.store.view() as view:
+        with opened.indexer.store.view() as view:
             assert view is not None
             counts = view.counts()
             known = {path: note.digest for path, note in view.notes().items()}

@@ -149,9 +149,9 @@ class EventBroadcaster:
 def last_modified(memory: Memory) -> dict[str, tuple[int, ...]]:
     """For each topic, a value that changes whenever its data is written."""
     return {
-        "index": memory.looking().indexer.store.change_mark(),
-        "recall": _times([memory.captures / search_log.NAME]),
-        "history": _times([memory.captures / history.NAME]),
+        "index": memory.inspect.store.change_mark(),
+        "recall": _times([memory.journal.folder / search_log.NAME]),
+        "history": _times([memory.journal.folder / history.NAME]),
     }
 
 

@@ -64,14 +64,14 @@ class NoteView:
 
 def view_note(memory: Memory, path: str) -> NoteView:
     """Raises `NotANote` and `NoteUnreadable`."""
-    text = memory.looking().text(path)
-    data, located = _locate_writes(memory.notes, memory.captures, path)
+    text = memory.inspect.text(path)
+    data, located = _locate_writes(memory.notes, memory.journal.folder, path)
     recorded = [_origin(data, write, cut) for write, cut in located if cut]
     return NoteView(
         path=path,
         text=text[:MAX_CHARS],
         cut=len(text) > MAX_CHARS,
-        chunks=memory.looking().outline(path),
+        chunks=memory.inspect.outline(path),
         origins=sorted([*recorded, *marked_origins(text, recorded)]),
         history=[NoteWrite(write, cut is not None) for write, cut in reversed(located)],
     )

@@ -89,8 +89,8 @@ async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
 
 
 def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
-    looking = memory.looking()
-    store, tally = looking.indexer.store.describe(), looking.tally()
+    looking = memory.inspect
+    store, tally = looking.store.describe(), looking.tally()
     written_at_s = store.written_at_s
     return HealthReport(
         status=memory.status(),
@@ -248,7 +248,7 @@ async def _status_event(caller: Caller, topics: tuple[str, ...]) -> bytes:
 
 
 def _index_counts(memory: Memory) -> dict[str, Any]:
-    current = memory.looking().counts()
+    current = memory.inspect.counts()
     if current is None:
         return {"notes": 0, "chunks": 0, "embedded": 0, "waiting": 0}
     generation, counts = current

@@ -43,7 +43,7 @@ async def near(body: NearBody, caller: CallerDep, state: UiStateDep) -> NearAnsw
 
     def read(memory: Memory) -> NearAnswer:
         vector_map = state.map_cache(caller.agent, memory).current()
-        nearest = memory.looking().near(body.query, NEAR_POINTS, memory.now().date())
+        nearest = memory.inspect.near(body.query, NEAR_POINTS)
         if vector_map is None:
             return NearAnswer(points=[], scores=[], notice="the map is still being computed")
         # The map may be older than the index: chunks that it does not have are left out.

@@ -52,7 +52,7 @@ async def all_notes(caller: CallerDep) -> IndexedNotes:
     """All indexed notes, as of the time they were indexed."""
 
     def read(memory: Memory) -> IndexedNotes:
-        notes = memory.looking().notes()
+        notes = memory.inspect.notes()
         return IndexedNotes(notes=[_note_json(note) for note in notes if note.source == "memory"])
 
     return await run_visible(caller, "quick", read)
@@ -75,8 +75,8 @@ async def all_days(caller: CallerDep) -> DayList:
     """All days that have notes or entries."""
 
     def read(memory: Memory) -> DayList:
-        looking = memory.looking()
-        days = summarize_days(looking.notes(), looking.chars(), writes(memory.captures))
+        looking = memory.inspect
+        days = summarize_days(looking.notes(), looking.chars(), writes(memory.journal.folder))
         return DayList(days=[DayItem.model_validate(day._asdict()) for day in days])
 
     return await run_visible(caller, "quick", read)
@@ -139,11 +139,11 @@ async def take_back(
 
     def write(memory: Memory) -> UndoAnswer:
         try:
-            undone = undo_write(memory.notes, memory.captures, id, now=memory.now())
+            undone = undo_write(memory.notes, memory.journal.folder, id, now=memory.now())
         except CannotUndo as error:
             raise _cannot_undo(error) from error
         # The removed lines must not be found by the next search.
-        memory.look_again()
+        memory.mark_changed()
         caller.context.audit.record(caller, "undo", path=undone.write.path, id=undone.id)
         caller.publish(ContentWritten("undo", undone.write.path))
         size = undone.write.end_byte - undone.write.start_byte
@@ -168,11 +168,11 @@ async def never_recalled(caller: CallerDep) -> UnrecalledNotes:
 
     def read(memory: Memory) -> UnrecalledNotes:
         # Two logs: days on which a note was recalled, and the searches themselves.
-        recalled = {path for path, _ in recall_days(memory.captures)}
-        recalled |= paths_shown(asked_before(memory.captures))
+        recalled = {path for path, _ in recall_days(memory.journal.folder)}
+        recalled |= paths_shown(asked_before(memory.journal.folder))
         unrecalled = [
             UnrecalledNote(path=note.path, day=day_of(note), bytes=note.size)
-            for note in memory.looking().notes()
+            for note in memory.inspect.notes()
             if note.source == "memory" and note.path not in recalled
         ]
         return UnrecalledNotes(notes=unrecalled)

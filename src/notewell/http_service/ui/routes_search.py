@@ -52,7 +52,7 @@ async def absent(body: AbsentBody, caller: CallerDep) -> AbsentAnswer:
     """Why a note is not among the hits, or at which position it is."""
 
     def read(memory: Memory) -> AbsentAnswer:
-        return AbsentAnswer(why=without_places(memory.why_absent(body.query, body.path)))
+        return AbsentAnswer(why=without_places(memory.inspect.why_absent(body.query, body.path)))
 
     return await run_visible(caller, "search", read)
 
@@ -62,7 +62,9 @@ def _search(
 ) -> list[tuple[Answer, float]]:
     """Each answer with its milliseconds. The first includes the embedding of the query."""
     timed, before = [], time.perf_counter()
-    for answer in memory.compare([_question(query, weighting) for weighting in weightings]):
+    for answer in memory.inspect.compare(
+        [_question(query, weighting) for weighting in weightings]
+    ):
         now = time.perf_counter()
         timed.append((answer, (now - before) * 1000))
         before = now
@@ -79,7 +81,7 @@ def _days(memory: Memory, answers: Sequence[Answer]) -> dict[str, date]:
     paths = {(hit.path, hit.source) for answer in answers for hit in answer.hits}
     note_days = {path: note_date(path) for path, source in paths if source == "memory"}
     sessions = [path for path, source in paths if source == "sessions"]
-    session_days = memory.looking().days(sessions) if sessions else {}
+    session_days = memory.inspect.days(sessions) if sessions else {}
     return session_days | {path: day for path, day in note_days.items() if day}
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, Path, Query
 
 from notewell.capture import Asked, asked_before, moment
-from notewell.engines import Looking
+from notewell.engines import IndexInspector
 from notewell.errors import BadRequest, NotANote
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
@@ -92,7 +92,7 @@ async def sessions(caller: CallerDep, cursor: Cursor = None) -> SessionList:
     """All sessions; the most recently changed come first."""
 
     def read(memory: Memory) -> SessionList:
-        page = list_sessions(memory.looking(), cursor)
+        page = list_sessions(memory.inspect, cursor)
         items = [
             SessionItem(
                 id=session.id,
@@ -118,7 +118,7 @@ async def session(
     """The turns of one session. Secrets are masked when the file is read."""
 
     def read(memory: Memory) -> SessionDetail:
-        view = read_session(memory.looking(), id, cursor or 0)
+        view = read_session(memory.inspect, id, cursor or 0)
         if view is None:
             raise NotANote(path_of_session(id))
         turns = [TurnItem.model_validate(turn._asdict()) for turn in view.turns]
@@ -135,7 +135,7 @@ async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
         before = _parse_cursor(cursor) if cursor else None
         searches = [
             search
-            for search in asked_before(memory.captures)
+            for search in asked_before(memory.journal.folder)
             if before is None or search.at < before
         ]
         page = searches[:RECALLS_PER_PAGE]
@@ -170,12 +170,12 @@ def _recall_json(search: Asked) -> RecallItem:
 
 
 def list_sessions(
-    looking: Looking, cursor: str | None = None, limit: int = SESSIONS_PER_PAGE
+    looking: IndexInspector, cursor: str | None = None, limit: int = SESSIONS_PER_PAGE
 ) -> SessionPage:
     """The most recently changed first. `cursor` is the sort key of the last one seen."""
-    if looking.indexer.transcripts is None:
+    if looking.transcripts is None:
         return SessionPage([], None, SESSIONS_OFF)
-    files = looking.indexer.transcripts[0].scan().notes.values()
+    files = looking.transcripts.scan().notes.values()
     indexed = {note.path: note for note in looking.notes() if note.source == "sessions"}
     ordered = sorted(files, key=_sort_key)
     # The cursor is a position in the order and not a name: the session may have been removed or
@@ -207,12 +207,12 @@ def _summary(file: FoundNote, indexed: ListedNote | None) -> SessionSummary:
 
 
 def read_session(
-    looking: Looking, id_: str, first: int = 0, limit: int = TURNS_PER_PAGE
+    looking: IndexInspector, id_: str, first: int = 0, limit: int = TURNS_PER_PAGE
 ) -> SessionView | None:
     """One page of turns; None if transcripts are not searched. Raises `NotANote`."""
-    if looking.indexer.transcripts is None:
+    if looking.transcripts is None:
         return None
-    transcript = looking.indexer.transcripts[0].open(path_of_session(id_))
+    transcript = looking.transcripts.open(path_of_session(id_))
     lines = transcript.text.split("\n")[:-1]
     turns = [
         _turn(line, number)

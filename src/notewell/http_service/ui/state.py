@@ -65,7 +65,7 @@ class UiState:
             entry = self._maps.get(agent)
             # A reopened memory is another object; the map of the closed one cannot be used.
             if entry is None or entry[0] is not memory:
-                entry = self._maps[agent] = (memory, VectorMapCache(memory.looking()))
+                entry = self._maps[agent] = (memory, VectorMapCache(memory.inspect))
             return entry[1]
 
     def map_body(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.engines import Looking, Placed
+    from notewell.engines import IndexInspector, Placed
     from notewell.index import PlacedChunk
 
     Numbers = NDArray[np.int64]
@@ -70,7 +70,7 @@ class VectorMap:
 class VectorMapCache:
     """The map of one memory, and the thread that computes it. Thread-safe."""
 
-    def __init__(self, looking: Looking) -> None:
+    def __init__(self, looking: IndexInspector) -> None:
         self._looking = looking
         self._lock = threading.Lock()
         self._map: VectorMap | None = None
@@ -112,7 +112,7 @@ class VectorMapCache:
 
     def _file(self, generation: str) -> Path | None:
         """None if the store has no folder of its own; then the map is kept in memory only."""
-        return self._looking.indexer.store.derived_file(generation)
+        return self._looking.store.derived_file(generation)
 
     def _start(self, placed: Placed) -> None:
         if self._thread is not None and self._thread.is_alive():
@@ -157,7 +157,7 @@ def empty_map(placed: Placed | None) -> VectorMap:
     return VectorMap(generation, model, no_ids, no_positions, no_ids, no_ids, (), (), (), 0)
 
 
-def compute_map(looking: Looking, placed: Placed) -> VectorMap:
+def compute_map(looking: IndexInspector, placed: Placed) -> VectorMap:
     """Reads the vectors and projects them. Raises `IndexTrouble`."""
     import numpy as np
 

@@ -1,0 +1,202 @@
+"""Assembles a memory. This is the only module that chooses parts.
+
+    settings ─▶ store, embedder, notes, transcripts, redactor ─▶ Indexer ─▶ engine ─▶ Memory
+
+Every package below gets its own settings and the parts that it uses; none sees all settings, and
+none knows which storage engine, embedder or search engine it works with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.config import default_state_dir, load_settings
+from notewell.embedders import EmbedderSelection
+from notewell.engines import BuiltinEngine
+from notewell.errors import BadSetting, MemoryOff
+from notewell.index import StoreSettings
+from notewell.index.sqlite import SqliteStore
+from notewell.memory import Memory
+from notewell.notes import Workspace
+from notewell.sync import Indexer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from notewell.capture import Journal
+    from notewell.config import Settings
+    from notewell.engines import Engine
+    from notewell.index import IndexStore
+    from notewell.ports import Embedder, Reranker
+    from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
+
+LEASE_WAIT_S = 10.0
+"""Writing text takes seconds. A caller that waits longer wants to know why."""
+_AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def open_memory(
+    workspace: str | Path,
+    *,
+    agent: str = "main",
+    state_dir: str | Path | None = None,
+    settings: Settings | None = None,
+    embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
+    environment: Mapping[str, str] = os.environ,
+    now_ns: Callable[[], int] = time.time_ns,
+    lease_wait_s: float = LEASE_WAIT_S,
+) -> Memory:
+    """Open the memory of one agent over one workspace. Nothing is read or written before its first
+    use.
+
+    `settings` default to the user's and the workspace's settings file, `state_dir` to
+    NOTEWELL_STATE_DIR or the platform's folder for state, `embedder` to the one in the settings.
+    A `reranker` reorders the best chunks of each search, if it is fast enough.
+    """
+    if not _AGENT_ID.fullmatch(agent):
+        raise BadSetting(
+            "agent", f"{agent!r} is not an id: letters, digits, `-` and `_`, up to 64"
+        )
+    if state_dir is not None and not str(state_dir):
+        raise BadSetting("state dir", "it is empty; name a folder or leave it out")
+    root = Workspace.open(Path(workspace)).root
+    if settings is None:
+        settings = load_settings(root, agent, environment)
+    if settings.off_because:
+        raise MemoryOff(agent, settings.off_because)
+    state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
+    selection = EmbedderSelection(settings.embedder, state / "models", environment, embedder)
+    indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
+    builtin = BuiltinEngine(
+        indexer,
+        selection,
+        settings.search,
+        agent,
+        reranker,
+        sync_on_search=settings.sync.on_search,
+        extra_paths=settings.notes.extra_paths,
+    )
+    return Memory(
+        _engine(builtin, settings, agent, state, environment),
+        builtin,
+        settings=settings,
+        agent=agent,
+        state_dir=state,
+        now_ns=now_ns,
+        open_journal=partial(_journal, state, agent, settings.capture.recall_log),
+    )
+
+
+def index_dir(state: Path, agent: str, workspace: Path) -> Path:
+    """One index per agent and workspace: two folders never share one, nor do two agents."""
+    digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
+    return state / "memory" / f"{agent}-{digest}"
+
+
+def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:
+    """The store of the index in a folder; nothing is read or written yet."""
+    settings = settings or StoreSettings()
+    return SqliteStore(folder, settings.vector_driver, settings.cache_entries)
+
+
+def _indexer(
+    root: Path,
+    agent: str,
+    state: Path,
+    settings: Settings,
+    embedder: Embedder,
+    now_ns: Callable[[], int],
+    lease_wait_s: float,
+) -> Indexer:
+    store, sessions = settings.store, _sessions(settings.sessions, agent, state, settings)
+    return Indexer(
+        notes=Workspace.open(root, settings.notes.extra_paths),
+        transcripts=sessions.transcripts,
+        redact_notes=sessions.redact_notes,
+        redaction=sessions.redaction,
+        store=store_at(store.path or index_dir(state, agent, root), store),
+        embedder=embedder,
+        chunk_tokens=settings.sync.chunk_tokens,
+        chunk_overlap=settings.sync.chunk_overlap,
+        vector_driver=store.vector_driver,
+        keyword_only=settings.search.keyword_only,
+        now_ns=now_ns,
+        monotonic_s=time.monotonic,
+        lease_wait_s=lease_wait_s,
+    )
+
+
+class _Sessions(NamedTuple):
+    transcripts: tuple[Transcripts, DeltaLimits] | None = None
+    redact_notes: Callable[[str], str] | None = None
+    redaction: str = ""
+    """Identifies rules and key: text that was redacted differently must be indexed again."""
+
+
+def _sessions(sessions: SessionSettings, agent: str, state: Path, settings: Settings) -> _Sessions:
+    """The transcripts and the redactor. Neither module is loaded unless the settings need it."""
+    redact_notes = settings.notes.redact
+    if not sessions.enabled and not redact_notes:
+        return _Sessions()
+    from notewell.redaction import RULES_VERSION, Redactor, load_mask_key
+    from notewell.sessions import DeltaLimits, TranscriptFolder, Transcripts
+
+    key = load_mask_key(state)
+    redactor = Redactor(key)
+    redaction = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
+    transcripts = None
+    if sessions.enabled:
+        own = TranscriptFolder(state / "agents" / agent / "sessions")
+        others = [TranscriptFolder(*folder) for folder in sessions.folders]
+        limits = DeltaLimits(sessions.delta_bytes, sessions.delta_messages)
+        transcripts = (Transcripts([own, *others], redactor), limits)
+    return _Sessions(
+        transcripts,
+        redactor if redact_notes else None,
+        f"{redaction}-notes" if redact_notes else redaction,
+    )
+
+
+def _engine(
+    builtin: BuiltinEngine,
+    settings: Settings,
+    agent: str,
+    state: Path,
+    environment: Mapping[str, str],
+) -> Engine:
+    """The engine that the settings name. QMD needs the built-in engine only as its fallback."""
+    if settings.qmd is None:
+        return builtin
+    from notewell.engines import FallbackEngine, open_qmd
+    from notewell.qmd import ExtraFolder
+
+    extra_paths = settings.notes.extra_paths
+    folders = tuple(ExtraFolder(extra.path, extra.pattern) for extra in extra_paths)
+    qmd_settings = replace(settings.qmd, paths=(*settings.qmd.paths, *folders))
+    qmd = open_qmd(qmd_settings, builtin.indexer, extra_paths, agent, state, environment)
+    return FallbackEngine(qmd, builtin if settings.fallback_engine == "builtin" else None)
+
+
+def _journal(state: Path, agent: str, log_questions: bool, memory: Memory) -> Journal:
+    from notewell.capture import Journal, capture_dir
+
+    def load_redactor() -> Callable[[str], str]:
+        from notewell.redaction import Redactor, load_mask_key
+
+        return Redactor(load_mask_key(state))
+
+    return Journal(
+        capture_dir(state, agent, memory.workspace),
+        memory.notes,
+        load_redactor=load_redactor,
+        now=memory.now,
+        log_questions=log_questions,
+    )

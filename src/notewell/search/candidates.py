@@ -1,0 +1,181 @@
+"""The two legs of a hybrid search: full-text and vectors, each with the chunks it thinks best.
+
+    question ──prepare──▶ SearchContext ──collect──▶ Candidates
+
+`prepare` reads what a search has to know about the index once, and embeds the question while no
+view is open: a slow provider must not hold up other readers. Everything after it happens in one
+view.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
+from notewell.errors import EmbedderTrouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from notewell.core import TextMatch
+    from notewell.index import Identity, IndexView
+    from notewell.ports import Embedder, ModelFacts, Vectors
+    from notewell.search.settings import SearchOptions
+    from notewell.types import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class SearchContext:
+    """What one search knows before it opens its view."""
+
+    question: str
+    options: SearchOptions
+    facts: ModelFacts
+    """Of the embedder in use."""
+    generation: str | None = None
+    """The index that `identity` and `waiting` describe; None: they were not needed."""
+    identity: Identity | None = None
+    waiting: int = 0
+    """Chunks without a vector."""
+    vector: Vectors | None = None
+    """The question as a vector; None leaves the search to the words."""
+    notice: str | None = None
+    """Why there is no vector."""
+    degraded: bool = False
+    """There should be a vector."""
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The chunks that each leg found, by id, and how the legs worked."""
+
+    query: TextQuery
+    texts: dict[int, float] = field(default_factory=dict)
+    vectors: dict[int, float] = field(default_factory=dict)
+    cosines: dict[int, float] = field(default_factory=dict)
+    exact: set[int] = field(default_factory=set)
+    worth: dict[str, float] = field(default_factory=dict)
+    """How much each term of the question counts."""
+    mode: Mode = "keyword"
+    notice: str | None = None
+    """Why the mode is less than hybrid."""
+    degraded: bool = False
+    """The mode is less than what was requested."""
+
+    @property
+    def legs(self) -> ranking.LegScores:
+        return ranking.LegScores(self.texts, self.vectors, self.cosines, frozenset(self.exact))
+
+
+# -- before the view -----------------------------------------------------------------------------
+
+
+def prepare(
+    open_view: Callable[[], AbstractContextManager[IndexView | None]],
+    question: str,
+    embedder: Embedder,
+    options: SearchOptions,
+) -> SearchContext:
+    """Embed the question, if the index has vectors to compare it with."""
+    facts = embedder.facts
+    if options.keyword_only:
+        return SearchContext(question, options, facts)
+    with open_view() as view:
+        if view is None:
+            return SearchContext(question, options, facts)
+        generation, identity, waiting = view.generation, view.identity(), view.waiting()
+        has_vectors = view.has_vectors()
+    vector = None
+    reason, degraded = _why_no_vector(question, embedder, identity, waiting, has_vectors)
+    if reason is None:
+        try:
+            vector = embedder.embed([question], "query")[0]
+        except EmbedderTrouble as trouble:
+            reason, degraded = str(trouble), True
+    return SearchContext(
+        question, options, facts, generation, identity, waiting, vector, reason, degraded
+    )
+
+
+def _why_no_vector(
+    question: str, embedder: Embedder, identity: Identity, waiting: int, has_vectors: bool
+) -> tuple[str | None, bool]:
+    """Why a vector of the question would be useless, and whether that counts as degraded."""
+    facts = embedder.facts
+    if not facts.reads(question):
+        return f"{facts.model} reads Latin scripts only", False
+    if (identity.provider, identity.model) != (facts.provider, facts.model):
+        return f"the index holds vectors of {identity.model}: run `notewell index`", True
+    if has_vectors:
+        return None, False
+    if not waiting:
+        return f"{facts.model} reads Latin scripts only, and the notes are in others", False
+    missing = embedder.missing() or "run `notewell index`"
+    return f"none of {waiting} chunks has a vector yet: {missing}", True
+
+
+# -- inside the view -----------------------------------------------------------------------------
+
+
+def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -> Candidates:
+    """Ask both legs. `also` names chunks that get a score even if neither leg finds them."""
+    query = text_query(context.question)
+    # Terms that nearly every chunk contains cost the most and tell the least.
+    query = useful_terms(query, view.having(query.terms))
+    candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
+    search_words(view, context.options, candidates, also)
+    if context.vector is not None:
+        _search_vectors(view, context, context.vector, candidates, also)
+    return candidates
+
+
+def search_words(
+    view: IndexView, options: SearchOptions, candidates: Candidates, also: Sequence[int] = ()
+) -> None:
+    query = candidates.query
+    matches, stats = view.matching(query, options.sources, options.candidates)
+    by_id: dict[int, TextMatch] = {match.chunk_id: match for match in matches}
+    if also:
+        named, _ = view.matching(query, options.sources, len(also), also)
+        by_id |= {match.chunk_id: match for match in named}
+    if not by_id:
+        return
+    worth = text_scores.query_weights(query, stats)
+    candidates.worth = dict(zip(query.terms, worth.terms, strict=True))
+    candidates.exact = {
+        match.chunk_id for match in by_id.values() if text_scores.is_exact(match, query)
+    }
+    places = view.places(by_id)
+    for match in text_scores.with_neighbours(by_id.values(), places):
+        candidates.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
+
+
+def _search_vectors(
+    view: IndexView,
+    context: SearchContext,
+    vector: Vectors,
+    candidates: Candidates,
+    also: Sequence[int],
+) -> None:
+    facts, options = context.facts, context.options
+    identity, waiting = context.identity, context.waiting
+    if identity is None or view.generation != context.generation:
+        # Another index was published while the question was embedded.
+        identity, waiting = view.identity(), view.waiting()
+    if (identity.model, identity.dims) != (facts.model, len(vector)):
+        candidates.degraded = True
+        candidates.notice = f"the index now holds vectors of {identity.model}: ask again"
+        return
+    near = view.nearest(vector, options.sources, options.candidates)
+    # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
+    candidates.cosines = view.cosines(vector, [*near, *candidates.texts, *also])
+    candidates.vectors = {
+        chunk_id: ranking.vector_score(cosine, facts)
+        for chunk_id, cosine in candidates.cosines.items()
+    }
+    candidates.degraded = waiting > 0
+    candidates.mode = "partial" if candidates.degraded else "hybrid"
+    if candidates.degraded:
+        candidates.notice = f"{waiting} chunks have no vector yet"
