@@ -87,10 +87,10 @@ def test_the_owner_takes_an_entry_back_and_a_reader_cannot(visit: Visit) -> None
     expect(owner.locator(".lines")).to_contain_text(text)
     owner.get_by_role("button", name="Undo").first.click()
     expect(owner.get_by_role("dialog")).to_contain_text(path)
-    owner.get_by_role("button", name="Leave it").click()
+    owner.get_by_role("button", name="Cancel").click()
     expect(owner.locator(".lines")).to_contain_text(text)
     owner.get_by_role("button", name="Undo").first.click()
-    owner.get_by_role("button", name="Take it back").click()
+    owner.get_by_role("dialog").get_by_role("button", name="Undo").click()
     expect(owner.locator("article.note")).not_to_contain_text(text)
     settled(owner)
     note = visit.service.folder / "workspace" / path

@@ -30,7 +30,7 @@ def test_hits_come_while_one_types_and_the_newest_question_wins(visit: Visit) ->
 def test_the_address_of_a_search_leads_back_to_it(visit: Visit) -> None:
     page = visit.page("search?q=telescope%20mount&a.maxResults=2")
     expect(page.locator(".hits > li")).to_have_count(2)
-    expect(page.get_by_label("Hits at most", exact=True)).to_have_value("2")
+    expect(page.get_by_label("Maximum number of hits", exact=True)).to_have_value("2")
 
 
 def test_weights_change_the_order(visit: Visit) -> None:
@@ -68,12 +68,12 @@ def test_two_settings_stand_side_by_side(visit: Visit) -> None:
 
 def test_a_note_that_is_not_among_the_hits_has_a_reason(visit: Visit) -> None:
     page = visit.page("search?q=zebra")
-    page.get_by_label("Why is this note not here?").fill("memory/2026-08-25.md")
+    page.get_by_label("Why is this note not a hit?").fill("memory/2026-08-25.md")
     page.get_by_role("button", name="Explain").click()
-    expect(page.locator(".absent-told p")).to_have_text(re.compile(r"\w{3}.*\w{3}"))
-    page.get_by_label("Why is this note not here?").fill("memory/nowhere.md")
+    expect(page.locator(".absent-status p")).to_have_text(re.compile(r"\w{3}.*\w{3}"))
+    page.get_by_label("Why is this note not a hit?").fill("memory/nowhere.md")
     page.get_by_role("button", name="Explain").click()
-    expect(page.locator(".absent-told")).to_contain_text("memory/nowhere.md")
+    expect(page.locator(".absent-status")).to_contain_text("memory/nowhere.md")
     visit.forgive(404)
 
 

@@ -12,7 +12,7 @@ NARROW = ViewportSize(width=360, height=740)
 PAINTED = "() => document.querySelector('canvas.sheet').toDataURL()"
 """What the map shows, to be compared."""
 SHOWN = {
-    "search": "Ask your agent's memory",
+    "search": "Search your agent's memory",
     "notes": "MEMORY.md",
     "sessions": "about-bread",
     "recalls": "Recalls",
@@ -139,7 +139,7 @@ def test_the_map_lights_up_what_is_near_to_a_question(visit: Visit) -> None:
     expect(page.locator("canvas.sheet")).to_be_visible()
     expect(page.locator("#main .hint").first).to_contain_text("in view")
     before = page.evaluate(PAINTED)
-    page.get_by_label("Light up what is near").fill("bread in a hot oven")
-    expect(page.locator("#main .hint").first).to_contain_text("nearest to the question")
+    page.get_by_label("Show what is near a query").fill("bread in a hot oven")
+    expect(page.locator("#main .hint").first).to_contain_text("nearest to the query")
     expect(page.locator(".pane .rows a").first).to_be_visible()
     page.wait_for_function(f"(before) => ({PAINTED})() !== before", arg=before)

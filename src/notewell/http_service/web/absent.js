@@ -1,13 +1,13 @@
-// "Why is this note not here?": the question every search leaves open.
+// "Why is this note not a hit?": a form below the hits.
 
 import { get, post } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { withCode } from "./marked.js";
 import { failed, loading } from "./states.js";
 
-const OFFERED = 30; // As many names as one can look through while typing.
+const OFFERED = 30; // More suggestions cannot be read while typing.
 
-/** A form under the hits; `query()` says what was searched for. */
+/** `query()` returns the current query. */
 export function absent(query) {
   const names = el("datalist", { id: "absent-names" });
   const field = el("input", {
@@ -18,36 +18,36 @@ export function absent(query) {
     spellcheck: "false",
     placeholder: "memory/2026-11-15.md",
   });
-  const told = el("div", { class: "absent-told", role: "status" });
+  const reason = el("div", { class: "absent-status", role: "status" });
   const form = el(
     "form",
     { class: "absent" },
-    el("label", { for: "absent-path" }, "Why is this note not here?"),
+    el("label", { for: "absent-path" }, "Why is this note not a hit?"),
     el("div", { class: "absent-row" }, field, el("button", { type: "submit" }, "Explain"), names),
-    told,
+    reason,
   );
   const offer = offerer(names);
   field.addEventListener("focus", () => offer(field.value));
   field.addEventListener("input", () => offer(field.value));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    explain(told, query(), field.value.trim());
+    explain(reason, query(), field.value.trim());
   });
-  return { node: form, focus: () => field.focus(), clear: () => fill(told) };
+  return { node: form, focus: () => field.focus(), clear: () => fill(reason) };
 }
 
-async function explain(told, query, path) {
+async function explain(node, query, path) {
   if (!path) return;
-  fill(told, loading("Looking for the reason"));
+  fill(node, loading("Searching for the reason"));
   try {
     const { why } = await post("/v1/page/absent", { query, path });
-    fill(told, el("p", {}, icon("search"), el("span", {}, withCode(why))));
+    fill(node, el("p", {}, icon("search"), el("span", {}, withCode(why))));
   } catch (error) {
-    fill(told, failed(error));
+    fill(node, failed(error));
   }
 }
 
-/** Names of notes that hold what is typed; all names are fetched once, when first wanted. */
+/** Suggests notes whose names contain the text; all names are fetched once, on first use. */
 function offerer(list) {
   let names = null;
   return async (text) => {

@@ -1,6 +1,6 @@
-// What the service is asked, and what its refusals become.
+// The HTTP client of the page. Errors of the service become `Problem`s.
 
-/** What went wrong, for a person: what, and the next step. */
+/** An error with a text for people and the next step. */
 export class Problem extends Error {
   constructor(status, title, detail, action) {
     super(detail || title);
@@ -15,7 +15,7 @@ const LONGEST_PAUSE_S = 5;
 
 let agent = null;
 
-/** From now on every call is about this agent. */
+/** All further calls are for this agent. */
 export function choose(name) {
   agent = name;
 }
@@ -23,10 +23,10 @@ export function choose(name) {
 export const get = (path, options) => call("GET", path, options);
 export const post = (path, body, options) => call("POST", path, { ...options, body });
 
-/** `/` parts the folders of a note's name; everything else in it is quoted. */
+/** Percent-encodes each part of a path but keeps the slashes. */
 export const quoted = (path) => path.split("/").map(encodeURIComponent).join("/");
 
-/** The address of the events; an EventSource cannot send headers. */
+/** The agent is a query parameter here: an EventSource cannot send headers. */
 export const eventsUrl = () =>
   `/v1/page/events${agent ? `?agent=${encodeURIComponent(agent)}` : ""}`;
 
@@ -38,9 +38,9 @@ async function call(method, path, { body, signal } = {}) {
   if (body !== undefined) request.body = JSON.stringify(body);
   let response = await reach(path, request);
   if (response.status === 429) response = await afterPause(response, path, request);
-  const told = await json(response);
-  if (response.ok) return response.status === 202 ? { state: "running", ...told } : told;
-  throw problem(response, told);
+  const payload = await json(response);
+  if (response.ok) return response.status === 202 ? { state: "running", ...payload } : payload;
+  throw problem(response, payload);
 }
 
 async function reach(path, request) {
@@ -48,17 +48,17 @@ async function reach(path, request) {
     return await fetch(path, request);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    const action = "Start it with `notewell serve`; this page goes on by itself.";
+    const action = "Start it with `notewell serve`; this page reconnects automatically.";
     throw new Problem(
       0,
       "The service does not answer",
-      "Nothing listens at this address.",
+      "No service listens at this address.",
       action,
     );
   }
 }
 
-/** Whoever types quickly asks often: one short wait, then once more. */
+/** Fast typing can reach the rate limit: wait once for a short time, then retry. */
 async function afterPause(response, path, request) {
   const wait_s = Number(response.headers.get("Retry-After") ?? 1);
   if (!(wait_s <= LONGEST_PAUSE_S)) return response;
@@ -76,16 +76,16 @@ async function json(response) {
   }
 }
 
-function problem(response, told) {
+function problem(response, payload) {
   if (response.status === 401) return unknown();
   const wait = response.headers.get("Retry-After");
-  const action = told.action ?? (wait ? `Try again in ${wait} s.` : null);
-  const title = told.title ?? `The service answered ${response.status}`;
-  return new Problem(response.status, title, told.detail ?? "", action);
+  const action = payload.action ?? (wait ? `Try again in ${wait} s.` : null);
+  const title = payload.title ?? `The service answered ${response.status}`;
+  return new Problem(response.status, title, payload.detail ?? "", action);
 }
 
 function unknown() {
   const action =
-    "Run `notewell token link` on the machine of the service, and open what it prints.";
-  return new Problem(401, "This browser is not known", "A link, used once, lets it in.", action);
+    "Run `notewell token link` on the machine of the service, and open the link that it prints.";
+  return new Problem(401, "This browser is not logged in", "It needs a one-time link.", action);
 }

@@ -1,4 +1,4 @@
-// Elements from plain values. Nothing here parses HTML: a note may hold any, and it stays text.
+// Creates elements from plain values. Nothing here parses HTML: text of a note is inserted as text.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,14 +12,14 @@ export function svg(name, props = {}, ...children) {
   return dress(document.createElementNS(SVG, name), props, children);
 }
 
-/** One of the drawings in icons.svg; it says nothing to a screen reader. */
+/** An icon from icons.svg; hidden from screen readers. */
 export function icon(name) {
   const use = svg("use", {});
   use.setAttribute("href", `/web/icons.svg#${name}`);
   return svg("svg", { class: "icon", viewBox: "0 0 20 20", "aria-hidden": "true" }, use);
 }
 
-/** Replaces what a node holds. */
+/** Replaces the children of a node. */
 export function fill(node, ...children) {
   node.replaceChildren(...nodes(children));
   return node;
@@ -32,7 +32,7 @@ export function bar(share, kind = "") {
   return el("span", { class: `bar ${kind}`, "aria-hidden": "true" }, inner);
 }
 
-/** Calls `what` when nothing has asked again for `ms`. */
+/** Debounces `what`: calls it `ms` after the last call. */
 export function settled(ms, what) {
   let timer = 0;
   const later = (...args) => {
@@ -57,7 +57,7 @@ function put(node, key, value) {
   else node.setAttribute(key, value === true ? "" : String(value));
 }
 
-/** Links lead to places in this page only: no datum can make one that leads out or runs a script. */
+/** Only links inside the page: user data can never create an external link or run a script. */
 function inside(href) {
   if (!href.startsWith("#")) throw new TypeError(`a link must begin with #: ${href}`);
   return href;

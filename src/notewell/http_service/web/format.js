@@ -1,4 +1,4 @@
-// Numbers, dates and counted words. The page speaks English; Intl does the rest.
+// Formats numbers, dates and counts. The page is in English; Intl formats.
 
 const TONGUE = navigator.languages.find((one) => /^en\b/i.test(one)) ?? "en-GB";
 const WHOLE = new Intl.NumberFormat(TONGUE, { maximumFractionDigits: 0 });
@@ -40,7 +40,7 @@ export function counted(n, word, words = `${word}s`) {
   return `${whole(n)} ${COUNT.select(n) === "one" ? word : words}`;
 }
 
-/** 4 kB, 51 MB: powers of a thousand, as disks are sold. */
+/** 4 kB, 51 MB: powers of 1000. */
 export function bytes(n) {
   if (n < 1000) return counted(n, "byte");
   const units = ["kilobyte", "megabyte", "gigabyte", "terabyte"];
@@ -50,7 +50,7 @@ export function bytes(n) {
   return new Intl.NumberFormat(TONGUE, form).format(value);
 }
 
-/** A time as long as it takes to read it: 12 ms, 3.4 s. */
+/** A duration: 12 ms, 3.4 s. */
 export function took(ms) {
   const [value, unit] = ms < 1000 ? [ms, "millisecond"] : [ms / 1000, "second"];
   const form = { style: "unit", unit, maximumFractionDigits: value < 10 ? 1 : 0 };
@@ -67,7 +67,7 @@ export const shortMonth = (index) => SHORT_MONTH.format(new Date(Date.UTC(2024, 
 export const weekday = (index) => WEEKDAY.format(new Date(Date.UTC(2024, 0, 1 + index)));
 export const moment = (iso) => MOMENT.format(new Date(iso));
 export const clock = (iso) => CLOCK.format(new Date(iso));
-/** The day of a moment, where the reader is. */
+/** The local day of a time. */
 export const localDay = (iso) => {
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60000).toISOString().slice(0, 10);
@@ -82,7 +82,7 @@ export function age(days) {
   return AGO.format(-Math.round((days / 365.25) * 2) / 2, "year");
 }
 
-/** `5 minutes ago`, for something that just happened. */
+/** `5 minutes ago`, for recent events. */
 export function since(seconds) {
   if (seconds < 5) return "just now";
   if (seconds < 90) return AGO.format(-Math.round(seconds), "second");

@@ -1,4 +1,4 @@
-// A year of days, a square each: darker where more was written.
+// A calendar heat map: one square per day, darker for more notes.
 
 import { el, fill, icon } from "./dom.js";
 import { counted, longDay, shortMonth, weekday, whole } from "./format.js";
@@ -6,7 +6,7 @@ import { counted, longDay, shortMonth, weekday, whole } from "./format.js";
 const STEPS = 4;
 const DAY_MS = 86400000;
 
-/** The year with arrows to the others; `pick(day)` is called with the day that was chosen. */
+/** One year with buttons for the others; `pick(day)` is called with the selected day. */
 export function heatmap(days, chosen, pick) {
   const byDay = new Map(days.map((one) => [one.day, one]));
   const years = [...new Set(days.map((one) => Number(one.day.slice(0, 4))))].sort((a, b) => a - b);
@@ -27,8 +27,8 @@ export function heatmap(days, chosen, pick) {
         { class: "heat-head" },
         el("h2", {}, String(year)),
         el("p", {}, `${counted(notes, "note")} on ${counted(inYear.length, "day")}`),
-        arrow("Year before", "back", year > years[0], turn(-1)),
-        arrow("Year after", "chevron", year < years.at(-1), turn(1)),
+        arrow("Previous year", "back", year > years[0], turn(-1)),
+        arrow("Next year", "chevron", year < years.at(-1), turn(1)),
       ),
       el("div", { class: "heat-scroll", tabindex: "-1" }, grid(year, byDay, most, chosen, pick)),
       legend(),
@@ -43,7 +43,7 @@ export function heatmap(days, chosen, pick) {
   return node;
 }
 
-/** Nine days in ten are at most this: one day of imports does not make the others pale. */
+/** The 90th percentile: one day with an import must not make all others pale. */
 function typicalMost(days) {
   const sizes = days.map(weight).sort((a, b) => a - b);
   return Math.max(1, sizes[Math.floor(sizes.length * 0.9)] ?? 1);
@@ -73,17 +73,17 @@ function grid(year, byDay, most, chosen, pick) {
   const node = el("div", {
     class: "heat-grid",
     role: "group",
-    "aria-label": `Days of ${year}; arrows move`,
+    "aria-label": `Days of ${year}; use the arrow keys`,
   });
   node.append(...labels(first, offset), ...cells);
   walk(cells, chosen);
   return node;
 }
 
-function square(iso, told, most, isChosen, pick) {
-  const step = told ? Math.min(STEPS, Math.ceil((weight(told) / most) * STEPS)) : 0;
-  const said = told
-    ? `${longDay(iso)}: ${counted(told.notes, "note")}, ${counted(told.entries ?? 0, "entry", "entries")}, ${whole(told.chars)} characters`
+function square(iso, summary, most, isChosen, pick) {
+  const step = summary ? Math.min(STEPS, Math.ceil((weight(summary) / most) * STEPS)) : 0;
+  const said = summary
+    ? `${longDay(iso)}: ${counted(summary.notes, "note")}, ${counted(summary.entries ?? 0, "entry", "entries")}, ${whole(summary.chars)} characters`
     : `${longDay(iso)}: nothing`;
   return el("button", {
     type: "button",
@@ -112,7 +112,7 @@ function labels(first, offset) {
   return [...months, ...week];
 }
 
-/** One stop for Tab; the arrows go from day to day. */
+/** A roving tabindex: one Tab stop; arrow keys move between days. */
 function walk(cells, chosen) {
   const filled = cells.findLastIndex((cell) => !cell.classList.contains("day-0"));
   let at = Math.max(

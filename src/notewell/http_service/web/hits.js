@@ -1,4 +1,4 @@
-// Hits, with why each stands where it stands.
+// The hits of a search, with the parts of each score.
 
 import { bar, el } from "./dom.js";
 import { age, day, nth, score } from "./format.js";
@@ -7,26 +7,26 @@ import { toHit } from "./places.js";
 import { empty } from "./states.js";
 
 /**
- * An answer as a list. With `before`, the first setting's hits, each says how far it moved; with
- * `after`, the second's, those say so that are not among them.
+ * The list of hits. With `before` (the hits of setting A), each hit shows how far it moved. With
+ * `after` (the hits of setting B), each hit that B does not have is labelled.
  */
-export function answer(told, { label, before = null, after = null }) {
-  const notice = told.notice && el("p", { class: "notice" }, withCode(told.notice));
-  if (!told.results.length) return [notice, nothing(told)];
+export function answer(response, { label, before = null, after = null }) {
+  const notice = response.notice && el("p", { class: "notice" }, withCode(response.notice));
+  if (!response.results.length) return [notice, nothing(response)];
   const places = new Map((before ?? after ?? []).map((hit, place) => [hit.citation, place]));
   const beside = (hit, place) => {
     const was = places.get(hit.citation);
     if (before) return move(was, place);
     return after && was === undefined ? el("span", { class: "move" }, "not in B") : null;
   };
-  const rows = told.results.map((hit, place) => row(hit, beside(hit, place)));
+  const rows = response.results.map((hit, place) => row(hit, beside(hit, place)));
   return [notice, el("ol", { class: "hits", "aria-label": label }, rows)];
 }
 
-function nothing(told) {
+function nothing(response) {
   return empty(
     "No hits",
-    told.reason ?? "Nothing in the memory is close to this. Try other words.",
+    response.reason ?? "Nothing in the memory matches. Try other words.",
   );
 }
 
@@ -62,33 +62,33 @@ function where(hit) {
   ];
 }
 
-/** Empty lines between the lines of a snippet only take room. */
+/** Removes blank lines from a snippet to save space. */
 const close = (part) => (typeof part === "string" ? part.replaceAll(/\n\s*\n/g, "\n") : part);
 
 const name = (path) => path.slice(path.lastIndexOf("/") + 1);
 
 function move(was, is) {
   if (was === undefined) return el("span", { class: "move move-new" }, "new");
-  if (was === is) return el("span", { class: "move", "aria-label": "same place" }, "=");
-  const told = was > is ? `up by ${was - is}` : `down by ${is - was}`;
+  if (was === is) return el("span", { class: "move", "aria-label": "same position" }, "=");
+  const label = was > is ? `up by ${was - is}` : `down by ${is - was}`;
   const arrow = was > is ? `▲ ${was - is}` : `▼ ${is - was}`;
   return el(
     "span",
-    { class: `move ${was > is ? "move-up" : "move-down"}`, role: "img", "aria-label": told },
+    { class: `move ${was > is ? "move-up" : "move-down"}`, role: "img", "aria-label": label },
     arrow,
   );
 }
 
-function parts(told) {
+function parts(components) {
   const rows = [
-    part("Meaning", told.vector, "bar-vector", told.vectorRank && nth(told.vectorRank)),
-    part("Words", told.text, "bar-text", told.textRank && nth(told.textRank)),
-    told.decay !== 1 && part("Age leaves", told.decay, "bar-age"),
-    told.recency !== 1 &&
-      part("Time asked for", told.recency - 1, "bar-age", `× ${score(told.recency)}`),
-    told.rerank !== null &&
-      told.rerank !== undefined &&
-      part("Reranker", told.rerank, "bar-rerank"),
+    part("Meaning", components.vector, "bar-vector", components.vectorRank && nth(components.vectorRank)),
+    part("Words", components.text, "bar-text", components.textRank && nth(components.textRank)),
+    components.decay !== 1 && part("Age factor", components.decay, "bar-age"),
+    components.recency !== 1 &&
+      part("Matching time", components.recency - 1, "bar-age", `× ${score(components.recency)}`),
+    components.rerank !== null &&
+      components.rerank !== undefined &&
+      part("Reranker", components.rerank, "bar-rerank"),
   ];
   return el("dl", { class: "parts" }, rows);
 }

@@ -1,21 +1,21 @@
-// The keyboard: every view can be reached and walked through without a mouse.
+// Keyboard shortcuts: the whole page can be used without a mouse.
 
 import { el, fill } from "./dom.js";
 
 const VIEWS = { s: "search", n: "notes", c: "sessions", h: "health", r: "recalls", m: "map" };
 const SECOND_KEY_MS = 1200;
 
-const TOLD = [
+const SHORTCUTS = [
   [
     "Everywhere",
     [
-      [["/"], "search, or the filter of a list"],
+      [["/"], "search field or filter"],
       [["j"], "next row"],
-      [["k"], "row before"],
+      [["k"], "previous row"],
       [["Enter"], "open the row"],
-      [["Esc"], "leave the field, close, go back"],
-      [["t"], "light, dark, as the system"],
-      [["?"], "these keys"],
+      [["Esc"], "leave the field, close, back"],
+      [["t"], "theme: light, dark, system"],
+      [["?"], "show this list"],
     ],
   ],
   [
@@ -34,21 +34,21 @@ const TOLD = [
     [
       [["w"], "weights and other settings"],
       [["b"], "compare with a second setting"],
-      [["y"], "why is a note not here?"],
+      [["y"], "why is a note not a hit?"],
     ],
   ],
   [
     "On the map",
     [
-      [["+"], "closer"],
-      [["-"], "farther"],
-      [["0"], "the whole map"],
-      [["←"], "and the other arrows: move it"],
+      [["+"], "zoom in"],
+      [["-"], "zoom out"],
+      [["0"], "show the whole map"],
+      [["←"], "and the other arrow keys: move the map"],
     ],
   ],
 ];
 
-/** Listens. `go(view)` opens one, `theme()` turns the light on or off, `back()` leaves. */
+/** `go(view)` opens a view, `theme()` changes the theme, `back()` goes back. */
 export function listenToKeys({ go, theme, back }) {
   const single = {
     "/": toField,
@@ -70,26 +70,26 @@ export function listenToKeys({ go, theme, back }) {
   });
 }
 
-/** The browser's own keys, and those of a dialog. */
+/** Keys for the browser or for an open dialog. */
 function isForOthers(event) {
   const isChord = event.ctrlKey || event.metaKey || event.altKey;
   return isChord || event.defaultPrevented || document.querySelector("dialog[open]") !== null;
 }
 
-/** The table of keys, in a dialog. */
+/** A dialog with all shortcuts. */
 export function showKeys() {
   const dialog = document.getElementById("help");
   const close = el("button", { type: "button", onClick: () => dialog.close() }, "Close");
   fill(
     dialog,
     el("h2", { id: "help-title" }, "Keys"),
-    el("div", { class: "keys" }, TOLD.map(group)),
+    el("div", { class: "keys" }, SHORTCUTS.map(group)),
     close,
   );
   dialog.showModal();
 }
 
-/** Moves the focus to the next or the previous row that can be seen. */
+/** Moves the focus to the next or previous visible row. */
 export function step(by) {
   const rows = [...document.querySelectorAll("#main [data-row]")].filter((row) =>
     row.checkVisibility(),
@@ -122,7 +122,7 @@ function isTyping(node) {
 function inField(event) {
   const isList = event.target.tagName === "SELECT" || event.target.list;
   if (event.key === "Escape") {
-    if (event.target.type === "search") event.preventDefault(); // The browser would empty it.
+    if (event.target.type === "search") event.preventDefault(); // The browser would clear the field.
     event.target.blur();
   } else if (event.key === "ArrowDown" && !isList) done(event, () => step(1));
 }
@@ -135,7 +135,7 @@ function toField() {
   } else location.hash = "#search";
 }
 
-/** A button of the view may name the key that presses it. */
+/** A button in a view can name its key in `data-key`. */
 function press(event) {
   const name = CSS.escape(event.key);
   const button = document.querySelector(`#main [data-key="${name}"]`);

@@ -1,12 +1,12 @@
-// A note's lines, with its chunks and who wrote what in the margin.
+// The lines of a note, with chunks and origins in the margin.
 
 import { el } from "./dom.js";
 import { counted, moment } from "./format.js";
 
-const BLOCK = 100; // Lines a block: the browser skips blocks that are out of sight.
-const FIRST = 4000; // Beyond this a note is shown on request: it is more than anybody scrolls.
+const BLOCK = 100; // Lines per block: the browser does not render blocks outside the viewport.
+const FIRST = 4000; // Further lines are drawn on request.
 
-/** The lines; `wanted` is the span that the address names. */
+/** `wanted` is the range of lines in the URL. */
 export function drawLines(note, wanted) {
   const lines = note.text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -41,7 +41,7 @@ function rest(count, draw) {
   return button;
 }
 
-/** For each line: the chunks that hold it, in two lanes, since neighbours may overlap; its origin. */
+/** The chunks and the origin of each line. Chunks may overlap, so there are two lanes. */
 function marginOf(note) {
   const chunks = new Map();
   note.chunks.forEach((chunk, place) => {
@@ -75,7 +75,7 @@ function row(number, text, kind, margin, wanted) {
   );
 }
 
-/** Comments, such as the marks of our own entries, step back. */
+/** HTML comments, such as our entry markers, are shown in a weaker colour. */
 function withAsides(text) {
   return text
     .split(/(<!--.*?-->)/)
@@ -85,7 +85,7 @@ function withAsides(text) {
 function lane(number, chunk) {
   if (!chunk) return el("span", { class: "lane" });
   const ends = `${number === chunk.startLine ? " is-start" : ""}${number === chunk.endLine ? " is-end" : ""}`;
-  const title = told(chunk);
+  const title = chunkText(chunk);
   return el("span", {
     class: `lane is-chunk${ends}${chunk.embedded ? "" : " is-waiting"}`,
     title,
@@ -93,11 +93,11 @@ function lane(number, chunk) {
   });
 }
 
-/** One chunk in words: the margin's drawing for those who cannot see it. */
-export function told({ place, startLine, endLine, heading, embedded }) {
+/** A text for one chunk, for screen readers and tooltips. */
+export function chunkText({ place, startLine, endLine, heading, embedded }) {
   const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine} to ${endLine}`;
   const below = heading ? `, below ${heading}` : "";
-  return `Chunk ${place + 1}: ${lines}${below}${embedded ? "" : "; its vector is not computed yet"}`;
+  return `Chunk ${place + 1}: ${lines}${below}${embedded ? "" : "; no vector yet"}`;
 }
 
 function origin(one, number) {
@@ -111,7 +111,7 @@ function origin(one, number) {
   );
 }
 
-/** What each line is, for its looks only: heading, code, entry, quote or prose. */
+/** The kind of each line, for its style: heading, code, list item, quote or text. */
 function kindsOf(lines) {
   let fence = "";
   return lines.map((line) => {

@@ -1,12 +1,12 @@
-// What happens at the service, as it happens.
+// Server-sent events: reports changes of the memory.
 
 import { eventsUrl } from "./api.js";
 
-const QUIET_MS = 400; // A sync of many notes tells a lot at once; the views hear of it once.
+const QUIET_MS = 400; // Throttle: a sync of many notes sends many events.
 
 /**
- * Calls `changed` after each event, and `stated` with "live" or "waiting". The connection is given
- * back while nobody looks: the service holds a bounded number of them, and a browser six a host.
+ * Calls `changed` after events, and `stated` with "live" or "waiting". The connection is closed while
+ * the tab is hidden: the service limits their number, and a browser allows six per host.
  */
 export function listen(changed, stated) {
   let source = null;
@@ -19,14 +19,14 @@ export function listen(changed, stated) {
     source = new EventSource(eventsUrl());
     source.addEventListener("open", () => {
       stated("live");
-      if (isLost) soon(); // What happened meanwhile was not heard.
+      if (isLost) soon(); // Events may have been missed meanwhile.
       isLost = false;
     });
     source.addEventListener("status", soon);
     source.addEventListener("error", () => {
       stated("waiting");
       isLost = true;
-      // The browser tries again by itself, unless the answer was a refusal.
+      // The browser reconnects by itself, except after an error response.
       if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, 15000);
     });
   }
@@ -38,7 +38,7 @@ export function listen(changed, stated) {
   }
 
   function soon() {
-    if (waiting) return; // However much happens, the views hear of it every now and then.
+    if (waiting) return; // A call is already scheduled.
     waiting = setTimeout(() => {
       waiting = 0;
       changed();

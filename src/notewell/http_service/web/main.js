@@ -1,7 +1,7 @@
-// The page: finds out who looks, draws the frame, and opens the view that the address names.
+// Entry point of the page: loads the current user, draws the frame, and opens the view in the URL.
 //
-//   main ── places (which view?) ── view_*.js: open(page, route) → {node, update?, changed?, close?}
-//     ├── live (something changed) ──────────────────────────────────────────┘
+//   main ── places (parses the URL) ── view_*.js: open(page, route) → {node, update?, changed?, close?}
+//     ├── live (server-sent events) ──────────────────────────────────────────┘
 //     └── keys (the keyboard)
 
 import * as api from "./api.js";
@@ -17,7 +17,7 @@ import * as recalls from "./view_recalls.js";
 import * as search from "./view_search.js";
 import * as sessions from "./view_sessions.js";
 
-// All of them at once: a view must open, and say what is wrong, when the service has gone away.
+// Loaded at once and not on demand: a view must open and show the error when the service is down.
 const VIEWS = {
   search: ["Search", search],
   notes: ["Notes", notes],
@@ -34,7 +34,7 @@ const said = document.getElementById("said");
 const page = { me: null, can: (scope) => canDo(scope), say };
 let open = { view: null, it: null };
 
-/** Tells a screen reader, and nobody else. */
+/** Announces a text to screen readers only. */
 function say(text) {
   said.textContent = text;
 }
@@ -67,7 +67,7 @@ function point(view) {
   }
 }
 
-/** Escape: from a thing to its list; the list itself has nowhere to go. */
+/** Escape: from an item back to its list. */
 function back() {
   const up = document.querySelector("#main [data-back]");
   if (up?.checkVisibility()) up.click();
@@ -98,8 +98,8 @@ function turnTheme() {
 function nameTheme(choice) {
   const names = { system: "System", light: "Light", dark: "Dark" };
   document.getElementById("theme-name").textContent = names[choice];
-  const told = `Theme: ${names[choice]}. Change it`;
-  document.getElementById("theme").setAttribute("aria-label", told);
+  const label = `Theme: ${names[choice]}. Change it`;
+  document.getElementById("theme").setAttribute("aria-label", label);
 }
 
 function drawMe() {
@@ -117,16 +117,16 @@ function drawMe() {
 
 function stated(state) {
   const node = document.getElementById("live");
-  const told = {
-    live: "Live: changes show by themselves",
-    waiting: "Not connected; trying again",
+  const labels = {
+    live: "Live: changes appear automatically",
+    waiting: "Not connected; reconnecting",
   };
   node.dataset.state = state;
-  node.setAttribute("aria-label", told[state]);
-  node.title = told[state];
+  node.setAttribute("aria-label", labels[state]);
+  node.title = labels[state];
 }
 
-/** Who looks; a service that is not there yet is waited for, a refusal is shown. */
+/** The current user. Retries while the service is unreachable; shows any other error. */
 async function meet() {
   for (;;) {
     try {
@@ -144,7 +144,7 @@ async function meet() {
 
 async function start() {
   drawFrame();
-  fill(main, loading("Asking the service who you are"));
+  fill(main, loading("Connecting to the service"));
   page.me = await meet();
   if (!page.me) return;
   drawMe();

@@ -1,17 +1,17 @@
-// The drawing of the map: points on a canvas, moved and enlarged without being computed again.
+// Draws the map on a canvas. Pan and zoom do not compute positions again.
 //
-// A point's place on the sheet is turned into one on the screen by three numbers, `view`:
+// Three numbers, `view`, convert a position on the map to one on the screen:
 //   screen = (sheet - view.centre) * view.scale + half of the canvas
 
 const NEAREST_ZOOM = 0.7;
 const FARTHEST_ZOOM = 60;
-const CLOSEST_FRAME = 3; // So that what is lit is seen among what is around it.
-const REACH_PX = 12; // How far from a point the pointer may be.
-const MANY = 3000; // More points than this are drawn smaller.
+const CLOSEST_FRAME = 3; // So that highlighted points are seen with their surroundings.
+const REACH_PX = 12; // Maximum distance of the pointer from a point.
+const MANY = 3000; // Above this number, points are drawn smaller.
 const MARGIN = 0.92;
 const TURNS = 6;
 
-/** Draws onto `canvas`; `paint` gives the colours of the moment. */
+/** Draws on `canvas`; `paint` returns the current colours. */
 export class Sheet {
   constructor(canvas, paint) {
     this.canvas = canvas;
@@ -30,7 +30,7 @@ export class Sheet {
     this.watcher.observe(canvas);
   }
 
-  /** Asked once for each size: to ask for every point makes a drawing take five times as long. */
+  /** Read once per size: reading it for every point makes drawing five times slower. */
   measure() {
     this.wide = this.canvas.clientWidth;
     this.high = this.canvas.clientHeight;
@@ -70,7 +70,7 @@ export class Sheet {
     this.soon();
   }
 
-  /** Enlarges around a place on the screen, which stays where it is. */
+  /** Zooms around a position on the screen, which stays fixed. */
   zoom(factor, at = this.middle()) {
     const before = this.toSheet(at);
     this.view.zoom = Math.max(NEAREST_ZOOM, Math.min(FARTHEST_ZOOM, this.view.zoom * factor));
@@ -87,7 +87,7 @@ export class Sheet {
     this.soon();
   }
 
-  /** So that all of these can be seen. */
+  /** Pans and zooms so that all of these points are visible. */
   frameOn(indexes) {
     const box = boxOf(indexes.map((index) => this.points[index]));
     this.view.x = (box.left + box.right) / 2;
@@ -114,7 +114,7 @@ export class Sheet {
     return best;
   }
 
-  /** Those that can be seen, the nearest to the middle first. */
+  /** The visible points, from the centre outwards. */
   inView() {
     const { wide, high } = this;
     const [cx, cy] = this.middle();
@@ -149,7 +149,7 @@ export class Sheet {
     return fit * MARGIN * this.view.zoom;
   }
 
-  /** Many changes, one drawing. */
+  /** Draws once per frame, however many changes there were. */
   soon() {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => this.draw());
@@ -166,7 +166,7 @@ export class Sheet {
     const paint = this.paint();
     const size = Math.min(6, (this.points.length > MANY ? 1.5 : 2.4) * this.view.zoom ** 0.45);
     pen.globalAlpha = this.lit.size ? 0.3 : 0.72;
-    // In turns: drawn one colour after the other, the last month would cover all before it.
+    // Interleaved: if drawn colour by colour, the last month would cover all others.
     for (let turn = 0; turn < TURNS; turn += 1) {
       this.groups.forEach((group, colour) =>
         this.dots(
@@ -182,7 +182,7 @@ export class Sheet {
     if (this.marked >= 0) this.ring(pen, this.points[this.marked], size + 5, paint.ink);
   }
 
-  /** A clean canvas, as fine as the screen is. */
+  /** An empty canvas with the resolution of the screen. */
   cleared() {
     const { canvas } = this;
     const dense = devicePixelRatio || 1;

@@ -3,14 +3,14 @@
 import { el, svg } from "./dom.js";
 import { monthAndYear } from "./format.js";
 
-/** For each point, which colour; the last one is that of points without a month. */
+/** The colour number of each point; the last colour is for points without a date. */
 export function colourings(by, map) {
   if (by === "source") return map.points.map((point) => point[5]);
   const none = map.months.length;
   return map.points.map((point) => (map.months[point[4]] ? point[4] : none));
 }
 
-/** Colours of the theme that is on now. */
+/** The colours of the current theme. */
 export function paintOf(by, map) {
   const isDark = isDarkNow();
   const ink = isDark ? "#f2efe9" : "#1c1b19";
@@ -20,7 +20,7 @@ export function paintOf(by, map) {
   return { ink, lit, colours: [...months, isDark ? "#77736b" : "#9a958b"] };
 }
 
-/** What the colours mean. */
+/** The legend. */
 export function legend(by, map) {
   if (by === "source") {
     const colours = sourceColours(isDarkNow());

@@ -1,9 +1,9 @@
-// Mouse, fingers and arrow keys on the map.
+// Mouse, touch and arrow keys on the map.
 
 const STEP_PX = 60;
-const CLICK_PX = 4; // A finger that moved less than this meant the point, not the sheet.
+const CLICK_PX = 4; // A shorter movement is a click on a point, not a pan.
 
-/** Moves `sheet`; `hovered(index, place)` and `chosen(index)` hear of points, `moved()` of the rest. */
+/** Pans and zooms `sheet`; calls `hovered(index, place)`, `chosen(index)` and `moved()`. */
 export function handle(canvas, sheet, { hovered, chosen, moved }) {
   const down = new Map();
   let travelled = 0;

@@ -1,26 +1,26 @@
-// The points of the map in words.
+// Texts for the points of the map.
 
 import { el } from "./dom.js";
 import { counted, month, whole } from "./format.js";
 
-/** An event need not mean a new map; drawing the same one again would move the reader's view. */
+/** Not every event means a new map; loading the same one again would reset the view. */
 export function isSame(a, b) {
   const ends = (map) =>
     JSON.stringify([map.of, map.points.length, map.points[0], map.points.at(-1)]);
   return ends(a) === ends(b);
 }
 
-export function nearTold(near) {
-  if (near.points.length) return `${counted(near.points.length, "point")} nearest to the question`;
-  return near.notice ?? "Nothing on the map is near.";
+export function nearText(near) {
+  if (near.points.length) return `${counted(near.points.length, "point")} nearest to the query`;
+  return near.notice ?? "No point is near.";
 }
 
-export function viewTold(map, count) {
+export function viewText(map, count) {
   const drawn =
     map.of > map.points.length
-      ? `; ${whole(map.points.length)} of ${whole(map.of)} are drawn`
+      ? `; ${whole(map.points.length)} of ${whole(map.of)} are shown`
       : "";
-  return `${counted(count, "point")} in view, the middle first${drawn}`;
+  return `${counted(count, "point")} in view, from the centre${drawn}`;
 }
 
 export function hitOf(map, index) {

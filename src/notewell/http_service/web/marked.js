@@ -1,10 +1,10 @@
-// Text with some of its characters marked.
+// Highlights ranges of a text.
 
 import { el } from "./dom.js";
 
 /**
- * Text nodes and what `mark` makes of each range. The service counts code points, a JavaScript
- * string counts UTF-16 units: one emoji before a word would move every mark after it.
+ * Text nodes, with `mark` applied to each range. The service counts code points, JavaScript counts
+ * UTF-16 units: without the conversion, one emoji would shift all later ranges.
  */
 export function marked(text, ranges, mark = (part) => el("mark", {}, part)) {
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
@@ -21,7 +21,7 @@ export function marked(text, ranges, mark = (part) => el("mark", {}, part)) {
   return parts;
 }
 
-/** In order, inside the text, and none reaching into the next. */
+/** Sorted, inside the text, and without overlaps. */
 function joined(ranges, end) {
   const inOrder = (ranges ?? [])
     .map(([from, to]) => [Math.max(0, from), Math.min(end, to)])
@@ -36,7 +36,7 @@ function joined(ranges, end) {
   return result;
 }
 
-/** Words between backticks become code: next steps name commands. */
+/** Text between backticks becomes code: next steps name commands. */
 export function withCode(text) {
   return String(text ?? "")
     .split(/`([^`]+)`/)

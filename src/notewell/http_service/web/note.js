@@ -1,14 +1,14 @@
-// One note: its text, its chunks, where its lines came from, and what can be taken back.
+// One note: its text, its chunks, the origin of its lines, its history, and undo.
 
 import { get, post, quoted } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { bytes, counted, moment } from "./format.js";
-import { drawLines, told } from "./lines.js";
+import { chunkText, drawLines } from "./lines.js";
 import { lines, toNote, toSearch } from "./places.js";
 import { asker, empty, failed } from "./states.js";
 import { sure } from "./sure.js";
 
-/** A pane that shows the note it is told to. */
+/** A pane that shows one note. */
 export function notePane(page, undone) {
   const node = el("article", { class: "note", "aria-label": "Note" });
   const ask = asker(node, "Reading the note");
@@ -25,7 +25,7 @@ export function notePane(page, undone) {
     ask(load, arrive, { quietly });
   }
 
-  /** Draws anew only what has changed: whoever reads or selects is not disturbed. */
+  /** Draws again only after a change, so that the selection and the scroll position stay. */
   function refresh() {
     const isNew = (note) => JSON.stringify(note) !== shown.text;
     ask(load, (note) => isNew(note) && draw(note), { quietly: true });
@@ -39,7 +39,7 @@ export function notePane(page, undone) {
       undone();
       refresh();
     };
-    const long = "The note goes on; a page shows no more of one.";
+    const long = "The note is longer; the rest is not shown here.";
     const rest = note.cut && el("p", { class: "notice" }, long);
     const text = body(note, shown.wanted);
     fill(node, head(note), text, rest, chunkList(note), history(page, note, again));
@@ -74,12 +74,12 @@ function head(note) {
       "a",
       { class: "button", href: toSearch(firstWords(note.text)) },
       icon("search"),
-      "Notes like this",
+      "Similar notes",
     ),
   );
 }
 
-/** The first line that says something, as a question. */
+/** The first line with content, as a query. */
 function firstWords(text) {
   const line =
     text
@@ -90,18 +90,18 @@ function firstWords(text) {
 
 function body(note, wanted) {
   if (note.text.trim()) return drawLines(note, wanted);
-  return empty("This note is empty", "It will be found once something stands in it.");
+  return empty("This note is empty", "Searches cannot find it until it has text.");
 }
 
 function chunkList(note) {
   if (!note.chunks.length) {
-    return el("p", { class: "notice" }, "Not in the index yet: the next sync takes it in.");
+    return el("p", { class: "notice" }, "Not indexed yet; the next sync indexes it.");
   }
-  const rows = note.chunks.map((chunk, place) => el("li", {}, told({ ...chunk, place })));
+  const rows = note.chunks.map((chunk, place) => el("li", {}, chunkText({ ...chunk, place })));
   const key = [
-    el("span", {}, "a chunk"),
+    el("span", {}, "chunk"),
     note.chunks.some((chunk) => !chunk.embedded) &&
-      el("span", { class: "key-waiting" }, "its vector is not computed yet"),
+      el("span", { class: "key-waiting" }, "no vector yet"),
     note.origins.length > 0 && el("span", { class: "key-origin" }, "written by Notewell"),
   ];
   return [
@@ -124,20 +124,20 @@ function history(page, note, again) {
     el("h2", {}, "History"),
     rows.length
       ? el("ul", { class: "rows" }, rows)
-      : el("p", { class: "hint" }, "Notewell wrote nothing here: every line is yours."),
+      : el("p", { class: "hint" }, "Notewell has not written to this note."),
   );
 }
 
 function written(page, note, write, again) {
   const what = write.kind === "note" ? "the whole note" : "an entry";
-  const told = el("div", { class: "row-told", role: "status" });
+  const status = el("div", { class: "row-status", role: "status" });
   const undo = el("button", { type: "button", class: "small" }, icon("undo"), "Undo");
-  undo.addEventListener("click", () => takeBack(page, note, write, told, again));
+  undo.addEventListener("click", () => takeBack(page, note, write, status, again));
   const facts = [
     el("time", { datetime: write.at }, moment(write.at)),
     standsAt(note, write),
     el("span", {}, el("code", {}, write.id)),
-    write.undone && el("span", { class: "badge" }, "taken back"),
+    write.undone && el("span", { class: "badge" }, "undone"),
   ];
   return el(
     "li",
@@ -145,11 +145,11 @@ function written(page, note, write, again) {
     el("div", { class: "row-main" }, el("b", {}, write.origin), ` added ${what}`),
     el("p", { class: "where" }, facts),
     write.canUndo && !write.undone && page.can("admin") && undo,
-    told,
+    status,
   );
 }
 
-/** A link to the lines that a write added, where they still stand. */
+/** A link to the lines that a write added, if they are still there. */
 function standsAt(note, write) {
   const origin = note.origins.find((one) => one.id === write.id);
   if (!origin) return null;
@@ -158,15 +158,15 @@ function standsAt(note, write) {
   return el("span", {}, el("a", { href: toNote(note.path, `${startLine}-${endLine}`) }, text));
 }
 
-async function takeBack(page, note, write, told, again) {
+async function takeBack(page, note, write, status, again) {
   const question =
-    "Exactly what was added is taken out; the rest of the note stays as it is, to the byte.";
-  if (!(await sure(`Undo ${write.id} in ${note.path}?`, question, "Take it back"))) return;
+    "This removes exactly the text that was added. The rest of the note does not change.";
+  if (!(await sure(`Undo ${write.id} in ${note.path}?`, question, "Undo"))) return;
   try {
     await post(`/v1/page/undo/${encodeURIComponent(write.id)}`, {});
-    page.say(`${write.id} was taken back`);
+    page.say(`${write.id} is undone`);
     again();
   } catch (error) {
-    fill(told, failed(error));
+    fill(status, failed(error));
   }
 }

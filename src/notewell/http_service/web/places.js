@@ -1,6 +1,6 @@
-// Where things are in this page: `#notes/memory/2026-11-15.md?line=3-9`.
+// Routes of this page, in the URL's hash: `#notes/memory/2026-11-15.md?line=3-9`.
 
-/** The view, what of it, and how, from the address. */
+/** The view, the item, and the parameters of a hash. */
 export function route(hash = location.hash) {
   const [path, query = ""] = split(hash.replace(/^#/, ""));
   const [view, ...rest] = path.split("/");
@@ -15,7 +15,7 @@ export const toSearch = (query) => place("search", "", { q: query });
 export const toNote = (path, lines) => place("notes", path, { line: lines });
 export const toDay = (day) => place("notes", "", { day });
 export const toSession = (id, line) => place("sessions", id, { line });
-/** A transcript goes by `sessions/<id>.jsonl`. */
+/** The path of a transcript is `sessions/<id>.jsonl`. */
 const sessionId = (path) => path.replace(/^sessions\//, "").replace(/\.jsonl$/, "");
 export const toRecalls = (which = "") => place("recalls", which);
 
@@ -51,6 +51,6 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // Typed by hand, with a lone %: taken as it is.
+    return part; // A lone %, typed by hand: keep it as it is.
   }
 }

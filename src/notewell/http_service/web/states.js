@@ -1,10 +1,10 @@
-// What a view shows when there is nothing to show yet, nothing at all, or trouble.
+// Loading, empty and error states of a view.
 
 import { Problem } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { withCode } from "./marked.js";
 
-/** Grey lines; they fade in late, so that a quick answer does not flicker. */
+/** A skeleton. It fades in late, so that a fast response does not flicker. */
 export function loading(what) {
   const lines = [70, 92, 84, 60, 88].map((wide) => {
     const line = el("span", { class: "ghost" });
@@ -19,7 +19,7 @@ export function loading(what) {
   );
 }
 
-/** Nothing there, and how to change that. */
+/** An empty state with the next step. */
 export function empty(title, step, ...more) {
   return el(
     "div",
@@ -30,9 +30,9 @@ export function empty(title, step, ...more) {
   );
 }
 
-/** What went wrong, the next step, and a way to try again. */
+/** An error, the next step, and a button to try again. */
 export function failed(error, again) {
-  const title = error instanceof Problem ? error.title : "This page tripped";
+  const title = error instanceof Problem ? error.title : "An error in this page";
   return el(
     "div",
     { class: "empty failed", role: "alert" },
@@ -44,8 +44,8 @@ export function failed(error, again) {
 }
 
 /**
- * Asks, shows that it waits, and draws what came or what went wrong. A second call ends the first:
- * the newest question is the only one whose answer is drawn.
+ * Loads data, shows a skeleton meanwhile, and draws the data or the error. A second call aborts the
+ * first, so that only the newest response is drawn.
  */
 export function asker(node, what) {
   let current = null;
@@ -56,8 +56,8 @@ export function asker(node, what) {
     node.setAttribute("aria-busy", "true");
     if (!quietly) fill(node, loading(what));
     try {
-      const told = await load(mine.signal);
-      if (!mine.signal.aborted) draw(told);
+      const data = await load(mine.signal);
+      if (!mine.signal.aborted) draw(data);
     } catch (error) {
       if (!mine.signal.aborted)
         fill(
@@ -72,7 +72,7 @@ export function asker(node, what) {
   return ask;
 }
 
-/** A long list, a page at a time: five thousand rows at once make any browser stutter. */
+/** A long list in pages: thousands of rows at once make a browser slow. */
 export function byPages(items, row, size = 200, list = el("ul", { class: "rows" })) {
   const holder = el("div", {}, list);
   let shown = 0;

@@ -1,8 +1,8 @@
-// A question before something that changes a file.
+// A confirmation dialog, shown before a file is changed.
 
 import { el, fill } from "./dom.js";
 
-/** True when the person says yes; Escape and "Leave it" say no. */
+/** True if the user confirms; Escape and "Cancel" mean no. */
 export function sure(title, text, yes) {
   const dialog = document.getElementById("sure");
   return new Promise((resolve) => {
@@ -14,7 +14,7 @@ export function sure(title, text, yes) {
       el(
         "div",
         { class: "dialog-buttons" },
-        el("button", { type: "button", onClick: answer("no"), autofocus: true }, "Leave it"),
+        el("button", { type: "button", onClick: answer("no"), autofocus: true }, "Cancel"),
         el("button", { type: "button", class: "strong", onClick: answer("yes") }, yes),
       ),
     );

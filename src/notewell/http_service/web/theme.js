@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. Loaded before anything is painted.
+// The theme: light, dark, or that of the system. Runs before the first paint.
 (() => {
   const KEY = "notewell.theme";
   const CHOICES = ["system", "light", "dark"];
@@ -8,7 +8,7 @@
       const choice = localStorage.getItem(KEY);
       return CHOICES.includes(choice) ? choice : "system";
     } catch {
-      return "system"; // Storage can be closed to pages; the system's choice is a fine one.
+      return "system"; // Storage can be disabled in the browser.
     }
   }
 
@@ -25,7 +25,7 @@
       try {
         localStorage.setItem(KEY, choice);
       } catch {
-        // It holds until the page is closed.
+        // Then the choice lasts until the page is closed.
       }
       document.dispatchEvent(new Event("notewell:theme"));
       return choice;

@@ -1,17 +1,17 @@
-// The notes by folder; the dated ones of a folder by month, or four years of days are one list.
+// The tree of notes by folder. Folders with many dated notes are grouped by year and month.
 
 import { el, icon } from "./dom.js";
 import { day, month, whole } from "./format.js";
 import { toNote } from "./places.js";
 import { byPages } from "./states.js";
 
-const MANY = 40; // A folder with more dated notes than this shows them by month.
+const MANY = 40; // Folders with more dated notes are grouped by month.
 
 /**
  * @typedef {{name: string, count: number, folders: Map<string, Folder>, notes: object[]}} Folder
  */
 
-/** Notes to folders. It only sorts; `drawTree` draws. */
+/** Groups notes by folder. `drawTree` draws the result. */
 export function planted(notes) {
   const root = folder("");
   for (const note of notes) {
@@ -25,10 +25,10 @@ export function planted(notes) {
   return root;
 }
 
-/** Nested lists; a folder's rows are made when it is first opened. */
+/** Nested lists. The rows of a folder are created when it is first opened. */
 export function drawTree(root, current) {
   const list = el("ul", { class: "tree", "aria-label": "Notes by folder" }, rows(root, current));
-  // A folder that holds nearly everything is opened: there is nothing to choose above it.
+  // A single top-level folder is opened: there is no choice to make.
   const first = list.firstElementChild?.firstElementChild;
   if (root.folders.size === 1 && first.getAttribute("aria-expanded") === "false") first.click();
   return list;

@@ -1,15 +1,15 @@
-// The settings of one search, as controls. What is not touched stays as the settings file says.
+// Controls for the settings of one search. Unchanged controls use the values of the settings file.
 
 import { el, fill, icon } from "./dom.js";
 import { counted, percent, score } from "./format.js";
 
 const HALF_LIVES = [0, 1, 3, 7, 14, 30, 60, 90, 180, 365, 730, 3650];
 
-/** Each control: where it starts when it is first moved, and how its value reads. */
+/** Each control: its initial value when it is first used, and how its value is shown. */
 const CONTROLS = [
   {
     key: "vectorWeight",
-    label: "Meaning against words",
+    label: "Meaning or words",
     min: 0,
     max: 1,
     step: 0.05,
@@ -21,21 +21,21 @@ const CONTROLS = [
     label: "Half-life of dated notes",
     values: HALF_LIVES,
     start: 30,
-    read: (v) => (v ? counted(v, "day") : "age is nothing"),
+    read: (v) => (v ? counted(v, "day") : "age is ignored"),
   },
   {
     key: "mmrLambda",
-    label: "Likeness against variety",
+    label: "Relevance or diversity (MMR)",
     min: 0,
     max: 1,
     step: 0.05,
     start: 0.7,
     read: (v) => `λ ${score(v)}`,
   },
-  { key: "minScore", label: "Least score", min: 0, max: 1, step: 0.05, start: 0.35, read: score },
+  { key: "minScore", label: "Minimum score", min: 0, max: 1, step: 0.05, start: 0.35, read: score },
   {
     key: "maxResults",
-    label: "Hits at most",
+    label: "Maximum number of hits",
     min: 1,
     max: 30,
     step: 1,
@@ -44,18 +44,18 @@ const CONTROLS = [
   },
   {
     key: "fusion",
-    label: "How both are joined",
+    label: "Fusion",
     choices: { weighted: "weighted sum", rrf: "by rank (RRF)", seed: "as OpenClaw documents it" },
   },
 ];
 
-/** Controls over `values`, an object that is changed in place; `changed` is called after each. */
+/** Controls that change `values` in place; `changed` is called after each change. */
 export function tuning(name, title, values, changed) {
   const rows = CONTROLS.map((control) => row(name, control, values, changed));
   return el("fieldset", { class: "tuning" }, el("legend", {}, title), rows);
 }
 
-/** `a.vectorWeight=0.5` and the like, out of the address. */
+/** Reads parameters such as `a.vectorWeight=0.5` from the URL. */
 export function fromAddress(name, how) {
   const values = {};
   for (const { key, choices } of CONTROLS) {
@@ -68,20 +68,20 @@ export function fromAddress(name, how) {
   return values;
 }
 
-/** And back into it. */
+/** The reverse of `fromAddress`. */
 export function toAddress(name, values) {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]),
   );
 }
 
-/** In few words, what differs from the settings file. */
-export function told(values) {
+/** The differences from the settings file, as text. */
+export function summary(values) {
   const parts = CONTROLS.filter(({ key }) => key in values).map(
     ({ key, label, read, choices }) =>
       `${label.toLowerCase()}: ${choices ? choices[values[key]] : read(values[key])}`,
   );
-  return parts.length ? parts.join(" · ") : "as the settings say";
+  return parts.length ? parts.join(" · ") : "default settings";
 }
 
 function row(name, control, values, changed) {
@@ -89,14 +89,14 @@ function row(name, control, values, changed) {
   const output = el("output", { for: id });
   const reset = el(
     "button",
-    { type: "button", class: "quiet small", "aria-label": `${control.label}: as set` },
+    { type: "button", class: "quiet small", "aria-label": `${control.label}: reset to default` },
     icon("close"),
   );
   const input = control.choices ? choice(id, control) : slider(id, control);
   function draw() {
     const isSet = control.key in values;
     reset.classList.toggle("is-gone", !isSet);
-    output.textContent = isSet && control.read ? control.read(values[control.key]) : "as set";
+    output.textContent = isSet && control.read ? control.read(values[control.key]) : "default";
     input.classList.toggle("is-default", !isSet);
     input.value = position(control, isSet ? values[control.key] : (control.start ?? ""));
   }
@@ -129,14 +129,14 @@ function slider(id, { values, min, max, step }) {
 }
 
 function choice(id, { choices }) {
-  const options = [["", "as set"], ...Object.entries(choices)];
+  const options = [["", "default"], ...Object.entries(choices)];
   return fill(
     el("select", { id }),
     options.map(([value, text]) => el("option", { value }, text)),
   );
 }
 
-/** From a value to where the slider stands, and back. */
+/** Converts a value to the position of its slider, and back. */
 const position = ({ values }, value) => (values ? Math.max(0, values.indexOf(value)) : value);
 
 function meaning({ values, choices }, text) {

@@ -1,4 +1,4 @@
-// Health: is everything found that should be, and if not, what to do.
+// Health: the state of the memory, and what to do about problems.
 
 import { get, post } from "./api.js";
 import { bar, el, fill, icon } from "./dom.js";
@@ -6,12 +6,12 @@ import { bytes, counted, moment, money, percent, since, whole } from "./format.j
 import { withCode } from "./marked.js";
 import { asker, failed } from "./states.js";
 
-const AGAIN_MS = 30000; // An age grows without an event.
+const AGAIN_MS = 30000; // Ages change without an event.
 
 export function open(page) {
   const body = el("div", { class: "health" });
-  const ask = asker(body, "Looking at everything");
-  const told = el("div", { class: "sync-told", role: "status" });
+  const ask = asker(body, "Checking");
+  const syncStatus = el("div", { class: "sync-status", role: "status" });
   const sync = el("button", { type: "button" }, icon("again"), "Sync now");
   const head = el(
     "div",
@@ -19,7 +19,7 @@ export function open(page) {
     el("h1", {}, "Health"),
     page.can("append") && sync,
   );
-  const node = el("div", { class: "view view-health" }, head, told, body);
+  const node = el("div", { class: "view view-health" }, head, syncStatus, body);
   const load = (quietly) =>
     ask(
       (signal) => get("/v1/page/health", { signal }),
@@ -30,22 +30,22 @@ export function open(page) {
 
   sync.addEventListener("click", async () => {
     sync.disabled = true;
-    fill(told, el("p", { class: "notice" }, "Syncing…"));
+    fill(syncStatus, el("p", { class: "notice" }, "Syncing…"));
     try {
       const report = await post("/v1/sync?wait=30", {});
       fill(
-        told,
+        syncStatus,
         el(
           "p",
           { class: "notice" },
           report.state === "running"
-            ? "It goes on; the figures follow."
-            : "In step with the notes.",
+            ? "The sync is still running."
+            : "The index is up to date.",
         ),
       );
       load(true);
     } catch (error) {
-      fill(told, failed(error));
+      fill(syncStatus, failed(error));
     }
     sync.disabled = false;
   });
@@ -77,7 +77,7 @@ function draw(body, health) {
       embedderCard(health),
       machineCard(health),
     ),
-    leftOut("Left out", status.ignored),
+    leftOut("Ignored", status.ignored),
     leftOut("Unreadable", status.unreadable),
   );
   for (const one of body.querySelectorAll("details")) one.open = open.includes(one.dataset.name);
@@ -86,28 +86,28 @@ function draw(body, health) {
 function verdict(status, todo) {
   const isWell = !todo.length && status.state === "ready" && !status.problem;
   const said = isWell
-    ? "All is well"
+    ? "Everything is OK"
     : status.problem
       ? "The index cannot be used"
       : todo.length
-        ? `${counted(todo.length, "thing")} to do`
+        ? `${counted(todo.length, "problem")} to solve`
         : `The index is ${status.state}`;
   return el(
     "div",
     { class: `verdict ${isWell ? "is-well" : "is-ill"}`, role: "status" },
     icon(isWell ? "ok" : "warn"),
-    el("div", {}, el("h2", {}, said), el("p", {}, withCode(status.problem ?? told(status)))),
+    el("div", {}, el("h2", {}, said), el("p", {}, withCode(status.problem ?? summary(status)))),
   );
 }
 
-function told(status) {
+function summary(status) {
   if (status.rebuildNeeded) return `The next sync builds a new index: ${status.rebuildNeeded}.`;
   if (status.dirty)
-    return `${counted(status.dirty, "note")} changed since the last sync; searches take them in as they can.`;
+    return `${counted(status.dirty, "note")} changed since the last sync; the next search indexes their words.`;
   return `${counted(status.files, "note")} in ${counted(status.chunks, "chunk")}, all up to date.`;
 }
 
-/** What needs a hand first, the rest folded away. */
+/** Problems first; the checks without findings are folded. */
 function findings(all) {
   const todo = all.filter((one) => one.todo);
   const fine = all.filter((one) => !one.todo);
@@ -117,7 +117,7 @@ function findings(all) {
       el(
         "details",
         { class: "fold", "data-name": "fine" },
-        el("summary", {}, `Looked at and well (${fine.length})`),
+        el("summary", {}, `Checks without problems (${fine.length})`),
         el("ul", { class: "findings" }, fine.map(finding)),
       ),
   ];
@@ -152,14 +152,14 @@ function finding(one) {
             !String(one.todo).includes("doctor --fix") && [
               " ",
               el("code", {}, "notewell doctor --fix"),
-              " does it.",
+              " solves it.",
             ],
         ),
     ),
   );
 }
 
-const isTold = (value) => value !== undefined && value !== null;
+const isPresent = (value) => value !== undefined && value !== null;
 
 function card(title, ...facts) {
   const rows = facts
@@ -174,7 +174,7 @@ function notesCard(status) {
     `${whole(one.files)} · ${counted(one.chunks, "chunk")}`,
   ]);
   const waiting = status.dirty
-    ? el("span", { class: "badge badge-warn" }, `${whole(status.dirty)} to catch up with`)
+    ? el("span", { class: "badge badge-warn" }, `${whole(status.dirty)} not indexed yet`)
     : null;
   return card(
     "Memory",
@@ -191,17 +191,17 @@ function indexCard({ status, index, lease }) {
     "Index",
     ["State", status.state],
     ["Size", bytes(index.bytes)],
-    isTold(index.ageS) && ["Written", since(index.ageS)],
+    isPresent(index.ageS) && ["Last written", since(index.ageS)],
     index.generation && ["File", el("span", { class: "path" }, index.generation)],
-    ["With a vector", percent(share), bar(share, "bar-vector")],
+    ["Embedded", percent(share), bar(share, "bar-vector")],
     dims && ["Vectors", `${whole(dims)} dimensions, ${driver}`],
-    lease.holder && ["Being written by", lease.holder],
+    lease.holder && ["Write lease", lease.holder],
   );
 }
 
 function embedderCard({ status, embedder }) {
-  const asked = embedder.cacheHits + embedder.cacheMisses;
-  const share = asked ? embedder.cacheHits / asked : 0;
+  const lookups = embedder.cacheHits + embedder.cacheMisses;
+  const share = lookups ? embedder.cacheHits / lookups : 0;
   return card(
     "Embedder",
     ["Provider", embedder.provider],
@@ -210,12 +210,12 @@ function embedderCard({ status, embedder }) {
       "Missing",
       el("span", { class: "is-trouble" }, withCode(status.embedderMissing)),
     ],
-    status.embedder?.why && ["Chosen", status.embedder.why],
+    status.embedder?.why && ["Reason", status.embedder.why],
     embedder.calls > 0 && ["Calls", whole(embedder.calls)],
     embedder.tokens > 0 && ["Tokens", whole(embedder.tokens)],
-    isTold(embedder.cost) && ["Cost", money(embedder.cost)],
+    isPresent(embedder.cost) && ["Cost", money(embedder.cost)],
     embedder.errors > 0 && ["Errors", el("span", { class: "is-trouble" }, whole(embedder.errors))],
-    asked > 0 && ["From the cache", percent(share), bar(share, "bar-text")],
+    lookups > 0 && ["Cache hits", percent(share), bar(share, "bar-text")],
   );
 }
 
@@ -223,14 +223,14 @@ function machineCard({ status, disk }) {
   const fallback = status.fallback && `not ${status.fallback.from}: ${status.fallback.reason}`;
   return card(
     "Machine",
-    isTold(disk.freeBytes) && ["Free on disk", bytes(disk.freeBytes)],
+    isPresent(disk.freeBytes) && ["Free on disk", bytes(disk.freeBytes)],
     ["Engine", status.backend],
     fallback && [
       "Fallback",
       fallback,
       status.fallback.since && ` since ${moment(status.fallback.since)}`,
     ],
-    status.cache && ["Vectors kept", whole(status.cache.entries)],
+    status.cache && ["Cached vectors", whole(status.cache.entries)],
     status.workspace && ["Workspace", el("span", { class: "path" }, status.workspace)],
   );
 }

@@ -1,4 +1,4 @@
-// Map: every chunk a point, near ones alike. The list beside it tells the same in words.
+// Map: every chunk is a point; similar chunks are close together. The list shows the same points.
 
 import { get, post } from "./api.js";
 import { el, fill, icon, settled } from "./dom.js";
@@ -6,7 +6,7 @@ import { month, score, whole } from "./format.js";
 import { Sheet } from "./map_canvas.js";
 import { colourings, legend, paintOf } from "./map_colours.js";
 import { handle } from "./map_pointer.js";
-import { described, hitOf, isSame, nearTold, viewTold } from "./map_words.js";
+import { described, hitOf, isSame, nearText, viewText } from "./map_words.js";
 import { toHit } from "./places.js";
 import { empty, failed, loading } from "./states.js";
 
@@ -33,18 +33,18 @@ class MapView {
       class: "sheet",
       tabindex: "0",
       role: "img",
-      "aria-label": "Map of the memory; the list beside it holds the same points",
+      "aria-label": "Map of the memory; the list contains the same points",
     });
     this.tip = el("p", { class: "tip", hidden: true });
-    this.stage = el("div", { class: "stage" }, loading("Fetching the map"));
+    this.stage = el("div", { class: "stage" }, loading("Loading the map"));
     this.list = el("div", { class: "pane-body" });
-    this.told = el("p", { class: "hint", role: "status" });
+    this.status = el("p", { class: "hint", role: "status" });
     this.key = el("div", { class: "map-legend" });
     this.field = el("input", {
       type: "search",
       id: "map-query",
       "data-field": true,
-      placeholder: "Light up what is near",
+      placeholder: "Show what is near a query",
       autocomplete: "off",
     });
     this.by = el(
@@ -68,12 +68,12 @@ class MapView {
       "div",
       { class: "pane-head" },
       el("h1", {}, "Map"),
-      el("label", { class: "unseen", for: "map-query" }, "Light up what is near"),
+      el("label", { class: "unseen", for: "map-query" }, "Show what is near a query"),
       this.field,
       el("label", { class: "inline", for: "map-colour" }, "Colours ", this.by),
       this.key,
     );
-    return el("section", { class: "pane", "aria-label": "Points" }, head, this.told, this.list);
+    return el("section", { class: "pane", "aria-label": "Points" }, head, this.status, this.list);
   }
 
   listen() {
@@ -88,7 +88,7 @@ class MapView {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint, { signal });
   }
 
-  /** The map as it is; while the service draws it, asked again. */
+  /** Loads the map; polls while the service computes it. */
   async load() {
     clearTimeout(this.timer);
     try {
@@ -97,11 +97,11 @@ class MapView {
       if (!this.map)
         fill(
           this.stage,
-          loading("Drawing the map"),
+          loading("Computing the map"),
           el(
             "p",
             { class: "hint centred" },
-            "The map is drawn once for each state of the index; the first time that takes up to half a minute.",
+            "The first map takes up to half a minute to compute.",
           ),
         );
       this.timer = setTimeout(() => this.load(), AGAIN_MS);
@@ -161,10 +161,10 @@ class MapView {
     };
     return el(
       "div",
-      { class: "stage-buttons", role: "group", "aria-label": "Size of the map" },
-      button("Closer", "plus", "+", () => this.sheet.zoom(1.5)),
-      button("Farther", "minus", "-", () => this.sheet.zoom(1 / 1.5)),
-      button("The whole map", "whole", "0", () => this.sheet.whole()),
+      { class: "stage-buttons", role: "group", "aria-label": "Zoom" },
+      button("Zoom in", "plus", "+", () => this.sheet.zoom(1.5)),
+      button("Zoom out", "minus", "-", () => this.sheet.zoom(1 / 1.5)),
+      button("Show the whole map", "whole", "0", () => this.sheet.whole()),
     );
   }
 
@@ -182,7 +182,7 @@ class MapView {
     else location.hash = toHit(hitOf(this.map, index));
   }
 
-  /** Lights up what is near to the question in the field. */
+  /** Highlights the points that are nearest to the query. */
   async ask() {
     this.asked.abort();
     const query = this.field.value.trim();
@@ -213,7 +213,7 @@ class MapView {
     const rows = shown
       .slice(0, LISTED)
       .map((index, place) => this.row(index, this.near?.scores?.[place]));
-    this.told.textContent = this.near ? nearTold(this.near) : viewTold(this.map, shown.length);
+    this.status.textContent = this.near ? nearText(this.near) : viewText(this.map, shown.length);
     fill(this.list, el("ol", { class: "rows" }, rows));
   }
 
@@ -253,7 +253,7 @@ class MapView {
 
 function none() {
   return empty(
-    "Nothing to draw yet",
-    "A point needs a vector: write notes, run `notewell index`, and see on Health whether the embedder works.",
+    "No points yet",
+    "Points need vectors: write notes, run `notewell index`, and check on Health that the embedder works.",
   );
 }

@@ -1,4 +1,4 @@
-// Notes: the tree, the days, and one note with its chunks.
+// Notes: the tree of notes, the calendar, and one note with its chunks.
 
 import { get } from "./api.js";
 import { el, fill, settled } from "./dom.js";
@@ -32,7 +32,7 @@ class NotesView {
     this.list = el("div", { class: "pane-body" });
     this.detail = el("div", { class: "detail" });
     this.ask = asker(this.list, "Listing the notes");
-    this.askDays = asker(this.detail, "Counting the days");
+    this.askDays = asker(this.detail, "Loading the calendar");
     this.note = notePane(page, () => this.reload());
     this.filter = el("input", {
       type: "search",
@@ -56,7 +56,7 @@ class NotesView {
   async start() {
     if (this.where.of) this.drawDetail();
     await this.reload();
-    // Without a list there is nothing to say of days: it is empty, or says what went wrong.
+    // Without notes there is no calendar: the view is empty or shows an error.
     if (this.notes.length && !this.where.of) this.loadDays();
   }
 
@@ -65,7 +65,7 @@ class NotesView {
     return this.ask(load, ({ notes }) => this.take(notes), { quietly: this.notes.length > 0 });
   }
 
-  /** Somebody wrote: the list, and what is open beside it, as it is read. */
+  /** After a change: reloads the list and the open note. */
   changed() {
     this.reload();
     if (this.where.of) this.note.refresh();
@@ -74,7 +74,7 @@ class NotesView {
   take(notes) {
     const isSame = JSON.stringify(notes) === JSON.stringify(this.notes);
     this.notes = notes;
-    // The tree stays as the reader has opened it, unless there is something new in it.
+    // Drawing the tree again would close the folders that the user has opened.
     if (!isSame || !notes.length) this.drawList();
     if (!notes.length && !this.where.of) fill(this.detail, none());
   }
@@ -105,8 +105,8 @@ class NotesView {
     const fitting = this.notes.filter((one) => one.path.toLowerCase().includes(wanted));
     this.page.say(counted(fitting.length, "note"));
     if (fitting.length) return fill(this.list, byPages(fitting, row));
-    const step = "The search looks into the notes: press `g` `s`.";
-    return fill(this.list, empty("No name holds this", step));
+    const step = "This filters by name. To search inside the notes, press `g` `s`.";
+    return fill(this.list, empty("No matching name", step));
   }
 
   drawDetail() {
@@ -127,12 +127,12 @@ class NotesView {
 
 function none() {
   const step =
-    "Write Markdown into the folder `memory/` of the workspace, or let `notewell append` do it; " +
-    "it shows here by itself.";
+    "Write Markdown files to the folder `memory/` of the workspace, or use `notewell append`. " +
+    "New notes appear here automatically.";
   return empty("No notes yet", step);
 }
 
-/** Only the mark moves: the tree stays as the reader has opened it. */
+/** Moves only the highlight, so that opened folders stay open. */
 function mark(list, path) {
   for (const leaf of list.querySelectorAll("a.leaf")) {
     const isHere = path && leaf.getAttribute("href") === toNote(path);
@@ -141,7 +141,7 @@ function mark(list, path) {
   }
 }
 
-/** Back from a note the keyboard goes on at its row: in the field j and k would be letters. */
+/** After closing a note, the focus returns to its row: in the filter field, j and k are text. */
 function leafOf(list, path) {
   const leaves = [...list.querySelectorAll("a[data-row]")];
   const leaf = leaves.find((one) => one.getAttribute("href") === toNote(path));
@@ -165,7 +165,7 @@ function row(note) {
 function timeline(notes, days, chosen) {
   if (!days.length) {
     const step =
-      "Notes called `memory/2026-11-15.md` show here by their day; the others are in the list.";
+      "Notes with names like `memory/2026-11-15.md` appear here by day. All others are in the list.";
     return empty("No dated notes", step);
   }
   const map = heatmap(days, chosen, (day) => {
@@ -178,10 +178,10 @@ function ofDay(day, notes) {
   const found = notes.filter((note) => note.day === day);
   const title = el("h2", {}, longDay(day));
   if (found.length) return el("section", {}, title, byPages(found, row));
-  return el("section", {}, title, el("p", { class: "hint" }, "No note is of this day."));
+  return el("section", {}, title, el("p", { class: "hint" }, "There are no notes for this day."));
 }
 
-/** The days written last, each with its notes. */
+/** The latest days, each with its notes. */
 function latest(notes) {
   const dated = notes.filter((note) => note.day).sort((a, b) => (a.day < b.day ? 1 : -1));
   const days = [...new Set(dated.map((note) => note.day))].slice(0, LATEST_DAYS);

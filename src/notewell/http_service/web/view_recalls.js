@@ -1,4 +1,4 @@
-// Recalls: what agents asked and were given; and the notes that nobody ever got.
+// Recalls: the searches of agents and their hits; and notes that were never a hit.
 
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
@@ -8,14 +8,14 @@ import { asker, byPages, empty, failed } from "./states.js";
 
 export function open(page, where) {
   const body = el("div", { class: "recalls" });
-  const ask = asker(body, "Reading what was asked");
+  const ask = asker(body, "Loading the searches");
   const tabs = el("nav", { class: "tabs", "aria-label": "Recalls" });
   const node = el("div", { class: "view view-recalls" }, el("h1", {}, "Recalls"), tabs, body);
   let which = "";
 
   function update(next, { quietly = false } = {}) {
     which = next.of === "never" ? "never" : "";
-    fill(tabs, tab("Asked", "", which), tab("Never recalled", "never", which));
+    fill(tabs, tab("Searches", "", which), tab("Never recalled", "never", which));
     if (which)
       ask(
         (signal) => get("/v1/page/never", { signal }),
@@ -25,13 +25,13 @@ export function open(page, where) {
     else
       ask(
         (signal) => get("/v1/page/recalls", { signal }),
-        (told) => drawAsked(body, told),
+        (answer) => drawAsked(body, answer),
         { quietly },
       );
   }
 
   update(where);
-  // The list of those never recalled stays still while one reads it.
+  // The list of notes that were never recalled does not change while it is read.
   return {
     node,
     update,
@@ -46,35 +46,35 @@ function tab(label, of, which) {
   return el("a", { href: toRecalls(of), ...(of === which && { "aria-current": "page" }) }, label);
 }
 
-function drawAsked(body, told) {
-  if (told.enabled === false && !told.recalls.length) {
+function drawAsked(body, recalls) {
+  if (recalls.enabled === false && !recalls.recalls.length) {
     fill(
       body,
       empty(
-        "Questions are not kept",
-        "The settings say `recallLog.enabled: false`; set it to true, and what agents ask from then on shows here.",
+        "Searches are not recorded",
+        "The setting `recallLog.enabled` is false. Set it to true to record the searches of agents.",
       ),
     );
     return;
   }
-  if (!told.recalls.length) {
+  if (!recalls.recalls.length) {
     fill(
       body,
       empty(
-        "Nobody has asked yet",
-        "Give an agent the tools with `notewell mcp` or `notewell hook install`; each question shows here. `recallLog.enabled: false` keeps nothing.",
+        "No searches yet",
+        "Connect an agent with `notewell mcp` or `notewell hook install`; its searches appear here. `recallLog.enabled: false` turns this off.",
       ),
     );
     return;
   }
   const list = el("div", {});
   fill(body, list);
-  append(list, told, { day: null, rows: null });
+  append(list, recalls, { day: null, rows: null });
 }
 
-/** Adds a page of recalls; days go on where the page before ended. */
-function append(list, told, at) {
-  for (const recall of told.recalls) {
+/** Adds a page of recalls; the last day of the previous page is continued. */
+function append(list, page, at) {
+  for (const recall of page.recalls) {
     const iso = localDay(recall.at);
     if (iso !== at.day) {
       at.day = iso;
@@ -83,12 +83,12 @@ function append(list, told, at) {
     }
     at.rows.append(row(recall));
   }
-  if (!told.next) return;
+  if (!page.next) return;
   const more = el("button", { type: "button", class: "more" }, "Show older recalls");
   more.addEventListener("click", async () => {
     more.disabled = true;
     try {
-      const next = await get(`/v1/page/recalls?cursor=${encodeURIComponent(told.next)}`);
+      const next = await get(`/v1/page/recalls?cursor=${encodeURIComponent(page.next)}`);
       more.remove();
       append(list, next, at);
     } catch (error) {
@@ -118,7 +118,7 @@ function row(recall) {
           class: "row-link",
           href: toSearch(recall.query),
           "data-row": true,
-          title: "Ask the same now",
+          title: "Search again",
           dir: "auto",
         },
         recall.query || "(masked)",
@@ -145,7 +145,7 @@ function given(hit) {
 
 function drawNever(page, body, notes) {
   if (!notes.length) {
-    fill(body, empty("None", "Every note that there is was given to an agent at least once."));
+    fill(body, empty("None", "Every note was a hit of an agent's search at least once."));
     return;
   }
   const all = [...notes].sort((a, b) => ((a.day ?? "9") < (b.day ?? "9") ? -1 : 1));
@@ -157,12 +157,12 @@ function drawNever(page, body, notes) {
     autocomplete: "off",
   });
   const list = el("div", {});
-  const told = el("p", { class: "hint" });
+  const hint = el("p", { class: "hint" });
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
     const fitting = all.filter((note) => note.path.toLowerCase().includes(wanted));
-    told.textContent = `${counted(fitting.length, "note")} that no agent was ever given, the oldest first. Perhaps they can go, perhaps their words are not those one asks with.`;
-    fill(list, byPages(fitting, lonely));
+    hint.textContent = `${counted(fitting.length, "note")} that were never a hit of an agent's search, the oldest first. They may be outdated, or they may use other words than the queries.`;
+    fill(list, byPages(fitting, neverRow));
   }
   filter.addEventListener("input", draw);
   draw();
@@ -170,12 +170,12 @@ function drawNever(page, body, notes) {
     body,
     el("label", { class: "unseen", for: "never-filter" }, "Filter by name"),
     filter,
-    told,
+    hint,
     list,
   );
 }
 
-function lonely(note) {
+function neverRow(note) {
   return el(
     "li",
     { class: "one-line" },

@@ -1,4 +1,4 @@
-// Search as you type, with the weights within reach and two settings side by side.
+// Search as you type, with adjustable weights and a comparison of two settings.
 
 import { absent } from "./absent.js";
 import { post } from "./api.js";
@@ -7,16 +7,16 @@ import { counted, took } from "./format.js";
 import { answer } from "./hits.js";
 import { place } from "./places.js";
 import { asker, empty } from "./states.js";
-import { fromAddress, toAddress, told, tuning } from "./tuning.js";
+import { fromAddress, summary, toAddress, tuning } from "./tuning.js";
 
 const QUICK_MS = 160;
-const PAID_MS = 900; // A remote embedder is paid by the question: half-typed ones are not asked.
+const PAID_MS = 900; // A remote embedder costs money per query: wait until typing has stopped.
 const OWN_EMBEDDERS = new Set(["embedded", "local", "ollama", "none", ""]);
 const LONGEST = 2000;
 const EXAMPLES = ["what did we decide last week?", "open questions", "which version runs where?"];
 const MODES = {
   hybrid: "meaning and words",
-  partial: "words, and meaning where it is computed",
+  partial: "words, and meaning where vectors exist",
   keyword: "words only",
   vector: "meaning only",
 };
@@ -48,10 +48,10 @@ class SearchView {
       spellcheck: "false",
       maxlength: LONGEST,
       placeholder: "Search the memory",
-      "aria-describedby": "search-told",
+      "aria-describedby": "search-status",
       enterkeyhint: "search",
     });
-    this.summary = el("p", { class: "summary", id: "search-told", role: "status" });
+    this.summary = el("p", { class: "summary", id: "search-status", role: "status" });
     this.panel = el("div", { class: "tunings", id: "tunings" });
     this.results = el("div", { class: "results" });
     this.missing = absent(() => this.query);
@@ -126,7 +126,7 @@ class SearchView {
     fill(this.panel, first, this.b && tuning("b", "Setting B", this.b, this.soon));
   }
 
-  /** What the address says: a link to a search opens it as it was. */
+  /** Restores the query and the settings from the URL. */
   update({ how }) {
     this.a = fromAddress("a", how);
     this.b = how.has("compare") ? fromAddress("b", how) : null;
@@ -177,7 +177,7 @@ class SearchView {
     fill(this.results, el("div", { class: "beside" }, columns));
   }
 
-  /** The address always names what is shown, so that it can be kept or sent; it is no new page. */
+  /** Keeps the URL up to date, so that it can be shared; without a new history entry. */
   remember() {
     const second = this.b && { compare: "1", ...toAddress("b", this.b) };
     history.replaceState(
@@ -216,7 +216,7 @@ function column(name, values, got, other) {
   return el(
     "section",
     { "aria-label": `Setting ${name}` },
-    el("h2", { class: "column-title" }, el("b", {}, name), " ", told(values)),
+    el("h2", { class: "column-title" }, el("b", {}, name), " ", summary(values)),
     answer(got, { label: `Hits of setting ${name}`, ...other }),
   );
 }
@@ -234,8 +234,8 @@ function welcome(tryOut) {
     ),
   );
   return empty(
-    "Ask your agent's memory",
-    "Hits show the lines an agent would be given, and why: how near in meaning, how many of the words, how old.",
+    "Search your agent's memory",
+    "Hits show the lines that an agent would get, and the parts of each score: meaning, words and age.",
     el("ul", { class: "tries" }, tries),
   );
 }

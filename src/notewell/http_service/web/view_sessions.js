@@ -1,4 +1,4 @@
-// Sessions: what was said, with its secrets masked and the masks to be seen as such.
+// Sessions: the turns of a conversation, with visibly masked secrets.
 
 import { get, quoted } from "./api.js";
 import { el, fill, icon } from "./dom.js";
@@ -11,7 +11,7 @@ export function open(page, where) {
   const list = el("div", { class: "pane-body" });
   const detail = el("article", { class: "detail talk", "aria-label": "Conversation" });
   const ask = asker(list, "Listing the sessions");
-  const askTalk = asker(detail, "Reading the conversation");
+  const askTalk = asker(detail, "Loading the session");
   const state = { sessions: [], where };
   const side = el(
     "section",
@@ -24,10 +24,10 @@ export function open(page, where) {
   function load() {
     return ask(
       (signal) => get("/v1/page/sessions", { signal }),
-      (told) => {
-        state.sessions = told.sessions;
-        state.notice = told.notice;
-        drawList(told.next);
+      (answer) => {
+        state.sessions = answer.sessions;
+        state.notice = answer.notice;
+        drawList(answer.next);
         if (!state.where.of) update(state.where);
       },
       { quietly: state.sessions.length > 0 },
@@ -44,10 +44,10 @@ export function open(page, where) {
   async function older(cursor, button) {
     button.disabled = true;
     try {
-      const told = await get(`/v1/page/sessions?cursor=${encodeURIComponent(cursor)}`);
-      state.sessions = [...state.sessions, ...told.sessions];
+      const next = await get(`/v1/page/sessions?cursor=${encodeURIComponent(cursor)}`);
+      state.sessions = [...state.sessions, ...next.sessions];
       state.isLong = true;
-      drawList(told.next);
+      drawList(next.next);
     } catch (error) {
       button.replaceWith(failed(error, () => older(cursor, button)));
     }
@@ -68,7 +68,7 @@ export function open(page, where) {
   return {
     node,
     update,
-    // Whoever has gone back in time is not thrown to the newest again.
+    // Reloading would drop the older sessions that the user has loaded.
     changed: () => state.isLong || load(),
     close: () => {
       ask.stop();
@@ -82,7 +82,7 @@ function none(notice) {
     "No sessions",
     notice
       ? `${notice}.`
-      : "Transcripts are read when you ask for it: set `sources: [memory, sessions]` and `experimental.sessionMemory: true`, as the page on sessions says.",
+      : "Transcripts are off by default. Set `sources: [memory, sessions]` and `experimental.sessionMemory: true`; see the page on sessions.",
   );
 }
 
@@ -92,8 +92,8 @@ function hint(count) {
         "div",
         { class: "only-wide" },
         empty(
-          "Conversations",
-          "Choose one to read it. What looked like a secret is masked before it is kept; the transcript itself is never changed.",
+          "Sessions",
+          "Select a session to read it. Secrets are masked before they are stored; the transcript file itself is never changed.",
         ),
       )
     : null;
@@ -115,7 +115,7 @@ function byMonth(sessions, current) {
   );
 }
 
-const monthOf = (one) => (one.day ? month(one.day) : "Without a day");
+const monthOf = (one) => (one.day ? month(one.day) : "No date");
 
 function grouped(sessions) {
   const groups = new Map();
@@ -174,17 +174,17 @@ function drawTalk(node, talk, found, wanted) {
     head,
     talk.turns.length
       ? list
-      : empty("Nothing was said", "Calls of tools and their results are left out."),
+      : empty("No text", "Tool calls and their results are left out."),
   );
   goOn(node, list, talk, 0, wanted);
   node.querySelector(".is-wanted")?.scrollIntoView({ block: "center" });
 }
 
-/** The turns that came, and a button for those behind them. */
+/** Adds turns, and a button for the next page. */
 function goOn(node, list, talk, first, wanted) {
   list.append(...talk.turns.map((turn, place) => said(turn, first + place, wanted)));
   if (talk.next === null || talk.next === undefined) return;
-  const more = el("button", { type: "button", class: "more" }, "Show what was said next");
+  const more = el("button", { type: "button", class: "more" }, "Show more turns");
   more.addEventListener("click", async () => {
     more.disabled = true;
     try {
@@ -198,7 +198,7 @@ function goOn(node, list, talk, first, wanted) {
   node.append(more);
 }
 
-/** Lines of a hit count turns: the readable text of a session has one line for each. */
+/** The lines of a hit are turns: the readable text of a session has one line per turn. */
 function said(turn, place, wanted) {
   const isWanted = wanted && place + 1 >= wanted[0] && place + 1 <= wanted[1];
   const who = { user: "User", assistant: "Assistant" }[turn.role] ?? turn.role;
@@ -220,7 +220,7 @@ function said(turn, place, wanted) {
 function masked(text) {
   return el(
     "span",
-    { class: "redacted", title: "A secret was here; it is masked wherever Notewell keeps it" },
+    { class: "redacted", title: "A masked secret; Notewell never stores it" },
     el("span", { class: "unseen" }, "masked: "),
     text,
   );
