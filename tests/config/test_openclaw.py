@@ -87,13 +87,13 @@ def test_each_agent_has_its_folder_its_transcripts_and_its_settings(state: Path)
     for text in (EARLIER, LATER):
         found = opened(state, text, OPENAI_KEY="k")
         assert found.state_dir == state
-        assert {id_: one.settings.workspace for id_, one in found.agents.items()} == {
+        assert {id_: one.config.workspace for id_, one in found.agents.items()} == {
             "main": home / "claw",
             "work": home / "work",
             "ops": state / "workspace-ops",
         }
         assert found.agents["work"].transcripts == state / "agents" / "work" / "sessions"
-        values = found.agents["work"].settings.values
+        values = found.agents["work"].config.values
         assert values["memorySearch.provider"] == "openai"
         assert values["memorySearch.extraPaths"] == (("~/wiki", None), ("docs", None))
         assert values["memorySearch.remote.apiKey"].reveal() == "k"
@@ -113,7 +113,7 @@ def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert taken["agents.defaults.memorySearch.remote.apiKey"] == "taken: '***'"
     assert "pw" not in taken["agents.defaults.memorySearch.remote.baseUrl"]
     assert taken["agents.defaults.memorySearch.chunking.tokens"] == "taken: 300"
-    assert not found.agents["ops"].settings.enabled
+    assert not found.agents["ops"].config.enabled
     assert [binding.agent for binding in found.configuration.bindings] == ["work"]
     assert left["bindings[1].match.roles"] == "not about memory"
     assert left["bindings[1]"] == "not used: one of its conditions was not understood"
@@ -138,10 +138,10 @@ def test_the_later_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert left["memorySearch.provider"] == "Notewell has no provider 'mistral'; the default holds"
     assert taken[f"{above}.cache.maxEntries"] == "taken: 7"
     assert taken["memory.citations"] == "taken: 'on'"
-    values = found.agents["main"].settings.values
+    values = found.agents["main"].config.values
     assert values["memorySearch.query.maxResults"] == 9
     assert values["memorySearch.remote.apiKey"].reveal() == "from-the-file"
-    assert found.agents["ops"].settings.values["memorySearch.provider"] == "auto"
+    assert found.agents["ops"].config.values["memorySearch.provider"] == "auto"
 
 
 def test_secrets_that_cannot_be_had_and_wrong_values_are_left_and_nothing_raises(
@@ -156,21 +156,21 @@ def test_secrets_that_cannot_be_had_and_wrong_values_are_left_and_nothing_raises
     assert "expected a text" in left["agents.defaults.memorySearch.remote.apiKey"]
     assert "no NOT_SET" in left["agents.defaults.memorySearch.remote.baseUrl"]
     assert left["agents.defaults.memorySearch.query.maxResults"].endswith("the default holds")
-    assert found.agents["main"].settings.values["memorySearch.query.maxResults"] == 6
+    assert found.agents["main"].config.values["memorySearch.query.maxResults"] == 6
 
 
 def test_a_file_that_is_none_is_an_error_and_the_folders_are_still_found(state: Path) -> None:
     found = opened(state, "{ broken")
     assert [one.kind for one in found.findings] == ["error"]
-    assert found.agents["main"].settings.workspace == state / "workspace"
+    assert found.agents["main"].config.workspace == state / "workspace"
 
 
 def test_without_a_file_there_is_main_in_its_usual_place(state: Path) -> None:
     found = from_openclaw(environment={"HOME": str(state.parent)})
     assert found.config_file is None
     main = found.agents["main"]
-    assert main.settings.workspace == state / "workspace"
-    assert main.settings.origins["workspace"] == "OpenClaw's default"
+    assert main.config.workspace == state / "workspace"
+    assert main.config.origins["workspace"] == "OpenClaw's default"
 
 
 def test_the_environment_and_older_names_say_where_it_is(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_the_yaml_of_the_original_pages_is_read_too(state: Path) -> None:
     text = "agents:\n  list:\n    - id: main\n      memorySearch: {sources: [memory]}\n"
     (state / "config.yaml").write_text(text, encoding="utf-8")
     found = from_openclaw(environment={"HOME": str(state.parent)})
-    assert found.agents["main"].settings.origins["memorySearch.sources"].endswith("config.yaml:4")
+    assert found.agents["main"].config.origins["memorySearch.sources"].endswith("config.yaml:4")
 
 
 def test_sessions_in_a_database_are_pointed_at(state: Path) -> None:

@@ -112,6 +112,7 @@ def _owner(path: Path) -> Owner:
 
 
 def _finding_json(finding: ConfigFinding) -> dict[str, Any]:
+    # Line 0 stands for the whole file; in JSON that is null.
     return {**finding._asdict(), "line": finding.line or None}
 
 
@@ -128,6 +129,7 @@ def _show(arguments: argparse.Namespace) -> int:
     for agent in configuration.agents.values():
         _show_agent(agent, origin=arguments.origin)
     _show_routes(configuration, origin=arguments.origin)
+    # To stderr, so that the values can be piped.
     for finding in configuration.findings:
         tell(f"{finding.kind}: {finding}")
     return 0
@@ -170,6 +172,7 @@ def _show_rows(rows: Iterable[tuple[str, Any, str]], *, origin: bool) -> None:
 
     for key, value, place in rows:
         text = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        # Aligned for people; a long value only moves its own comment.
         say(f"{text:<60} # {place}" if origin and place else text)
 
 
@@ -214,7 +217,8 @@ def _openclaw(arguments: argparse.Namespace) -> int:
         return 0
     say(f"OpenClaw in {openclaw.state_dir}, configured by {openclaw.config_file or 'no file'}")
     for id_, agent in openclaw.agents.items():
-        say(f"agent {id_}: notes in {agent.settings.workspace}, sessions in {agent.transcripts}")
+        say(f"agent {id_}: notes in {agent.config.workspace}, sessions in {agent.transcripts}")
+    # Grouped by kind, because OpenClaw's files have hundreds of keys.
     kinds: Sequence[FindingKind] = ("taken", "left", "note", "error")
     for kind in kinds:
         for finding in openclaw.findings:
@@ -230,7 +234,7 @@ def _openclaw_json(openclaw: OpenClaw) -> dict[str, Any]:
         "agents": [
             {
                 "id": id_,
-                "workspace": str(agent.settings.workspace),
+                "workspace": str(agent.config.workspace),
                 "transcripts": str(agent.transcripts),
             }
             for id_, agent in openclaw.agents.items()

@@ -114,11 +114,9 @@ def _openclaw(arguments: argparse.Namespace) -> Meant:
     if agent is None:
         known = ", ".join(found.agents)
         raise BadSetting("agent", f"OpenClaw has no agent {id_!r}; it has: {known}")
-    if agent.settings.workspace is None:
+    if agent.config.workspace is None:
         raise BadSetting("workspace", f"OpenClaw gives its agent {id_!r} no folder")
-    providers = found.configuration.providers
-    keys = {name: told.api_key for name, told in providers.items() if told.api_key}
-    settings = settings_of(agent.settings, keys)
+    settings = settings_of(agent.config, found.configuration.provider_keys)
     folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)
-    return Meant(id_, str(agent.settings.workspace), replace(settings, sessions=sessions))
+    return Meant(id_, str(agent.config.workspace), replace(settings, sessions=sessions))

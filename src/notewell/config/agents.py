@@ -54,6 +54,7 @@ class AgentEntry(NamedTuple):
     line: int
 
 
+# Cached: each of up to 256 agents starts from a copy of the same values.
 @cache
 def _built_in() -> dict[str, Value]:
     keys = {**agent_keys(), **global_keys()}
@@ -68,6 +69,7 @@ def agent_entries(layers: Iterable[Layer]) -> tuple[dict[str, AgentEntry], list[
         layer_entries, problems = _layer_entries(layer)
         findings += problems
         entries.update((entry.id, entry) for entry in layer_entries.values())
+        # Per file, not over all: a workspace's file may mark another default than the user's.
         marked = [entry for entry in layer_entries.values() if entry.default]
         for entry in marked[1:]:
             message = f"{entry.id!r} and {marked[0].id!r} are both the default: only one can be"
@@ -94,6 +96,7 @@ def _layer_entries(layer: Layer) -> tuple[dict[int, AgentEntry], list[ConfigFind
         if entry:
             entries[entry.id] = (number, entry)
         else:
+            # An entry without an id has no line of its own; point to the first key in it.
             line = settings.get("id", next(iter(settings.values()))).line
             findings.append(_problem(layer, line, f"agents.list[{number}].id", message))
     return dict(entries.values()), findings
@@ -106,6 +109,7 @@ def _entry(
     id_setting = settings.get("id")
     if id_setting is None:
         return None, "an agent needs an id"
+    # Ids become names of files and folders, so they are lower case and have few characters.
     id_ = normal_agent_id(id_setting.value)
     if id_ is None:
         return None, f"{id_setting.value!r} is not a valid agent id"
@@ -135,6 +139,8 @@ def agent_values(
                 # folder would write into each other's notes.
                 if path != "workspace" or is_default:
                     _take(values, path, setting, layer)
+    # Only now the entries: an agent's own value in the weak layer wins over a default in a strong
+    # one.
     for layer in layers:
         numbers = {at for at, entry in _layer_entries(layer)[0].items() if entry.id == id_}
         for setting in layer.settings:
@@ -152,6 +158,7 @@ def _take_global(values: dict[str, Value], setting: Setting, layer: Layer) -> No
         number, *rest = setting.path[4:]
         rules[number] = {**rules.get(number, {}), dotted(tuple(rest)): setting.value}
         values[_RULES] = Value(rules, layer.file, setting.line)
+    # Bindings and `models.providers` are not values of an agent; they are collected below.
     elif path in values:
         values[path] = Value(setting.value, layer.file, setting.line)
 
@@ -169,6 +176,7 @@ def _take(values: dict[str, Value], path: str, setting: Setting, layer: Layer) -
 
 def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
     """Makes keys agree that depend on one another, and reports what it changed."""
+    # `_take_global` collected the rules by number; from here on they are a list.
     rules = values[_RULES].value
     if isinstance(rules, dict):
         values[_RULES] = values[_RULES]._replace(value=tuple(rules.values()))
@@ -180,6 +188,8 @@ def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
 
 
 def _without_disabled_sessions(values: dict[str, Value]) -> Iterator[ConfigFinding]:
+    # Two switches, as in OpenClaw: `sources` may come from a workspace's file, the experimental
+    # switch only from the user.
     sources = values["memorySearch.sources"]
     if "sessions" in sources.value and not values["memorySearch.experimental.sessionMemory"].value:
         others = tuple(source for source in sources.value if source != "sessions") or ("memory",)
@@ -218,11 +228,13 @@ def _weights_to_shares(values: dict[str, Value]) -> Iterator[ConfigFinding]:
     if total <= 0:
         message = "vectorWeight and textWeight cannot both be 0"
         yield ConfigFinding("error", set_by.file, set_by.line, above, message)
+        # `config check` goes on after an error, so the values must still be usable.
         shares, total = (0.5, 0.5), 1.0
     for name, weight, share in (
         ("vectorWeight", vector, shares[0]),
         ("textWeight", text, shares[1]),
     ):
+        # The weight that nobody set follows from the other one, and so does its origin.
         origin = weight if weight.file else set_by
         values[f"{above}.{name}"] = origin._replace(value=share / total)
 
@@ -243,7 +255,7 @@ def bindings_of(
             # A binding that lost one of its conditions would match messages of other people.
             if any(finding.key.startswith(f"{key}.match") for finding in _unused(layer)):
                 problem = problem or "not used: one of its conditions was not understood"
-            if problem:
+            if binding is None or problem:
                 findings.append(_problem(layer, line, key, problem))
             else:
                 bindings.append(binding)
@@ -264,15 +276,19 @@ def _binding_settings(layer: Layer) -> dict[Any, dict[str, Setting]]:
     return by_number
 
 
-def _binding(values: Mapping[str, Any], entries: Mapping[str, AgentEntry]) -> tuple[Binding, str]:
+def _binding(
+    values: Mapping[str, Any], entries: Mapping[str, AgentEntry]
+) -> tuple[Binding | None, str]:
+    """The binding, or None and the reason why it cannot be used."""
     agent = normal_agent_id(values.get("agentId", "")) or ""
     if not agent:
-        return Binding(""), "a binding needs an agentId"
+        return None, "a binding needs an agentId"
+    # Without `agents.list` every valid id is an agent.
     if entries and agent not in entries:
-        return Binding(""), f"there is no agent {agent!r}: agents are {', '.join(entries)}"
+        return None, f"there is no agent {agent!r}: agents are {', '.join(entries)}"
     kind, id_ = chat_type_of(values.get("match.peer.kind")), values.get("match.peer.id")
     if (kind is None) != (id_ is None):
-        return Binding(""), "a peer has a kind (direct, group or channel) and an id"
+        return None, "a peer has a kind (direct, group or channel) and an id"
     peer = Peer(kind, id_) if kind and id_ else None
     places = (values.get(f"match.{name}") for name in ("guildId", "teamId"))
     channel, account = values.get("match.channel"), values.get("match.accountId")
@@ -288,6 +304,7 @@ def providers_of(layers: Iterable[Layer]) -> tuple[dict[str, ProviderEntry], dic
         for setting in layer.settings:
             if setting.path[:2] == ("models", "providers"):
                 name, field = str(setting.path[2]), fields.get(str(setting.path[3]))
+                # An entry counts even if we use none of its keys: `provider` may name it.
                 provider = providers.setdefault(name, ProviderEntry())
                 if field:
                     providers[name] = provider._replace(**{field: setting.value})

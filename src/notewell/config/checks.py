@@ -95,6 +95,7 @@ class Text(NamedTuple):
         return {"type": "string"} if self.blank else {"type": "string", "minLength": 1}
 
     def __call__(self, value: object) -> Checked:
+        # No path, name or model contains NUL, and system calls fail on it in odd ways.
         if not isinstance(value, str) or "\0" in value:
             raise expected(self.says, value)
         if not self.blank and not value.strip():
@@ -173,7 +174,7 @@ class Paths(NamedTuple):
         if not isinstance(entry, dict) or not entry.keys() <= set(self._keys()):
             raise expected(f"a path or {{{', '.join(self._keys())}}}", value)
         parts = tuple(entry.get(key) for key in self._keys())
-        # A NUL byte makes every system call raise ValueError instead of OSError.
+        # NUL makes every system call raise ValueError instead of OSError.
         if not isinstance(parts[0], str) or not parts[0].strip() or "\0" in parts[0]:
             raise expected("a path", parts[0])
         for part in parts[1:]:
@@ -204,6 +205,7 @@ class Url(NamedTuple):
         # A host without a dot is a name in the local network, of a container say.
         local = host in ("localhost", "::1") or host.startswith("127.") or "." not in host
         note = "" if parts.scheme == "https" or local else "without https others can read it"
+        # Without the slash, so that `baseUrl` + `/embeddings` has one and not two.
         return Checked(value.strip().rstrip("/"), note)
 
 
@@ -216,6 +218,7 @@ class Duration(NamedTuple):
         return {"type": ["string", "number"]}
 
     def __call__(self, value: object) -> Checked:
+        # A limited number of digits: float() of a long number is infinite.
         match = None
         if not isinstance(value, bool):
             match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)?", str(value).strip())
@@ -248,6 +251,7 @@ class SecretText(NamedTuple):
     says: str = "a text, or `${NAME}` for a variable of the environment"
 
     def schema(self) -> JsonSchema:
+        # OpenClaw also writes `{source: "env", id: "NAME"}`.
         reference = {"type": "object", "required": ["source", "id"]}
         return {"oneOf": [{"type": "string", "minLength": 1}, reference]}
 
@@ -301,6 +305,7 @@ def masked(value: Any) -> Any:
     if isinstance(value, Secret):
         return SECRET_MASK
     if isinstance(value, str):
+        # `https://user:password@host`: the part before the @ is hidden.
         return re.sub(r"(?<=://)[^/@\s]*@", f"{SECRET_MASK}@", value)
     if isinstance(value, dict):
         return {name: masked(inner) for name, inner in value.items()}

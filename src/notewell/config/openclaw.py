@@ -65,7 +65,7 @@ _FLAT = {"chunkSize": "chunking.tokens", "chunkOverlap": "chunking.overlap",
 
 @dataclass(frozen=True, slots=True)
 class OpenClawAgent:
-    settings: AgentConfig
+    config: AgentConfig
     transcripts: Path
     """The folder of its sessions, one JSON-lines file each; may not exist."""
     auth_profiles: Path
@@ -96,11 +96,11 @@ def from_openclaw(
     layer = layer._replace(findings=(*layer.findings, *_taken(layer)))
     configuration = read_configuration(ConfigScope(), env, layer)
     agents = {
-        id_: _agent(configuration, settings, state_dir)
-        for id_, settings in configuration.agents.items()
+        id_: _agent(configuration, config, state_dir)
+        for id_, config in configuration.agents.items()
     }
     configuration = replace(
-        configuration, agents={id_: agent.settings for id_, agent in agents.items()}
+        configuration, agents={id_: agent.config for id_, agent in agents.items()}
     )
     findings = (*configuration.findings, *_sessions_elsewhere(agents, state_dir))
     return OpenClaw(file, state_dir, agents, configuration, findings)
@@ -119,6 +119,7 @@ def _places(path: Path | None, environment: Mapping[str, str]) -> tuple[Path, Pa
     """The state folder and the configuration file, named by the caller or the environment."""
     state_dir = environment.get("OPENCLAW_STATE_DIR")
     here = Path.cwd()
+    # A file that does not exist is reported by `read_document`, with its name.
     if path is not None and not path.is_dir():
         state = expanded(state_dir, environment, here) if state_dir else path.parent
         return state, path
@@ -148,6 +149,7 @@ def with_our_keys(root: Located) -> Located:
     memory = _members(top.get("memory"))
     agents = _members(top.get("agents"))
     defaults = _members(agents.get("defaults"))
+    # Newest spelling first: a file that was migrated by hand can have both.
     shared = [memory.pop("search", None), defaults.pop("memorySearch", None),
               top.pop("memorySearch", None)]  # fmt: skip
     line = next((value.line for value in shared if value), 1)
@@ -158,6 +160,7 @@ def with_our_keys(root: Located) -> Located:
     entries = _entries(agents)
     if entries:
         agents["list"] = Located(entries, entries[0].line)
+    # `_members` made copies, so the changed sections must be put back.
     for name, members in (("memory", memory), ("agents", agents)):
         if members:
             top[name] = Located(members, top[name].line if name in top else line)
@@ -206,6 +209,7 @@ def _merged_search(sections: list[Located | None]) -> dict[str, Located]:
         if flat in search:
             above, name = path.split(".")
             value = search.pop(flat)
+            # A nested value, which is the newer spelling, wins over the flat one.
             members = _members(search.get(above))
             search[above] = Located({name: value, **members}, value.line)
     return search
@@ -216,6 +220,7 @@ def _own_variables(root: Located) -> dict[str, str]:
     block = plain(_members(root).get("env", Located({}, 1)))
     variables = block if isinstance(block, dict) else {}
     inner = variables.get("vars")
+    # What is not text, `vars` itself for example, is no variable.
     variables = {**(inner if isinstance(inner, dict) else {}), **variables}
     return {name: text for name, text in variables.items() if isinstance(text, str)}
 
@@ -234,19 +239,20 @@ def _taken(layer: Layer) -> list[ConfigFinding]:
     return findings
 
 
-def _agent(configuration: Configuration, settings: AgentConfig, state_dir: Path) -> OpenClawAgent:
-    if settings.workspace is None:
-        workspace = _default_workspace(configuration, settings.id, state_dir)
-        values = {**settings.values, "workspace": str(workspace)}
-        origins = {**settings.origins, "workspace": "OpenClaw's default"}
-        settings = replace(settings, workspace=workspace, values=values, origins=origins)
-    folder = state_dir / "agents" / settings.id
-    return OpenClawAgent(settings, folder / "sessions", folder / "agent" / "auth-profiles.json")
+def _agent(configuration: Configuration, config: AgentConfig, state_dir: Path) -> OpenClawAgent:
+    if config.workspace is None:
+        workspace = _default_workspace(configuration, config.id, state_dir)
+        values = {**config.values, "workspace": str(workspace)}
+        origins = {**config.origins, "workspace": "OpenClaw's default"}
+        config = replace(config, workspace=workspace, values=values, origins=origins)
+    folder = state_dir / "agents" / config.id
+    return OpenClawAgent(config, folder / "sessions", folder / "agent" / "auth-profiles.json")
 
 
 def _default_workspace(configuration: Configuration, id_: str, state_dir: Path) -> Path:
     if id_ == configuration.default_agent:
         return state_dir / "workspace"
+    # Some versions put the folders of other agents inside the default agent's.
     default = configuration.agents[configuration.default_agent].workspace
     below = default / id_ if default else None
     return below if below and below.is_dir() else state_dir / f"workspace-{id_}"

@@ -62,6 +62,7 @@ def tree() -> Tree:
     """The same as a tree: names, `[]` for the entries of a list, `*` for any name."""
     root: Tree = {}
     for path, key in all_keys().items():
+        # `scope.rules[].action` becomes scope → rules → [] → action.
         *above, last = path.replace("[]", ".[]").split(".")
         inner = root
         for name in above:
@@ -93,6 +94,7 @@ def _schema(node: Tree | Key) -> dict[str, Any]:
 
 def _object(node: Tree) -> dict[str, Any]:
     named = {name: _schema(below) for name, below in node.items() if name != "*"}
+    # False makes editors underline unknown keys, as `config check` does.
     others: Any = _schema(node["*"]) if "*" in node else False
     return {"type": "object", "properties": named, "additionalProperties": others}
 

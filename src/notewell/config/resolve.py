@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from notewell.config.agents import AgentEntry, ProviderEntry, Value
     from notewell.config.document import FindingKind
     from notewell.config.validate import Owner
-    from notewell.core import Binding
+    from notewell.core import Binding, Secret
 
 _STORE_PATH = "memorySearch.store.path"
 
@@ -74,6 +74,12 @@ class Configuration:
     """Who set what belongs to no agent: `bindings[0]`, `models.providers.openai.apiKey`."""
     files: tuple[str, ...]
     """The files that were read, weakest first."""
+
+    @property
+    def provider_keys(self) -> dict[str, Secret]:
+        """The API keys of `models.providers` by name."""
+        providers = self.providers.items()
+        return {name: provider.api_key for name, provider in providers if provider.api_key}
 
 
 class ConfigScope(NamedTuple):
@@ -144,6 +150,7 @@ def load_configuration(
         raise BadSetting("agent", f"{agent!r} is not a valid agent id")
     scope = ConfigScope(workspace, normal_agent_id(agent) if agent else None)
     configuration = read_configuration(scope, environment)
+    # "refused" is no error here: a stranger's file must not be able to stop the user's searches.
     errors = [finding for finding in configuration.findings if finding.kind == "error"]
     if errors:
         more = f" (and {len(errors) - 1} more: `notewell config check`)" if errors[1:] else ""
@@ -227,12 +234,14 @@ class _Resolver:
         workspace = self._workspace(
             agent_values(id_, self._base, is_default=is_default)[0]["workspace"]
         )
+        # The caller's folder belongs to the agent that was asked for, or to the default one.
         is_here = id_ == (scope.agent or self._default) or id_ not in self._entries
         if scope.workspace is not None and is_here:
             workspace = scope.workspace
         layer = self._layer(workspace) if workspace else None
         layers = (*self._base, layer) if layer else self._base
         values, findings = agent_values(id_, layers, is_default=is_default)
+        # Only the user's own file can name providers: `models.providers` is refused elsewhere.
         providers = {name for layer in self._base for name in providers_of((layer,))[0]}
         self.findings += findings
         self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
@@ -287,6 +296,7 @@ def _off_because(values: Mapping[str, Value]) -> str | None:
     enabled = values["memorySearch.enabled"]
     if not enabled.value:
         return f"memorySearch.enabled is false ({enabled.origin})"
+    # OpenClaw's way to switch the memory off for all agents.
     slot = values["plugins.slots.memory"]
     if str(slot.value).lower() == "none":
         return f"plugins.slots.memory is none ({slot.origin})"

@@ -84,9 +84,7 @@ def load_settings(
 
     configuration = load_configuration(workspace, agent, environment)
     id_ = agent.lower() if agent else configuration.default_agent
-    providers = configuration.providers.items()
-    keys = {name: provider.api_key for name, provider in providers if provider.api_key}
-    return settings_of(configuration.agents[id_], keys)
+    return settings_of(configuration.agents[id_], configuration.provider_keys)
 
 
 # -- paths ---------------------------------------------------------------------------------------
@@ -96,6 +94,7 @@ def default_state_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """NOTEWELL_STATE_DIR, else the platform's folder for state that can be rebuilt."""
     # Not beside the notes: people sync folders of notes between machines, and a SQLite file that
     # is copied while it is written is broken.
+    # The variable wins, so that tests and containers never touch the user's own state.
     named = environment.get(STATE_VARIABLE)
     if named:
         return Path(named).expanduser()
@@ -177,6 +176,7 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     for path, key in keys.items():
         if key.field and path not in _SWITCHES and values[path] is not None:
             fields[key.field] = _converted(path, key.field, values[path])
+    # The preset first, so that what the user set wins over it.
     if values["memorySearch.query.preset"] == "seed":
         fields = {"search.fusion": "seed", "search.min_score": SEED_MIN_SCORE, **fields}
     for path, value_when_off in _SWITCHES.items():
@@ -196,6 +196,7 @@ def _converted(path: str, target: str, value: Any) -> Any:
 
 def _group(fields: Mapping[str, Any], group: str) -> dict[str, Any]:
     """The fields of one group by their own names, without those of groups inside it."""
+    # `embedder.remote.batch.enabled` is no field of `embedder` but of a group inside it.
     above = f"{group}."
     named = {path.removeprefix(above): path for path in fields if path.startswith(above)}
     return {name: fields[path] for name, path in named.items() if "." not in name}
@@ -269,6 +270,7 @@ def write_workspace_file(workspace: Path, extra_paths: Sequence[str]) -> Path:
     """Create the workspace's file; an existing file is never overwritten."""
     path = workspace / WORKSPACE_FILE
     content = {"agents": {"defaults": {"memorySearch": {"extraPaths": list(extra_paths)}}}}
+    # "x" fails if the file exists, without a gap between the check and the write.
     with path.open("x", encoding="utf-8") as file:
         file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return path

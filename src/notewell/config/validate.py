@@ -120,8 +120,10 @@ class _DocumentChecker:
 
     def _member(self, path: KeyPath, value: Located, node: Tree) -> Iterator[Setting]:
         name = str(path[-1])
+        # A name of the table wins over `*`, which stands for the names that users choose.
         below = node.get(name, node.get("*"))
         reason = self._left.get(below_agent(path))
+        # OpenClaw has many keys that we do not know: they are no mistakes of its user.
         if reason or (below is None and self._owner == "openclaw"):
             self._report("left", path, value.line, reason or _foreign(path))
         elif below is not None:
@@ -150,6 +152,7 @@ class _DocumentChecker:
         # to an address of its choice.
         if self._owner == "workspace" or isinstance(key.check, Unused):
             return value
+        # OpenClaw also writes a reference to a variable as an object.
         if isinstance(key.check, SecretText) and (name := environment_name(value)):
             value = f"${{{name}}}"
         if isinstance(value, str):
@@ -194,6 +197,7 @@ def _hint(path: KeyPath, siblings: Tree) -> str:
         return f"; Notewell calls it {RENAMED[here]!r}"
     name = str(path[-1])
     above = dotted(path[:-1])
+    # A misspelled key is more likely than one at the wrong level, so siblings come first.
     near = _nearest(name, [sibling for sibling in siblings if sibling not in ("[]", "*")])
     if near:
         return f"; did you mean {f'{above}.{near}'.lstrip('.')!r}?"
@@ -224,6 +228,7 @@ def _elsewhere(name: str, above: str) -> str | None:
     near = _nearest(name, sorted(last))
     if not near:
         return None
+    # `enabled` is the name of a dozen keys: take the one with the longest common prefix.
     paths = [path for path in all_keys() if path.rsplit(".", 1)[-1] == near]
     return max(paths, key=lambda path: (_shared(path.split("."), written), -len(path)))
 
