@@ -9,7 +9,16 @@ from apsw.unicode import grapheme_length
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.core.chunking import ChunkLimits, chunk, find_units, pieces, token_weight
+from notewell.core.chunking import (
+    FRONT_MATTER_LINES,
+    PARSED_CHARS,
+    ChunkLimits,
+    chunk,
+    find_units,
+    fitting_chars,
+    pieces,
+    token_weight,
+)
 from notewell.types import Span
 
 DEFAULT = ChunkLimits()
@@ -208,3 +217,77 @@ def test_equal_pieces_of_one_line_are_one_chunk() -> None:
     chunks = chunk("a" * 100_000 + "b", DEFAULT)
     assert [one.piece for one in chunks] == [True, True]
     assert {one.span for one in chunks} == {Span(1, 1)}
+
+
+# -- exactly at the limits -----------------------------------------------------------------------
+
+TIGHT = ChunkLimits(tokens=16, overlap=0)
+WEIGHT = TIGHT.max_weight
+
+
+@pytest.mark.parametrize(("extra", "spans"), [(0, [(1, 2)]), (1, [(1, 1), (2, 2)])])
+def test_lines_share_a_chunk_up_to_the_limit_with_the_line_break_counted(
+    extra: int, spans: list[tuple[int, int]]
+) -> None:
+    first = "x" * 31
+    text = f"{first}\n{'y' * (WEIGHT - len(first) - 1 + extra)}"
+    assert [tuple(one.span) for one in chunk(text, TIGHT)] == spans
+
+
+@pytest.mark.parametrize(("extra", "pieces_of_it"), [(0, [False]), (1, [True, True])])
+def test_a_line_is_cut_only_above_the_limit(extra: int, pieces_of_it: list[bool]) -> None:
+    line = "x" * (WEIGHT + extra)
+    assert [one.piece for one in chunk(line, TIGHT)] == pieces_of_it
+    # The same for a line of a paragraph that is larger than a chunk.
+    assert [one.piece for one in chunk(f"y\n{line}", TIGHT)] == [False, *pieces_of_it]
+
+
+@pytest.mark.parametrize(("weight", "start"), [(16, 2), (17, 3)])
+def test_a_line_is_repeated_up_to_the_overlap(weight: int, start: int) -> None:
+    limits = ChunkLimits(tokens=16, overlap=4)
+    lines = ["a" * 40, "b" * weight, "c" * 40]
+    assert chunk("\n".join(lines), limits)[1].span == Span(start, 3)
+
+
+@pytest.mark.parametrize(("weight", "chunks"), [(15, 1), (16, 2)])
+def test_a_heading_closes_a_chunk_from_a_quarter_of_the_limit_on(weight: int, chunks: int) -> None:
+    # The blank line before the heading belongs to the text and weighs its line break.
+    text = f"{'x' * (weight - 1)}\n\n# B\n\ny"
+    assert len(chunk(text, TIGHT)) == chunks
+
+
+@pytest.mark.parametrize(
+    ("tokens", "overlap", "weights"),
+    [
+        (7, 0, (32, 0)),
+        (8, 4, (32, 16)),
+        (8, 5, (32, 16)),
+        (9, 4, (36, 16)),
+        (9, 5, (36, 18)),
+        (400, -1, (1600, 0)),
+    ],
+)
+def test_limits_that_make_no_sense_are_bounded(
+    tokens: int, overlap: int, weights: tuple[int, int]
+) -> None:
+    limits = ChunkLimits(tokens, overlap)
+    assert (limits.max_weight, limits.overlap_weight) == weights
+
+
+@pytest.mark.parametrize(("lines", "first"), [(FRONT_MATTER_LINES, True), (201, False)])
+def test_front_matter_ends_within_its_limit(lines: int, first: bool) -> None:
+    text = ["---", *["a: 1"] * (lines - 2), "---", "text"]
+    assert (find_units(text)[0].end == lines) is first
+
+
+@pytest.mark.parametrize(("extra", "is_parsed"), [(0, True), (1, False)])
+def test_a_note_is_parsed_up_to_its_limit(extra: int, is_parsed: bool) -> None:
+    lines = ["# A", "x" * (PARSED_CHARS - len("# A") - 2 + extra)]
+    assert (find_units(lines)[0].heading == "# A") is is_parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "count"), [("索引库", 8, 2), ("索引库", 7, 1), ("索", 1, 1)]
+)
+def test_as_many_characters_fit_as_weigh_the_limit(text: str, limit: int, count: int) -> None:
+    assert fitting_chars(text, 0, limit) == count

@@ -67,6 +67,16 @@ def test_a_note_touched_within_the_clocks_tick_is_read_again() -> None:
     assert behind(disk, known) == 0
 
 
+@pytest.mark.parametrize(("age_ns", "is_settled"), [(SETTLED_NS, False), (SETTLED_NS + 1, True)])
+@pytest.mark.parametrize("field", ["mtime_ns", "ctime_ns"])
+def test_a_stat_is_settled_only_after_the_longest_tick(
+    field: str, age_ns: int, is_settled: bool
+) -> None:
+    old = NOW - SETTLED_NS * 10
+    changed = NoteStat(10, old, old, 1)._replace(**{field: NOW - age_ns})
+    assert (settled_stat(changed, NOW) == changed) is is_settled
+
+
 def test_behind_counts_what_a_sync_would_do() -> None:
     assert behind(scan(a=1, b=2), indexed(b=3, c=1)) == 3
 
