@@ -74,7 +74,7 @@ def test_what_an_editor_saved_is_found_and_what_it_removed_is_not(
 def test_a_change_up_to_the_limit_is_taken_in(memory: Memory, workspace: Path) -> None:
     for number in range(CATCH_UP_NOTES):
         (workspace / "memory" / f"n{number}.md").write_text(f"zebra {number}", encoding="utf-8")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     answer = memory.search(f"zebra {CATCH_UP_NOTES - 1}")
     assert answer.hits[0].path == f"memory/n{CATCH_UP_NOTES - 1}.md"
     assert "have changed" not in (answer.notice or "")
@@ -86,7 +86,7 @@ def test_new_chunks_are_embedded_up_to_the_limit(
 ) -> None:
     for number in range(CATCH_UP_CHUNKS + chunks):
         (workspace / "memory" / f"n{number}.md").write_text(f"zebra {number}", encoding="utf-8")
-    memory._indexer.look_again()
+    memory.indexer.look_again()
     assert memory.search("zebra").mode == mode
 
 
