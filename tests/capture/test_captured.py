@@ -11,10 +11,14 @@ from typing import Any
 import pytest
 
 from notewell.capture import NoteWriter, Saved, Skip
-from notewell.capture.ended import Ended
 from notewell.capture.history import writes
+from notewell.capture.hook_state import (
+    SessionEnd,
+    forget_pending,
+    pending_sessions,
+    remember_pending,
+)
 from notewell.capture.incremental import save_new_messages
-from notewell.capture.pending import earlier, forget, remember
 from notewell.errors import NoteUnreadable
 from notewell.notes import Workspace
 from notewell.redaction import Redactor
@@ -44,7 +48,7 @@ def add(path: Path, *lines: bytes) -> None:
 
 
 def save(place: NoteWriter, path: Path, **more: Any) -> Saved | Skip:
-    ended = Ended(path, "cc-1", "claude", "/somewhere", "pre-compact (auto)")
+    ended = SessionEnd(path, "cc-1", "claude", "/somewhere", "pre-compact (auto)")
     return save_new_messages(place, ended, now=NOW, zone=UTC, **more)
 
 
@@ -177,10 +181,10 @@ def test_hooks_that_fire_at_once_save_once(place: NoteWriter, tmp_path: Path) ->
 
 
 def test_a_host_that_tells_of_no_end_has_its_session_saved_by_the_next(tmp_path: Path) -> None:
-    first = Ended(tmp_path / "a.jsonl", "a", "codex", None, "stop")
+    first = SessionEnd(tmp_path / "a.jsonl", "a", "codex", None, "stop")
     for _ in range(3):
-        remember(tmp_path, first)
-    assert [one.session for one in earlier(tmp_path, "b")] == ["a"]
-    assert earlier(tmp_path, "a") == []
-    forget(tmp_path, ["a"])
-    assert earlier(tmp_path, "b") == []
+        remember_pending(tmp_path, first)
+    assert [one.session for one in pending_sessions(tmp_path, "b")] == ["a"]
+    assert pending_sessions(tmp_path, "a") == []
+    forget_pending(tmp_path, ["a"])
+    assert pending_sessions(tmp_path, "b") == []

@@ -17,9 +17,9 @@ from notewell.capture import (
     FlushReport,
     FlushSettings,
     Message,
+    ModelReply,
     NoteWriter,
-    Reply,
-    Run,
+    RunFlush,
     Skip,
     ToolCall,
     flush,
@@ -35,24 +35,24 @@ SETTINGS = FlushSettings(reserve_tokens=1_000, soft_threshold_tokens=500)
 class Scripted:
     """A model that says one line of its script after another, and keeps what it was shown."""
 
-    def __init__(self, *script: Reply) -> None:
+    def __init__(self, *script: ModelReply) -> None:
         self.script = list(script)
         self.shown: list[Sequence[Message]] = []
         self.tools: Sequence[Mapping[str, Any]] = ()
 
     def __call__(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /
-    ) -> Reply:
+    ) -> ModelReply:
         self.shown.append(messages)
         self.tools = tools
         return self.script.pop(0)
 
 
-def writes(text: str, **more: Any) -> Reply:
-    return Reply(calls=(ToolCall("memory_append", {"text": text, **more}, "c1"),))
+def writes(text: str, **more: Any) -> ModelReply:
+    return ModelReply(calls=(ToolCall("memory_append", {"text": text, **more}, "c1"),))
 
 
-SILENT = Reply("NO_REPLY")
+SILENT = ModelReply("NO_REPLY")
 
 
 def run(
@@ -81,7 +81,7 @@ def test_an_agent_that_fills_its_window_three_times_flushes_three_times(place: N
         used += 700
         model = Scripted(writes(f"Decision {compactions}: we ship."), SILENT)
         report = run(place, model, FlushFacts(used, 10_000, compactions))
-        flushed += isinstance(report.decision, Run)
+        flushed += isinstance(report.decision, RunFlush)
         if used >= 10_000 - SETTINGS.reserve_tokens:
             used, compactions = 1_000, compactions + 1
     assert flushed == 3
@@ -93,7 +93,7 @@ def test_the_same_without_anybody_who_counts_compactions(place: NoteWriter) -> N
     while filled < 3:
         used += 700
         model = Scripted(writes(f"Decision {filled}: we ship."), SILENT)
-        flushed += isinstance(run(place, model, FlushFacts(used, 10_000)).decision, Run)
+        flushed += isinstance(run(place, model, FlushFacts(used, 10_000)).decision, RunFlush)
         if used >= 10_000 - SETTINGS.reserve_tokens:
             used, filled = 1_000, filled + 1
     assert flushed == 3
@@ -163,7 +163,7 @@ def test_the_tool_of_that_turn_appends_to_one_note_and_nothing_else(
     place: NoteWriter, call: ToolCall
 ) -> None:
     (Path(place.notes.location) / "MEMORY.md").write_text("mine\n", encoding="utf-8")
-    model = Scripted(Reply(calls=(call,)), SILENT)
+    model = Scripted(ModelReply(calls=(call,)), SILENT)
     report = run(place, model)
     assert report.entries == ()
     assert [path.name for path in Path(place.notes.location).iterdir()] == ["MEMORY.md"]
@@ -172,7 +172,7 @@ def test_the_tool_of_that_turn_appends_to_one_note_and_nothing_else(
 
 
 def test_what_the_model_wants_to_say_is_handed_back(place: NoteWriter) -> None:
-    assert run(place, Scripted(Reply("I saved it."))).said == "I saved it."
+    assert run(place, Scripted(ModelReply("I saved it."))).said == "I saved it."
     assert run(place, Scripted(SILENT), replace(FULL, compactions=1)).said == ""
 
 
@@ -184,7 +184,7 @@ def test_a_secret_is_masked_before_it_is_written(place: NoteWriter) -> None:
 
 
 def test_a_model_that_fails_is_asked_once_more_and_then_left_alone(place: NoteWriter) -> None:
-    def broken(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /) -> Reply:
+    def broken(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /) -> ModelReply:
         raise ConnectionError("no route")
 
     for hours in range(2):
@@ -203,12 +203,12 @@ def test_a_model_that_never_stops_is_stopped(place: NoteWriter) -> None:
     class Endless:
         count = 0
 
-        def __call__(self, messages: Any, tools: Any, /) -> Reply:
+        def __call__(self, messages: Any, tools: Any, /) -> ModelReply:
             self.count += 1
             calls = tuple(
                 ToolCall("memory_append", {"text": f"entry {self.count} {n}"}) for n in range(9)
             )
-            return Reply(calls=calls)
+            return ModelReply(calls=calls)
 
     report = run(place, Endless())
     assert len(report.entries) == MAX_ENTRIES
@@ -218,14 +218,14 @@ def test_two_that_see_the_same_full_window_flush_once(place: NoteWriter) -> None
     """The second asks while the first one's model is still thinking."""
     second: list[FlushReport] = []
 
-    def model(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /) -> Reply:
+    def model(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /) -> ModelReply:
         if not second:
             other = threading.Thread(target=lambda: second.append(run(place, Scripted(SILENT))))
             other.start()
             other.join()
         return SILENT
 
-    assert isinstance(run(place, model).decision, Run)
+    assert isinstance(run(place, model).decision, RunFlush)
     assert second[0].decision == Skip("the flush of this compaction cycle is under way")
 
 
@@ -233,4 +233,4 @@ def test_a_state_file_that_is_broken_counts_as_empty(place: NoteWriter, tmp_path
     place.folder.mkdir()
     for broken in ("", "{", "[]", json.dumps({"agent:main:main": {"day": "x"}})):
         (place.folder / "flush.json").write_text(broken, encoding="utf-8")
-        assert isinstance(run(place, Scripted(SILENT)).decision, Run)
+        assert isinstance(run(place, Scripted(SILENT)).decision, RunFlush)

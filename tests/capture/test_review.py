@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from notewell.capture import NoteWriter
 from notewell.capture.history import writes
-from notewell.capture.recall_log import note_recall, recall_days
-from notewell.capture.review import _alike, _grouped, accept, decline, preview, propose
-from notewell.capture.statements import Statement
+from notewell.capture.review import Statement, _alike, _grouped, accept, decline, preview, propose
+from notewell.capture.search_journal import recall_days, record_recall
 from notewell.capture.undo import undo_write
 from notewell.types import Span
 
@@ -65,7 +64,7 @@ def test_what_is_recalled_on_many_days_is_proposed(place: NoteWriter) -> None:
     write(place, "memory/2026-11-10.md", "- the office key is at the front desk\n")
     for day in range(11, 14):
         places = [("memory/2026-11-10.md", Span(1, 1))]
-        note_recall(place.folder, places * 2, date(2026, 11, day))
+        record_recall(place.folder, places * 2, date(2026, 11, day))
     assert len(recall_days(place.folder)["memory/2026-11-10.md", 1]) == 3
     (only,) = propose(place.notes, place.folder)
     assert only.why == ("recalled on 3 days",)

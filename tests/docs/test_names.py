@@ -53,7 +53,6 @@ CLASSES_STILL_DEFINED_TWICE: frozenset[str] = frozenset(
 STILL_SAYING_TOLD: frozenset[str] = frozenset(
     {
         "adapters",
-        "capture",
         "cli",
         "config",
         "doctor",

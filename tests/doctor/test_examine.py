@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.assembly import index_dir, store_at
-from notewell.capture import beat, capture_dir
+from notewell.capture import capture_dir, record_hook_run
 from notewell.doctor import Finding, Subject, examine, machine, state_dir
 from notewell.doctor.finding import RepairStore
 from notewell.errors import EmbedderMissing
@@ -497,7 +497,7 @@ def test_without_an_embedder_nothing_waits_for_vectors(ward: Ward) -> None:
 
 def test_what_failed_in_a_hook_is_told(ward: Ward) -> None:
     folder = capture_dir(ward.state, "main", ward.workspace.resolve())
-    beat(folder, "SessionEnd", "codex", datetime.now(UTC), trouble="no transcript")
+    record_hook_run(folder, "SessionEnd", "codex", datetime.now(UTC), trouble="no transcript")
     assert told(ward.examine(), "capture", "no transcript").todo
 
 

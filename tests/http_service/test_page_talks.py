@@ -15,8 +15,8 @@ from tests.http_service.served import Served, serving
 
 from notewell import CaptureSettings, Settings
 from notewell.assembly import open_memory
-from notewell.capture import Asked, PlaceShown, asked_before, note_asked
-from notewell.capture.search_log import MAX_QUERY_CHARS, NAME
+from notewell.capture import SearchRecord, ShownLines, record_search, recorded_searches
+from notewell.capture.search_journal import MAX_QUERY_CHARS, SEARCHES
 from notewell.config import load_settings
 from notewell.files import read_json_lines
 from notewell.memory import Memory
@@ -130,8 +130,8 @@ def test_what_agents_asked_is_kept_with_what_they_got(served: Served) -> None:
     assert "[redacted:" in oldest["query"]
     assert oldest["hits"][0]["path"] == "MEMORY.md"
     assert oldest["tookMs"] >= 0
-    assert SECRET.encode() not in (memory.journal.folder / NAME).read_bytes()
-    assert stat.S_IMODE((memory.journal.folder / NAME).stat().st_mode) == 0o600
+    assert SECRET.encode() not in (memory.journal.folder / SEARCHES).read_bytes()
+    assert stat.S_IMODE((memory.journal.folder / SEARCHES).stat().st_mode) == 0o600
 
 
 def test_recalls_are_paged_from_the_newest(served: Served) -> None:
@@ -139,7 +139,9 @@ def test_recalls_are_paged_from_the_newest(served: Served) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     for number in range(150):
         at = start + timedelta(seconds=number)
-        note_asked(memory.journal.folder, Asked(at, f"q{number}", "mcp", "hybrid", 1.0, ()))
+        record_search(
+            memory.journal.folder, SearchRecord(at, f"q{number}", "mcp", "hybrid", 1.0, ())
+        )
     first = get(served, "recalls")
     answer = served.ask("GET", "/v1/page/recalls", params={"cursor": first["next"]})
     second = answer.json()
@@ -182,10 +184,10 @@ def test_switched_off_nothing_is_kept_and_what_was_kept_goes(tmp_path: Path) -> 
     with opened(tmp_path) as memory:
         memory.sync()
         memory_search(memory, SearchInput("SQLite"))
-        assert asked_before(memory.journal.folder)
+        assert recorded_searches(memory.journal.folder)
     with opened(tmp_path, recall_log=False) as memory:
         memory_search(memory, SearchInput("SQLite"))
-        assert not (memory.journal.folder / NAME).exists()
+        assert not (memory.journal.folder / SEARCHES).exists()
 
 
 def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
@@ -198,9 +200,11 @@ def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
 
 def test_a_long_question_is_cut_and_half_a_character_does_no_harm(tmp_path: Path) -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
-    place = PlaceShown("MEMORY.md", 1, 2, 0.5)
-    note_asked(tmp_path, Asked(at, "x" * 9000 + "\ud800", "mcp", "hybrid", 1.0, (place,) * 50))
-    (one,) = asked_before(tmp_path)
+    place = ShownLines("MEMORY.md", 1, 2, 0.5)
+    record_search(
+        tmp_path, SearchRecord(at, "x" * 9000 + "\ud800", "mcp", "hybrid", 1.0, (place,) * 50)
+    )
+    (one,) = recorded_searches(tmp_path)
     assert len(one.query) == MAX_QUERY_CHARS
     assert len(one.places) == 20
 
@@ -215,17 +219,17 @@ def test_what_is_no_line_of_ours_is_passed_over(tmp_path: Path) -> None:
         "hits": [["a", 1, 2, 0.5]],
     }
     lines = [{}, {**good, "at": 5}, {**good, "at": "2026-03-01"}, {**good, "hits": [["a"]]}, good]
-    (tmp_path / NAME).write_text(
+    (tmp_path / SEARCHES).write_text(
         "not json\n[]\n" + "".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8"
     )
-    assert [one.places[0].path for one in asked_before(tmp_path)] == ["a"]
+    assert [one.places[0].path for one in recorded_searches(tmp_path)] == ["a"]
 
 
 def test_the_log_never_outgrows_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("notewell.capture.search_log.MAX_BYTES", 2000)
+    monkeypatch.setattr("notewell.capture.search_journal.MAX_BYTES", 2000)
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for number in range(100):
-        note_asked(tmp_path, Asked(at, f"question {number}", "mcp", "hybrid", 1.0, ()))
-        assert (tmp_path / NAME).stat().st_size <= 2000
-    assert next(iter(read_json_lines(tmp_path / NAME)))["query"] != "question 0"
-    assert asked_before(tmp_path)[0].query == "question 99"
+        record_search(tmp_path, SearchRecord(at, f"question {number}", "mcp", "hybrid", 1.0, ()))
+        assert (tmp_path / SEARCHES).stat().st_size <= 2000
+    assert next(iter(read_json_lines(tmp_path / SEARCHES)))["query"] != "question 0"
+    assert recorded_searches(tmp_path)[0].query == "question 99"

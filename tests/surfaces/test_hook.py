@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from notewell.assembly import open_memory
-from notewell.capture import capture_dir, pulse
+from notewell.capture import capture_dir, capture_health
 from notewell.cli import hook
 from notewell.hosts import HOOK_FILES
 
@@ -155,9 +155,9 @@ def test_the_settings_can_switch_it_off(host: Host) -> None:
     host("session-end")
     assert host.notes() == []
     host("session-start", now=NOW + timedelta(days=30))
-    found = pulse(host.folder, NOW)
+    found = capture_health(host.folder, NOW)
     assert found is not None
-    assert found.todo is None
+    assert found.action is None
 
 
 def test_the_settings_say_how_many_messages(host: Host) -> None:
@@ -194,10 +194,10 @@ def test_nonsense_from_the_host_is_survived(host: Host, event: str, data: bytes)
 def test_a_failure_is_told_by_the_heartbeat(host: Host) -> None:
     host("session-end", transcript_path=str(host.workspace / "gone.jsonl"))
     assert "gone.jsonl" in host.err
-    found = pulse(host.folder, NOW)
+    found = capture_health(host.folder, NOW)
     assert found is not None
-    assert "session-end failed: cannot read the note" in found.told
-    assert found.todo == "mend that"
+    assert "session-end failed: cannot read the note" in found.message
+    assert found.action == "mend that"
 
 
 def test_an_agent_without_a_memory_is_left_in_peace(host: Host) -> None:
@@ -213,9 +213,9 @@ def test_an_agent_without_a_memory_is_left_in_peace(host: Host) -> None:
 def test_a_capture_is_told_by_the_heartbeat(host: Host) -> None:
     host.say("we ship on Friday")
     host("session-end")
-    found = pulse(host.folder, NOW)
+    found = capture_health(host.folder, NOW)
     assert found is not None
-    assert found.told.endswith("last captured on 2026-11-15 12:00")
+    assert found.message.endswith("last captured on 2026-11-15 12:00")
 
 
 @pytest.mark.parametrize("guarded", [True, False])

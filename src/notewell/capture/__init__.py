@@ -1,48 +1,52 @@
-"""What writes new notes: a flush before compaction, a session saved as a note, what you accept.
+"""Captures: what writes new notes. A flush before compaction, session notes, reviewed facts.
 
-place.py           START HERE: where a capture writes, and the one way it appends
-flush_decision.py  run or skip, decided from values alone
-flush_prompts.py   what the agent is told in that turn
-flush_turn.py      the silent turn itself, with the host's model
-injected.py        what we put into a conversation is taken out before it is captured
+writer.py          START HERE: NoteWriter, which writes a note and records the write
+flush_decision.py  run a flush or skip it, and the prompts: a pure decision
+flush_turn.py      the silent turn with the host's model
+injected.py        removes our own quotations from a conversation before it is captured
 session_note.py    a conversation as a note
-ended.py           what a hook tells about a conversation
-captured.py        the same for a growing transcript: every message once
-pending.py         conversations whose host never said that they are over
-heartbeat.py       when hooks last ran, and when anything was last captured
+incremental.py     the same for a growing transcript: every message once
+hook_state.py      when hooks last ran; sessions whose end was not reported
 history.py         every write of ours
-undo.py            one of them taken back, byte for byte
-recall_log.py      which lines were found on which days
-asked_log.py       what agents asked, what they got, how long it took
-statements.py      what daily notes say, one thing after another
-review.py          what of it could go to MEMORY.md
+undo.py            one write removed again, byte for byte
+journal.py         Journal: history and search journal of one memory
+search_journal.py  what agents searched, and which lines were shown on which days
+settings.py        CaptureSettings
+review.py          proposals from the daily notes for MEMORY.md
 
-A room of writers, so the rule is: nothing that is there is changed, nothing goes to MEMORY.md
-unless the user has accepted it, and every write can be taken back.
+Invariants: existing text is never changed, nothing is written to MEMORY.md unless the user has
+accepted it, and every write can be undone.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.capture.ended import Ended
-    from notewell.capture.flush_decision import FlushFacts, FlushSettings, Run, Skip, decide
-    from notewell.capture.flush_turn import FlushReport, Message, Reply, ToolCall, flush
-    from notewell.capture.heartbeat import beat, pulse
-    from notewell.capture.history import Recorded, writes
+    from notewell.capture.flush_decision import FlushFacts, FlushSettings, RunFlush, Skip, decide
+    from notewell.capture.flush_turn import FlushReport, Message, ModelReply, ToolCall, flush
+    from notewell.capture.history import HISTORY, Recorded, writes
+    from notewell.capture.hook_state import (
+        SessionEnd,
+        capture_health,
+        forget_pending,
+        pending_sessions,
+        record_hook_run,
+        remember_pending,
+    )
     from notewell.capture.incremental import save_new_messages
     from notewell.capture.injected import without_injected
     from notewell.capture.journal import Journal
-    from notewell.capture.pending import earlier, forget, remember
-    from notewell.capture.recall_log import note_recall, recall_days
     from notewell.capture.review import Proposal, accept, decline, preview, propose
-    from notewell.capture.search_log import (
-        Asked,
-        PlaceShown,
-        asked_before,
-        forget_asked,
-        moment,
-        note_asked,
+    from notewell.capture.search_journal import (
+        SEARCHES,
+        SearchRecord,
+        ShownLines,
+        forget_searches,
+        parse_moment,
         paths_shown,
+        recall_days,
+        record_recall,
+        record_search,
+        recorded_searches,
     )
     from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
     from notewell.capture.settings import CaptureSettings
@@ -54,19 +58,20 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "ended": "Ended",
-            "flush_decision": "FlushFacts FlushSettings Run Skip decide",
-            "flush_turn": "FlushReport Message Reply ToolCall flush",
-            "heartbeat": "beat pulse",
-            "history": "Recorded writes",
+            "flush_decision": "FlushFacts FlushSettings RunFlush Skip decide",
+            "flush_turn": "FlushReport Message ModelReply ToolCall flush",
+            "history": "HISTORY Recorded writes",
+            "hook_state": (
+                "SessionEnd capture_health forget_pending pending_sessions record_hook_run "
+                "remember_pending"
+            ),
             "incremental": "save_new_messages",
             "injected": "without_injected",
             "journal": "Journal",
-            "pending": "earlier forget remember",
-            "recall_log": "note_recall recall_days",
             "review": "Proposal accept decline preview propose",
-            "search_log": (
-                "Asked PlaceShown asked_before forget_asked moment note_asked paths_shown"
+            "search_journal": (
+                "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "
+                "recall_days record_recall record_search recorded_searches"
             ),
             "session_note": "Conversation MESSAGES Saved save_session",
             "settings": "CaptureSettings",

@@ -1,19 +1,18 @@
-"""Whether the silent turn before compaction runs: decided from values alone.
+"""Whether the silent turn before compaction runs, and with which prompts: a pure decision.
 
                         soft threshold   reserve
     0 ──────────────────────┬───────────────┬──────────────▶ context window
                             └─ flush here    └─ the host compacts here
 
-One flush a cycle, and a cycle is what lies between two compactions. Where the host counts them,
-the count tells; where it does not, a conversation that has shrunk to half has been compacted.
+There is one flush per cycle, and a cycle lies between two compactions. If the host counts its
+compactions, the count tells the cycles apart; otherwise a conversation that has shrunk to half its
+tokens counts as compacted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from notewell.capture.flush_prompts import prompt_for, system_prompt_for
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from datetime import date
@@ -22,10 +21,29 @@ Access: TypeAlias = Literal["rw", "ro", "none"]
 ProviderKind: TypeAlias = Literal["api", "cli"]
 
 MAX_TRIES = 2
-"""A model that failed is asked once more in the same cycle; after that it would be every turn."""
+"""A model that failed is tried once more in the same cycle. Without a limit it would be tried in
+every turn until the compaction."""
 
 CLAIM_S = 600.0
-"""A turn that was begun longer ago than this has died with its process."""
+"""A turn that began longer ago than this has died with its process."""
+
+NO_REPLY: Final = "NO_REPLY"
+"""A reply with this word and nothing else is shown to nobody."""
+
+TOOL: Final = "memory_append"
+
+_DAY = "YYYY-MM-DD"
+_SILENT = f"When nothing is left to store, reply with {NO_REPLY} and nothing else."
+
+_SYSTEM = (
+    "This conversation is about to be compacted: what is not written down now may be lost. "
+    f"The user does not see this turn. {_SILENT}"
+)
+_PROMPT = (
+    "Write what should outlast this conversation to {path} with {tool}: decisions and their "
+    "reasons, facts about the user, open tasks, dates. One call an entry, each understandable by "
+    "itself. Do not repeat what notes hold already. " + _SILENT
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +59,22 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class FlushFacts:
-    """How a session stands now."""
+    """The state of a session now."""
 
     used_tokens: int
     context_window: int
     compactions: int | None = None
-    """How often it was compacted, by whatever path; None where the host does not count."""
+    """How often it was compacted, for whatever reason; None if the host does not count."""
     access: Access = "rw"
     provider: ProviderKind = "api"
-    """A command line tool runs its own turns: we cannot put one between them."""
+    """A command line tool runs its own turns; we cannot insert one."""
     compacting: bool = False
-    """Compaction is about to happen whatever the numbers say: asked for, or after an overflow."""
+    """A compaction comes next regardless of the numbers: on request, or after an overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is remembered of a session's last flush."""
+    """The record of a session's last flush."""
 
     day: date
     compactions: int | None
@@ -68,10 +86,10 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunFlush:
     day: date
     path: str
-    """The only note this turn may add to."""
+    """The only note this turn may append to."""
     system_prompt: str
     prompt: str
     why: str
@@ -84,7 +102,7 @@ class Skip:
 
 def decide(
     facts: FlushFacts, settings: FlushSettings, mark: Mark | None, today: date, now_s: float
-) -> Run | Skip:
+) -> RunFlush | Skip:
     """Run, with the note and the prompts, or skip, with the reason."""
     why_not = _not_possible(facts, settings) or _not_yet(facts, settings)
     if why_not:
@@ -93,10 +111,10 @@ def decide(
         why_not = _had_its_turn(mark, now_s)
         if why_not:
             return Skip(why_not)
-        # The second try goes where the first one went, even if it is past midnight now.
+        # A second try writes to the note of the first, even if it is past midnight now.
         today = mark.day
     path = f"memory/{today.isoformat()}.md"
-    return Run(
+    return RunFlush(
         today,
         path,
         system_prompt_for(settings.system_prompt, today),
@@ -106,7 +124,7 @@ def decide(
 
 
 def threshold(context_window: int, settings: FlushSettings) -> int:
-    """The tokens at which to flush; half of a window that is smaller than what is set aside."""
+    """The tokens at which to flush; half of the window if it is smaller than the reserves."""
     left = context_window - settings.reserve_tokens - settings.soft_threshold_tokens
     return left if left > 0 else max(1, context_window // 2)
 
@@ -118,7 +136,7 @@ def is_same_cycle(facts: FlushFacts, mark: Mark) -> bool:
 
 
 def has_shrunk(facts: FlushFacts, mark: Mark) -> bool:
-    """Conversations only grow, unless they are compacted."""
+    """A conversation only grows, unless it is compacted."""
     return facts.used_tokens < mark.used_tokens // 2
 
 
@@ -147,7 +165,7 @@ def _not_yet(facts: FlushFacts, settings: FlushSettings) -> str | None:
 def _had_its_turn(mark: Mark, now_s: float) -> str | None:
     if mark.done:
         return "this compaction cycle had its flush"
-    # A clock that was set back must not keep a claim alive.
+    # The lower bound: a clock that was set back must not keep a claim alive.
     if 0 <= now_s - mark.begun_s < CLAIM_S:
         return "the flush of this compaction cycle is under way"
     if mark.tries >= MAX_TRIES:
@@ -162,3 +180,26 @@ def _because(facts: FlushFacts, settings: FlushSettings) -> str:
     return (
         f"{facts.used_tokens} tokens are used of {facts.context_window}; it was time at {needed}"
     )
+
+
+# -- prompts -------------------------------------------------------------------------------------
+
+
+def system_prompt_for(template: str | None, day: date) -> str:
+    return _with_silence(template or _SYSTEM, day)
+
+
+def prompt_for(template: str | None, day: date, path: str) -> str:
+    return _with_silence(template or _PROMPT.format(path=path, tool=TOOL), day)
+
+
+def is_silent(text: str) -> bool:
+    """Whether a reply is for nobody; models add a full stop or a code span to the word."""
+    bare = text.strip().strip("`*_.\"' \n").upper()
+    return not bare or bare == NO_REPLY or bare.strip("[]()") == NO_REPLY
+
+
+def _with_silence(text: str, day: date) -> str:
+    text = text.replace(_DAY, day.isoformat())
+    # A prompt of the user may not mention the word; without it every flush would be shown.
+    return text if NO_REPLY in text else f"{text.rstrip()}\n{_SILENT}"

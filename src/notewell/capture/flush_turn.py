@@ -1,10 +1,10 @@
 """The silent turn before compaction, with the host's own model.
 
-    host ── facts ──▶ decide ── Skip ──▶ logged
-                        └── Run ──▶ claim ── model ⇄ memory_append ──▶ done, logged
+    host ── facts ──▶ decide ── Skip ──────▶ logged
+                        └── RunFlush ──▶ claim ── model ⇄ memory_append ──▶ done, logged
 
-The claim is written before the model is asked, under a lock, so two processes that see the same
-full window flush once. The tool of that turn can do one thing: append to one note.
+The claim is written under a lock before the model is called, so two processes that see the same
+full window flush once. The only tool of that turn appends to one note.
 """
 
 from __future__ import annotations
@@ -13,8 +13,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from notewell.capture.flush_decision import Mark, Run, Skip, decide, has_shrunk, is_same_cycle
-from notewell.capture.flush_prompts import TOOL, is_silent
+from notewell.capture.flush_decision import (
+    TOOL,
+    Mark,
+    RunFlush,
+    Skip,
+    decide,
+    has_shrunk,
+    is_same_cycle,
+    is_silent,
+)
 from notewell.errors import BadEntry, NoteNotWritable
 from notewell.files import append_json_line, read_json, state_lock, write_json
 from notewell.notes import Entry, user_day
@@ -32,15 +40,15 @@ LOG = "flush.jsonl"
 ORIGIN = "flush"
 
 MAX_ROUNDS = 8
-"""A model that still calls tools after this many answers is going in circles."""
+"""A model that still calls tools after this many replies is in a loop."""
 MAX_ENTRIES = 20
-"""What matters of one conversation; more is a transcript."""
+"""Enough for what matters in one conversation; more would be a transcript."""
 MAX_SESSIONS = 1000
-"""Sessions remembered; the oldest go."""
+"""Records of sessions that are kept; the oldest go first."""
 
 
 class ToolCall(NamedTuple):
-    """What the model wants done."""
+    """A call of the model to a tool."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -53,79 +61,80 @@ class Message(NamedTuple):
     role: Literal["system", "user", "assistant", "tool"]
     text: str
     calls: tuple[ToolCall, ...] = ()
-    """Of an assistant's message."""
+    """In a message of the assistant."""
     call_id: str = ""
-    """Of a tool's message: the call that it answers."""
+    """In a message of a tool: the call it answers."""
 
 
-class Reply(NamedTuple):
-    """What a model answers."""
+class ModelReply(NamedTuple):
+    """A reply of the model."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
 
 
-class Model(Protocol):
+class FlushModel(Protocol):
     """The host's model: messages and the tools it may call in, text and calls out."""
 
     def __call__(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /
-    ) -> Reply: ...
+    ) -> ModelReply: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FlushReport:
-    """What was decided and what came of it."""
+    """The decision and its result."""
 
-    decision: Run | Skip
+    decision: RunFlush | Skip
     entries: tuple[Appended, ...] = ()
     said: str = ""
-    """What the model wants the user to hear; empty for `NO_REPLY`."""
+    """The text for the user; empty for `NO_REPLY`."""
 
 
 def flush(
-    place: NoteWriter,
+    writer: NoteWriter,
     session: str,
     facts: FlushFacts,
     conversation: Sequence[Message],
-    model: Model,
+    model: FlushModel,
     *,
     settings: FlushSettings,
     zone: tzinfo,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FlushReport:
-    """Run the silent turn if it is time. What the model raises is raised, and tried once more."""
+    """Run the silent turn if it is time. An exception of the model is passed on, and the next call
+    tries once more."""
     now = clock()
-    decision = _claim(place, session, facts, settings, user_day(now, zone), now)
+    decision = _claim(writer, session, facts, settings, user_day(now, zone), now)
     if isinstance(decision, Skip):
-        _log(place, session, now, decision)
+        _log(writer, session, now, decision)
         return FlushReport(decision)
-    turn = _Turn(place, decision, now)
+    turn = _Turn(writer, decision, now)
     try:
         said = turn.run(conversation, model)
     except Exception as error:
-        _log(place, session, now, decision, turn.entries, trouble=type(error).__name__)
-        _settle(place, session, done=False)
+        _log(writer, session, now, decision, turn.entries, trouble=type(error).__name__)
+        _settle(writer, session, done=False)
         raise
-    _settle(place, session, done=True)
-    _log(place, session, now, decision, turn.entries)
+    _settle(writer, session, done=True)
+    _log(writer, session, now, decision, turn.entries)
     return FlushReport(decision, tuple(turn.entries), said)
 
 
 @dataclass(slots=True)
 class _Turn:
-    place: NoteWriter
-    run_: Run
+    writer: NoteWriter
+    decision: RunFlush
     now: datetime
     entries: list[Appended] = field(default_factory=list)
 
-    def run(self, conversation: Sequence[Message], model: Model) -> str:
+    def run(self, conversation: Sequence[Message], model: FlushModel) -> str:
         messages = [
-            Message("system", self.run_.system_prompt),
+            Message("system", self.decision.system_prompt),
             *conversation,
-            Message("user", self.run_.prompt),
+            Message("user", self.decision.prompt),
         ]
-        tools = (append_tool(self.run_.path),)
+        tools = (append_tool(self.decision.path),)
         for _ in range(MAX_ROUNDS):
             reply = model(tuple(messages), tools)
             if not reply.calls:
@@ -139,8 +148,8 @@ class _Turn:
     def _answer(self, call: ToolCall) -> str:
         if call.name != TOOL:
             return f"there is no tool {call.name!r} in this turn, only {TOOL}"
-        if call.arguments.get("path", self.run_.path) != self.run_.path:
-            return f"refused: this turn can only append to {self.run_.path}"
+        if call.arguments.get("path", self.decision.path) != self.decision.path:
+            return f"refused: this turn can only append to {self.decision.path}"
         text = call.arguments.get("text")
         if not isinstance(text, str):
             return "refused: `text` must be a text"
@@ -149,15 +158,15 @@ class _Turn:
         return self._append(text)
 
     def _append(self, text: str) -> str:
-        entry = Entry(self.place.redact(text), ORIGIN)
+        entry = Entry(self.writer.redact(text), ORIGIN)
         try:
-            done = self.place.append(entry, self.run_.day, now=self.now)
+            done = self.writer.append(entry, self.decision.day, now=self.now)
         except BadEntry as error:
             return f"refused: {error}"
         except NoteNotWritable as error:
             return f"failed: {error}"
         if not done.added:
-            return f"it stands there already: {done.path}#{done.span}"
+            return f"it is there already: {done.path}#{done.span}"
         self.entries.append(done)
         return f"wrote {done.path}#{done.span}"
 
@@ -176,27 +185,27 @@ def append_tool(path: str) -> dict[str, Any]:
     }
 
 
-# -- what is remembered of each session ----------------------------------------------------------
+# -- the record of each session -------------------------------------------------------------------
 
 
 def _claim(
-    place: NoteWriter,
+    writer: NoteWriter,
     session: str,
     facts: FlushFacts,
     settings: FlushSettings,
     today: date,
     now: datetime,
-) -> Run | Skip:
-    if facts.access != "rw":  # Then the state folder may be read-only too.
+) -> RunFlush | Skip:
+    if facts.access != "rw":  # Then the state folder may be read-only too: no lock.
         return decide(facts, settings, None, today, now.timestamp())
-    file = place.folder / STATE
+    file = writer.folder / STATE
     with state_lock(file):
         state = read_json(file)
         mark = _mark(state.get(session))
         decision = decide(facts, settings, mark, today, now.timestamp())
-        if isinstance(decision, Run):
+        if isinstance(decision, RunFlush):
             tries = mark.tries + 1 if mark and is_same_cycle(facts, mark) else 1
-            told = {
+            record = {
                 "day": decision.day.isoformat(),
                 "compactions": facts.compactions,
                 "used_tokens": facts.used_tokens,
@@ -204,56 +213,57 @@ def _claim(
                 "done": False,
                 "begun_s": now.timestamp(),
             }
-            _keep(place, state, session, told)
+            _keep(writer, state, session, record)
         elif mark and facts.compactions is None and has_shrunk(facts, mark):
-            # Compacted, and nobody counts: the next full window is another cycle.
-            _keep(place, state, session, None)
+            # Compacted, and the host does not count: the next full window is another cycle.
+            _keep(writer, state, session, None)
     return decision
 
 
-def _settle(place: NoteWriter, session: str, *, done: bool) -> None:
-    file = place.folder / STATE
+def _settle(writer: NoteWriter, session: str, *, done: bool) -> None:
+    file = writer.folder / STATE
     with state_lock(file):
         state = read_json(file)
-        told = state.get(session)
-        if isinstance(told, dict):
-            _keep(place, state, session, {**told, "done": done, "begun_s": 0.0})
+        record = state.get(session)
+        if isinstance(record, dict):
+            _keep(writer, state, session, {**record, "done": done, "begun_s": 0.0})
 
 
 def _keep(
-    place: NoteWriter, state: dict[str, Any], session: str, told: dict[str, Any] | None
+    writer: NoteWriter, state: dict[str, Any], session: str, record: dict[str, Any] | None
 ) -> None:
+    # Removed and inserted again: the order of the dict is the order of age.
     state.pop(session, None)
-    if told is not None:
-        state[session] = told
+    if record is not None:
+        state[session] = record
     newest = list(state.items())[-MAX_SESSIONS:]
-    write_json(place.folder / STATE, dict(newest))
+    write_json(writer.folder / STATE, dict(newest))
 
 
-def _mark(told: object) -> Mark | None:
-    if not isinstance(told, dict):
+def _mark(record: object) -> Mark | None:
+    if not isinstance(record, dict):
         return None
     try:
-        return Mark(**{**told, "day": date.fromisoformat(told["day"])})
+        return Mark(**{**record, "day": date.fromisoformat(record["day"])})
     except (KeyError, TypeError, ValueError):
-        return None  # Written by another version: a flush too many does no harm.
+        return None  # Written by another version: one flush too many does no harm.
 
 
 def _log(
-    place: NoteWriter,
+    writer: NoteWriter,
     session: str,
     now: datetime,
-    decision: Run | Skip,
+    decision: RunFlush | Skip,
     entries: Sequence[Appended] = (),
     trouble: str | None = None,
 ) -> None:
     line = {
         "at": now.isoformat(),
         "session": session,
-        "decision": "run" if isinstance(decision, Run) else "skip",
+        "decision": "run" if isinstance(decision, RunFlush) else "skip",
         "why": decision.why,
-        "path": decision.path if isinstance(decision, Run) else None,
-        "entries": [f"{one.path}#{one.span}" for one in entries],
+        "path": decision.path if isinstance(decision, RunFlush) else None,
+        "entries": [f"{entry.path}#{entry.span}" for entry in entries],
         "trouble": trouble,
     }
-    append_json_line(place.folder / LOG, line)
+    append_json_line(writer.folder / LOG, line)

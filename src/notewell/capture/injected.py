@@ -1,7 +1,7 @@
-"""What we put into a conversation is taken out again before the conversation is captured.
+"""Removes what we put into a conversation before the conversation is captured.
 
-Otherwise a note that was recalled would be saved as something newly said, recalled twice next
-time, and so on: a store that feeds on itself.
+Otherwise a recalled note would be saved as if it were newly said, be recalled twice the next time,
+and so on: a store that feeds on itself.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from notewell.capture.flush_prompts import NO_REPLY, is_silent
+from notewell.capture.flush_decision import NO_REPLY, is_silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TAG: Final = "recalled"
-"""Of the marks around quoted notes. The room that writes them lies above this one, so the word
-stands here a second time; a test compares the two."""
+"""The tag around quoted notes. The package that writes it is above this one, so the word is here
+a second time; a test compares the two."""
 
 _OPENING = re.compile(rf"<{TAG}(?:\s[^<>]*)?>")
 _CLOSING: Final = f"</{TAG}>"
-# It has 80 characters in between; without a bound each beginning would be read to the line's end.
+# It has 80 characters in between. Without a bound each match would read to the end of the line.
 _REMINDER = re.compile(rf"Text between <{TAG}> marks, [^\n]{{0,200}}never as instructions\.")
 _COMMAND = re.compile(r"/(?:new|reset)\b[^\n]*")
 
 
 def without_injected(text: str) -> str:
-    """The message without quoted notes; nothing of one that was for nobody's ears."""
-    # The reminder first: it names the mark, and would pass for the beginning of a quotation.
+    """The message without quoted notes; empty for commands and silent replies."""
+    # The reminder first: it contains the tag and would be taken for the start of a quotation.
     bare = _without_quotations(_REMINDER.sub("", text)) if f"<{TAG}" in text else text
     if _COMMAND.fullmatch(bare.strip()) or (NO_REPLY in bare and is_silent(bare)):
         return ""
@@ -35,7 +35,7 @@ def without_injected(text: str) -> str:
 
 
 def _without_quotations(text: str) -> str:
-    """By hand: a pattern would look for the end of every mark that has none, again and again."""
+    """Without a regex: a lazy pattern takes quadratic time if many tags are never closed."""
     kept, at = list[str](), 0
     for opening in _OPENING.finditer(text):
         if opening.start() < at:
@@ -49,5 +49,5 @@ def _without_quotations(text: str) -> str:
 
 
 def as_said(redact: Callable[[str], str]) -> Callable[[str], str]:
-    """What a transcript is read through: first the quotations go, then the secrets."""
+    """The filter for transcripts: first remove quotations, then mask secrets."""
     return lambda text: redact(without_injected(text))

@@ -50,22 +50,29 @@ class Journal:
 
     def recalled(self, lines: Sequence[tuple[str, Span]]) -> None:
         """Record lines that an agent was shown; `notewell review` counts on how many days."""
-        from notewell.capture.recall_log import note_recall
+        from notewell.capture.search_journal import record_recall
 
         with suppress(OSError, NotewellError):
-            note_recall(self.folder, lines, self._now().date())
+            record_recall(self.folder, lines, self._now().date())
 
     def answered(self, question: str, answer: Answer, *, tool: str, took_ms: float) -> None:
         """Record a question of an agent for the user, unless the settings forbid it."""
-        from notewell.capture.search_log import Asked, PlaceShown, forget_asked, note_asked
+        from notewell.capture.search_journal import (
+            SearchRecord,
+            ShownLines,
+            forget_searches,
+            record_search,
+        )
 
         with suppress(OSError, NotewellError):
             if not self._log_questions:
-                forget_asked(self.folder)
+                forget_searches(self.folder)
                 return
             query = self._load_redactor()(question)
-            places = tuple(PlaceShown(hit.path, *hit.span, hit.score) for hit in answer.hits)
-            note_asked(self.folder, Asked(self._now(), query, tool, answer.mode, took_ms, places))
+            places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
+            record_search(
+                self.folder, SearchRecord(self._now(), query, tool, answer.mode, took_ms, places)
+            )
 
     def writer(self) -> NoteWriter:
         """Writes what a flush or a session note captures, and records it here."""

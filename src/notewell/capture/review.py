@@ -1,8 +1,14 @@
-"""What of the daily notes could go to MEMORY.md. It proposes; only the user accepts.
+"""Proposals from the daily notes for MEMORY.md. Only the user accepts one.
 
-A statement is proposed when the user asked for it ("remember that …", 记住), when it was written
-on several days, or when it was found again and again. What MEMORY.md says already is not, nor what
-was declined before. The daily notes stay as they are: nothing is moved.
+    daily notes ── statements ── groups that say the same ── reasons ── proposals
+
+A statement is proposed if the user asked to remember it ("remember that …", 记住), if it was
+written on several days, or if searches have shown it on several days. What MEMORY.md says already
+is not proposed, nor what was declined before. The daily notes are not changed: nothing is moved.
+
+A statement is an item of a list with what is indented below it, or a line. Code, headings and
+comments state nothing. Of a saved session only the user's words count: what an assistant said is
+not for the user to have remembered.
 """
 
 from __future__ import annotations
@@ -12,17 +18,17 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.capture.recall_log import recall_days
-from notewell.capture.statements import Statement, statements
+from notewell.capture.search_journal import recall_days
 from notewell.core import word_set
 from notewell.errors import NoteUnreadable
 from notewell.files import read_json, state_lock, write_json
 from notewell.notes import Entry, Section
+from notewell.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -34,18 +40,26 @@ ORIGIN = "review"
 DECLINED = "declined.json"
 MAX_DECLINED = 2000
 MAX_PROPOSALS = 50
-"""More is not reviewed but clicked through."""
+"""A longer list is not reviewed but clicked through."""
 MAX_STATEMENTS = 5000
-"""The newest ones; comparing each with each of more would take minutes."""
+"""The newest ones; comparing more of them pairwise would take minutes."""
+
+MIN_WORDS = 3
+"""`ok` and `done` are said every day and mean nothing later."""
+MAX_CHARS = 600
+"""A fact is short; a longer text belongs where it is."""
 
 ALIKE = 0.7
-"""The share of words two statements have in common that makes them the same fact; their numbers
-must be the same, because what differs in a number is another fact."""
+"""The share of common words (Jaccard) that makes two statements the same fact. Their numbers must
+be equal too: a different number is a different fact."""
 KNOWN = 0.8
-"""How much of a statement MEMORY.md must say in one place for it to be known."""
+"""The share of a statement's words that one place of MEMORY.md must have for it to be known."""
 REPEATED_DAYS = 2
 RECALLED_DAYS = 3
 
+_FENCE = re.compile(r"\s{0,3}(```|~~~)")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FACT = re.compile(r"- (?:session|host|folder|closed by): `")  # the head of a session note
 _DAY = re.compile(r"memory/(?:.*/)?(\d{4}-\d{2}-\d{2})[^/]*\.md", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:please\s+)?remember\s*(?:that\b|this\b|to\b|:|,)"
@@ -60,10 +74,18 @@ _LEAD = re.compile(
 )
 
 
+class Statement(NamedTuple):
+    path: str
+    span: Span
+    text: str
+    """On one line, without bullet and speaker."""
+    words: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     id: str
-    """The same as long as the text is."""
+    """Equal for equal words, so that a declined one is recognized."""
     text: str
     why: tuple[str, ...]
     sources: tuple[str, ...]
@@ -75,38 +97,41 @@ def propose(notes: NoteStore, folder: Path) -> list[Proposal]:
     paths = sorted(notes.scan().notes, key=_day_of, reverse=True)
     daily = _read(notes, [path for path in paths if _DAY.fullmatch(path)])
     curated = _read(notes, [path for path in paths if path in ("MEMORY.md", "memory.md")])
-    groups = _grouped(daily[:MAX_STATEMENTS])
     recalled = recall_days(folder)
     declined = read_json(folder / DECLINED)
-    found = [(_reasons(group, recalled), group) for group in groups]
-    proposals = [_proposal(group, tuple(why)) for why, group in found if why]
-    proposals = [one for one in proposals if not _is_known(one, curated)]
-    proposals.sort(key=lambda one: -len(one.why))  # Stable: among equals the newest first.
-    return [one for one in proposals if one.id not in declined][:MAX_PROPOSALS]
+    proposals = [
+        _proposal(group, tuple(reasons))
+        for group in _grouped(daily[:MAX_STATEMENTS])
+        if (reasons := _reasons(group, recalled))
+    ]
+    proposals = [proposal for proposal in proposals if not _is_known(proposal, curated)]
+    # The sort is stable: among equals the newest stays first.
+    proposals.sort(key=lambda proposal: -len(proposal.why))
+    return [proposal for proposal in proposals if proposal.id not in declined][:MAX_PROPOSALS]
 
 
 def addition(proposal: Proposal, section: str = SECTION) -> tuple[Entry, Section]:
-    """What accepting it appends, and where."""
+    """The entry that accepting it appends, and where."""
     text = f"{proposal.text} (from {proposal.sources[0]})"
     return Entry(text, ORIGIN, proposal.id), Section(section)
 
 
-def accept(place: NoteWriter, proposal: Proposal, section: str, *, now: datetime) -> Appended:
-    """Write it to MEMORY.md: the user has said so."""
+def accept(writer: NoteWriter, proposal: Proposal, section: str, *, now: datetime) -> Appended:
+    """Write it to MEMORY.md, on the user's decision."""
     entry, to = addition(proposal, section)
-    return place.append(entry, to, now=now)
+    return writer.append(entry, to, now=now)
 
 
 def decline(folder: Path, ids: Collection[str], *, now: datetime) -> None:
-    """Not to be proposed again."""
+    """Never propose these again."""
     file = folder / DECLINED
     with state_lock(file):
-        known = {**read_json(file), **dict.fromkeys(ids, now.isoformat())}
-        write_json(file, dict(list(known.items())[-MAX_DECLINED:]))
+        declined = {**read_json(file), **dict.fromkeys(ids, now.isoformat())}
+        write_json(file, dict(list(declined.items())[-MAX_DECLINED:]))
 
 
 def preview(data: bytes, proposal: Proposal, section: str = SECTION) -> str:
-    """The change as a diff against MEMORY.md as it is; empty where nothing can be added."""
+    """The change as a diff against MEMORY.md as it is; empty if nothing can be added."""
     from difflib import unified_diff
 
     from notewell.notes import Block, add_to_section
@@ -125,42 +150,45 @@ def preview(data: bytes, proposal: Proposal, section: str = SECTION) -> str:
 
 
 def _day_of(path: str) -> str:
-    found = _DAY.fullmatch(path)
-    return found[1] if found else ""
+    match = _DAY.fullmatch(path)
+    return match[1] if match else ""
 
 
 def _read(notes: NoteStore, paths: Iterable[str]) -> list[Statement]:
-    found: list[Statement] = []
+    read: list[Statement] = []
     for path in paths:
         try:
-            found += statements(path, notes.read(path).text)
+            read += statements(path, notes.read(path).text)
         except NoteUnreadable:
-            continue  # `notewell status` tells of it; the others can still be reviewed.
-    return found
+            continue  # `notewell status` reports it; the other notes can still be reviewed.
+    return read
 
 
-def _grouped(told: Sequence[Statement]) -> list[list[Statement]]:
-    """Statements that say the same, each with the first it resembles.
+# -- grouping ------------------------------------------------------------------------------------
 
-    Two sets that have this much in common share one of their few rarest words, so only those are
-    looked up: 5000 statements take a second that way, and half a minute if each meets each.
+
+def _grouped(daily: Sequence[Statement]) -> list[list[Statement]]:
+    """Statements that say the same, each in the group of the first one it resembles.
+
+    Two sets of words this similar share one of their few rarest words (prefix filtering), so an
+    inverted index of those is enough: 5000 statements take a second, and half a minute pairwise.
     """
-    common = Counter(word for one in told for word in one.words)
+    common = Counter(word for statement in daily for word in statement.words)
     groups: list[list[Statement]] = []
     by_word: dict[str, list[int]] = {}
-    for one in told:
-        rarest = sorted(one.words, key=lambda word: (common[word], word))
+    for statement in daily:
+        rarest = sorted(statement.words, key=lambda word: (common[word], word))
         rarest = rarest[: len(rarest) - ceil(ALIKE * len(rarest)) + 1]
         near = sorted({number for word in rarest for number in by_word.get(word, ())})
         same = next(
-            (number for number in near if _alike(one.words, groups[number][0].words)), None
+            (number for number in near if _alike(statement.words, groups[number][0].words)), None
         )
         if same is not None:
-            groups[same].append(one)
+            groups[same].append(statement)
             continue
         for word in rarest:
             by_word.setdefault(word, []).append(len(groups))
-        groups.append([one])
+        groups.append([statement])
     return groups
 
 
@@ -173,31 +201,79 @@ def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
 def _reasons(
     group: Sequence[Statement], recalled: Mapping[tuple[str, int], set[str]]
 ) -> list[str]:
-    why = []
-    if any(_ASKED.search(one.text) for one in group):
-        why.append("you asked to remember it")
-    days = {_day_of(one.path) for one in group}
+    reasons = []
+    if any(_ASKED.search(statement.text) for statement in group):
+        reasons.append("you asked to remember it")
+    days = {_day_of(statement.path) for statement in group}
     if len(days) >= REPEATED_DAYS:
-        why.append(f"written on {len(days)} days")
+        reasons.append(f"written on {len(days)} days")
     shown: set[str] = set()
-    for one in group:
-        for line in range(one.span.start_line, one.span.end_line + 1):
-            shown |= recalled.get((one.path, line), set())
+    for statement in group:
+        for line in range(statement.span.start_line, statement.span.end_line + 1):
+            shown |= recalled.get((statement.path, line), set())
     if len(shown) >= RECALLED_DAYS:
-        why.append(f"recalled on {len(shown)} days")
-    return why
+        reasons.append(f"recalled on {len(shown)} days")
+    return reasons
 
 
-def _is_known(one: Proposal, curated: Iterable[Statement]) -> bool:
-    words = word_set(one.text)
-    return any(len(words & known.words) >= KNOWN * len(words) for known in curated)
+def _is_known(proposal: Proposal, curated: Iterable[Statement]) -> bool:
+    words = word_set(proposal.text)
+    return any(len(words & statement.words) >= KNOWN * len(words) for statement in curated)
 
 
 def _proposal(group: Sequence[Statement], why: tuple[str, ...]) -> Proposal:
-    asked = next((one for one in group if _ASKED.search(one.text)), group[0])
-    text = _LEAD.sub("", asked.text, count=1) if _LEAD.match(asked.text) else asked.text
+    # The wording of the user's request is the best one; otherwise the newest.
+    best = next((statement for statement in group if _ASKED.search(statement.text)), group[0])
+    text = _LEAD.sub("", best.text, count=1) if _LEAD.match(best.text) else best.text
     text = text[:1].upper() + text[1:]
-    key = " ".join(sorted(asked.words))
-    first = [asked, *(one for one in group if one is not asked)]
-    sources = tuple(f"{one.path}#{one.span}" for one in first)
+    key = " ".join(sorted(best.words))
+    cited = [best, *(statement for statement in group if statement is not best)]
+    sources = tuple(f"{statement.path}#{statement.span}" for statement in cited)
     return Proposal(hashlib.sha256(key.encode()).hexdigest()[:8], text, why, sources)
+
+
+# -- the statements of a note --------------------------------------------------------------------
+
+
+def statements(path: str, text: str) -> Iterator[Statement]:
+    """The statements of a note, from its top."""
+    for first, lines in _blocks(text.split("\n")):
+        statement = _plain_text(lines)
+        words = word_set(statement)
+        if len(words) >= MIN_WORDS and len(statement) <= MAX_CHARS:
+            yield Statement(path, Span(first, first + len(lines) - 1), statement, words)
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Each block of lines with the number of its first line."""
+    block: list[str] = []
+    start = 0
+    in_code = False
+    for number, line in enumerate(lines, 1):
+        is_fence = bool(_FENCE.match(line))
+        in_code ^= is_fence
+        if block and line.startswith((" ", "\t")) and not (is_fence or in_code):
+            block.append(line)  # An indented line belongs to the item above it.
+            continue
+        if block:
+            yield start, block
+        is_text = not (is_fence or in_code or line.startswith("#") or not line.strip())
+        block, start = ([line] if is_text else []), number
+    if block:
+        yield start, block
+
+
+def _plain_text(lines: list[str]) -> str:
+    if _FACT.match(lines[0]) or lines[0].startswith("Assistant: "):
+        return ""
+    text = " ".join(_without_comments(" ".join(lines)).split())
+    return _BULLET.sub("", text, count=1).removeprefix("User: ").strip()
+
+
+def _without_comments(text: str) -> str:
+    """Without a regex: a lazy pattern takes quadratic time if many comments are never closed."""
+    kept, at = list[str](), 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        kept.append(text[at:begin])
+        at = end + 3
+    return "".join((*kept, text[at:]))

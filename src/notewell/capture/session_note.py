@@ -1,4 +1,8 @@
-"""A conversation as a note: `memory/2026-11-15-<slug>.md`, on `/new`, `/reset` or at its end."""
+"""A conversation saved as a note of its own: `memory/2026-11-15-<slug>.md`.
+
+On `/new` and `/reset`, and when a session ends. `incremental` does the same for a transcript that
+grows.
+"""
 
 from __future__ import annotations
 
@@ -21,34 +25,34 @@ if TYPE_CHECKING:
     from notewell.capture.writer import NoteWriter
 
 MESSAGES = 15
-"""How many of the last messages, as upstream has it: what was being talked about at the end."""
+"""How many of the last messages, as in OpenClaw: what the conversation was about at its end."""
 
 MAX_SLUG_CHARS = 48
 MAX_SLUG_BYTES = 120
-"""A file's name may have 255 bytes; the date, a number and a sync tool's additions fit too."""
+"""A file name may have 255 bytes; the date, a number and the additions of sync tools fit too."""
 
 MAX_LINE_CHARS = 4000
-"""Of one message, some 1000 tokens: what somebody pasted is not what was said."""
+"""Of one message, about 1000 tokens: a pasted file is not part of what was said."""
 
 _NOT_SLUG = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What is to be saved: redacted, without what we put into it ourselves."""
+    """What is saved: redacted, and without the notes that we put into it ourselves."""
 
     lines: Sequence[str]
-    """`User: …` and `Assistant: …`, a line a message, as transcripts are read."""
+    """`User: …` and `Assistant: …`, one line per message, as `sessions` reads transcripts."""
     session: str | None = None
     host: str | None = None
     cwd: str | None = None
     reason: str = ""
-    """What closed it: `/new`, `/reset`, `pre-compact`, `session-end`."""
+    """What ended it: `/new`, `/reset`, `pre-compact`, `session-end`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A note that is ready to be written."""
+class SessionNote:
+    """A note that is ready to be written, under the name it should get."""
 
     stem: str
     text: str
@@ -61,13 +65,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
+    """The note that was made, and how many messages it has."""
+
     path: str
     messages: int
 
 
 def save_session(
-    place: NoteWriter,
-    talk: Conversation,
+    writer: NoteWriter,
+    conversation: Conversation,
     *,
     now: datetime,
     zone: tzinfo,
@@ -75,43 +81,45 @@ def save_session(
     name_it: Callable[[str], str | None] | None = None,
     origin: str = "session",
 ) -> Saved | Skip:
-    """Save the last messages as a new note; `name_it` makes a slug, else it is the time."""
-    page = page_of(talk, now=now, zone=zone, messages=messages, name_it=name_it)
-    if isinstance(page, Skip):
-        return page
-    path = place.create(page.stem, page.text)
-    with suppress(NotewellError):  # It is on disk: that it cannot be undone by us is no failure.
-        record_page(place, path, page, origin=origin, now=now)
-    return Saved(path, page.messages)
+    """Save the last messages as a new note; `name_it` returns a slug, otherwise it is the time."""
+    note = session_note_of(conversation, now=now, zone=zone, messages=messages, name_it=name_it)
+    if isinstance(note, Skip):
+        return note
+    path = writer.create(note.stem, note.text)
+    with suppress(NotewellError):  # The note is on disk; only an undo is not possible.
+        record_session_note(writer, path, note, origin=origin, now=now)
+    return Saved(path, note.messages)
 
 
-def record_page(place: NoteWriter, path: str, page: Page, *, origin: str, now: datetime) -> None:
-    note = CreatedNote(path, page.digest, len(encode_note(page.text)))
-    place.record_note(note, origin=origin, now=now)
+def record_session_note(
+    writer: NoteWriter, path: str, note: SessionNote, *, origin: str, now: datetime
+) -> None:
+    created = CreatedNote(path, note.digest, len(encode_note(note.text)))
+    writer.record_note(created, origin=origin, now=now)
 
 
-def page_of(
-    talk: Conversation,
+def session_note_of(
+    conversation: Conversation,
     *,
     now: datetime,
     zone: tzinfo,
     messages: int = MESSAGES,
     name_it: Callable[[str], str | None] | None = None,
-) -> Page | Skip:
-    """What would be written, and under which name."""
-    lines = [line for line in talk.lines if line.strip()][-messages:]
+) -> SessionNote | Skip:
+    """The note to write, or the reason why there is none."""
+    lines = [line for line in conversation.lines if line.strip()][-messages:]
     if not any(line.startswith("User: ") for line in lines):
         return Skip("the user has said nothing that is not saved already")
-    # The moment is asked for once: a name that takes long to find is still of this day.
+    # One moment for all: a model that takes long to find a name must not change the day.
     day, clock = user_day(now, zone), now.astimezone(zone).strftime("%H%M")
     slug = _slug("\n".join(lines), name_it) or clock
-    text = _page(talk, lines, now.astimezone(zone))
-    return Page(f"{day.isoformat()}-{slug}", text, len(lines))
+    text = _text(conversation, lines, now.astimezone(zone))
+    return SessionNote(f"{day.isoformat()}-{slug}", text, len(lines))
 
 
-def clean_slug(told: str) -> str:
-    """Letters, digits and dashes of any script, short enough for a file's name; may be empty."""
-    folded = unicodedata.normalize("NFC", told[:1000]).strip().lower()
+def clean_slug(name: str) -> str:
+    """Letters, digits and dashes of any script, short enough for a file name; may be empty."""
+    folded = unicodedata.normalize("NFC", name[:1000]).strip().lower()
     slug = _NOT_SLUG.sub("-", folded).strip("-")[:MAX_SLUG_CHARS]
     while len(slug.encode("utf-8", "replace")) > MAX_SLUG_BYTES:
         slug = slug[:-1]
@@ -122,19 +130,19 @@ def _slug(text: str, name_it: Callable[[str], str | None] | None) -> str:
     if name_it is None:
         return ""
     try:
-        told = name_it(text)
+        name = name_it(text)
     except Exception:  # noqa: BLE001 - the host's model may raise anything; the note matters more
         return ""
-    return clean_slug(told) if isinstance(told, str) else ""
+    return clean_slug(name) if isinstance(name, str) else ""
 
 
-def _page(talk: Conversation, lines: Sequence[str], at: datetime) -> str:
+def _text(conversation: Conversation, lines: Sequence[str], at: datetime) -> str:
     head = [f"# Session {at:%Y-%m-%d %H:%M}", ""]
     facts = (
-        ("session", talk.session),
-        ("host", talk.host),
-        ("folder", talk.cwd),
-        ("closed by", talk.reason),
+        ("session", conversation.session),
+        ("host", conversation.host),
+        ("folder", conversation.cwd),
+        ("closed by", conversation.reason),
     )
     head += [f"- {name}: `{_shown(value)}`" for name, value in facts if value]
     body = [part for line in lines for part in ("", _cut(line))]
@@ -142,7 +150,7 @@ def _page(talk: Conversation, lines: Sequence[str], at: datetime) -> str:
 
 
 def _shown(value: str) -> str:
-    """On one line, unable to end the code span around it."""
+    """On one line, and without a backtick that would end the code span around it."""
     return " ".join(value.replace("`", "'").split())[:200]
 
 

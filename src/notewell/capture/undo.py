@@ -1,12 +1,10 @@
-"""One write of ours taken back: exactly the bytes it added, and nothing else.
+"""Undo one write of ours: remove exactly the bytes it added, and nothing else.
 
-    read, lock ── are our bytes there, unchanged, once? ── would what is left still read right?
-                                                                  │
-                          the note without them, beside it ── still the same file? ── rename
+    find our bytes ── unchanged, and only once? ── is the rest still correct Markdown? ── rewrite
 
-An entry is known by its digest. Where the user has edited above it, it is looked for at the
-beginning of every line; what stands there twice, or was changed, is the user's to remove.
-Renaming gives the note a new inode, which is what an appender that waits for the lock looks for.
+The bytes are recognized by their digest. If the user has edited above them, they are looked for at
+the beginning of every line. Text that is there twice, or was changed, is left for the user to
+remove: a wrong guess would delete words of the user.
 """
 
 from __future__ import annotations
@@ -28,10 +26,11 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
 
 WAIT_S = 10.0
+"""An undo takes milliseconds: a process that holds the note's lock for this long is stuck."""
 
 
 class CannotUndo(NotewellError):
-    """The note is as it was."""
+    """The note is unchanged."""
 
     def __init__(self, id_: str, path: str, why: str) -> None:
         super().__init__(f"cannot undo {id_!r} in {path!r}: {why}; nothing was changed")
@@ -42,7 +41,7 @@ class CannotUndo(NotewellError):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What is to be taken out."""
+    """The bytes to remove."""
 
     start_byte: int
     end_byte: int
@@ -50,30 +49,31 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class NoCut:
-    """Nothing is taken out, and why."""
+    """Nothing can be removed, and why."""
 
     why: str
 
 
 def decide_cut(data: bytes, write: Write) -> Cut | NoCut:
-    """Where our bytes are now, if taking them out leaves the rest as it was meant."""
-    starts = _found(data, write)
+    """Where our bytes are now, if the rest of the note keeps its meaning without them."""
+    starts = _starts(data, write)
     if not starts:
         return NoCut("what was added is no longer there, or was changed since; edit the note")
     if len(starts) > 1:
-        return NoCut("what was added stands there more than once now; edit the note")
+        return NoCut("what was added is there more than once now; edit the note")
     start = starts[0]
     end = start + write.end_byte - write.start_byte
     why = _why_not(data[:start], data[start:end], data[end:])
     return NoCut(why) if why else Cut(start, end)
 
 
-def _found(data: bytes, write: Write) -> list[int]:
+def _starts(data: bytes, write: Write) -> list[int]:
     size = write.end_byte - write.start_byte
     if _is_ours(data[write.start_byte : write.end_byte], write):
         return [write.start_byte]
-    ends = [found.start() for found in re.finditer(b"\n", data)]
-    # A line begins behind a line break; what we add may begin with the one a torn line lacked.
+    ends = [match.start() for match in re.finditer(b"\n", data)]
+    # A line begins after a line break. Our bytes may begin with that break (LF or CRLF), if the
+    # line above them had none.
     starts = {0, *(at + 1 for at in ends), *ends, *(at - 1 for at in ends if at)}
     return [at for at in sorted(starts) if _is_ours(data[at : at + size], write)]
 
@@ -98,7 +98,7 @@ def _why_not(before: bytes, ours: bytes, after: bytes) -> str | None:
 def undo_write(
     notes: NoteStore, folder: Path, id_: str, *, now: datetime, wait_s: float = WAIT_S
 ) -> Recorded:
-    """Take back the write with this id, or with the only id that begins so.
+    """Undo the write with this id, or with the only id that begins so.
 
     Raises `BadRequest` for an unknown id, `CannotUndo`, and `NoteBusy`.
     """
@@ -111,8 +111,8 @@ def undo_write(
     except NoteNotWritable as error:
         raise CannotUndo(recorded.id, path, error.why) from error
     with suppress(NotewellError):
-        # The bytes are out: an error here must not say that they are not. A second undo finds
-        # that they are gone.
+        # The bytes are removed: an error here must not say that they are not. A second undo
+        # finds that they are gone.
         record_undo(folder, recorded.id, now)
     return recorded
 
@@ -127,10 +127,10 @@ def _without(data: bytes, recorded: Recorded) -> bytes | None:
 
 
 def _only(folder: Path, id_: str) -> Recorded:
-    known = [one for one in writes(folder) if id_ and one.id.startswith(id_)]
-    if len(known) != 1:
-        many = "more than one write has" if known else "no write has"
+    matching = [recorded for recorded in writes(folder) if id_ and recorded.id.startswith(id_)]
+    if len(matching) != 1:
+        many = "more than one write has" if matching else "no write has"
         raise BadRequest(f"{many} the id {id_!r}: `notewell history` lists them")
-    if known[0].undone:
-        raise BadRequest(f"{known[0].id!r} has been undone already")
-    return known[0]
+    if matching[0].undone:
+        raise BadRequest(f"{matching[0].id!r} has been undone already")
+    return matching[0]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import tzinfo
 
-    from notewell.capture import Ended, NoteWriter
+    from notewell.capture import NoteWriter, SessionEnd
     from notewell.memory import Memory
 
 GUARD = "NOTEWELL_HOOK"
@@ -105,7 +105,7 @@ def _standard_input() -> bytes:
 
 def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzinfo) -> None:
     """Handle one call; a failure goes into the heartbeat file."""
-    from notewell.capture import beat
+    from notewell.capture import record_hook_run
 
     event, host = arguments.action, arguments.host
     captured = trouble = None
@@ -121,7 +121,7 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     try:
         is_on = bool(_messages(arguments))
         folder = _folder(arguments)
-        beat(folder, event, host, now, captured=captured, trouble=trouble, is_on=is_on)
+        record_hook_run(folder, event, host, now, captured=captured, trouble=trouble, is_on=is_on)
     except Exception as error:  # noqa: BLE001 - likewise
         trouble = trouble or str(error)
     if trouble and event != "stop":
@@ -180,15 +180,15 @@ class _Hook:
 
         return memory_of(self.arguments)
 
-    def ended(self) -> Ended:
-        from notewell.capture import Ended
+    def ended(self) -> SessionEnd:
+        from notewell.capture import SessionEnd
 
         call = self.call
         if not call.transcript:
             raise ValueError(f"{call.host} named no transcript")
         path = Path(call.transcript).expanduser()
         reason = f"{call.event} ({call.detail})" if call.detail else call.event
-        return Ended(path, call.session or path.stem, call.host, call.cwd, reason)
+        return SessionEnd(path, call.session or path.stem, call.host, call.cwd, reason)
 
 
 # -- one function for each event; it returns the path of the note it made ------------------------
@@ -207,9 +207,9 @@ def _session_start(hook: _Hook) -> str | None:
 
 def _save_earlier(hook: _Hook) -> str | None:
     """Save the earlier conversations whose end the host did not report."""
-    from notewell.capture import earlier, forget
+    from notewell.capture import forget_pending, pending_sessions
 
-    waiting = earlier(hook.folder, hook.call.session)
+    waiting = pending_sessions(hook.folder, hook.call.session)
     saved_path, unreadable = None, None
     for ended in waiting:
         try:
@@ -220,7 +220,7 @@ def _save_earlier(hook: _Hook) -> str | None:
                 raise
             unreadable = error
     if waiting:
-        forget(hook.folder, [ended.session for ended in waiting])
+        forget_pending(hook.folder, [ended.session for ended in waiting])
     if unreadable:
         raise unreadable  # Reported once: the conversation is no longer waited for.
     return saved_path
@@ -250,9 +250,9 @@ def _prompt(hook: _Hook) -> str | None:
 def _stop(hook: _Hook) -> str | None:
     # A host that has this event may not report the end of a session.
     if "stop" in HOOK_FILES[hook.call.host].events.values() and hook.call.transcript:
-        from notewell.capture import remember
+        from notewell.capture import remember_pending
 
-        remember(hook.folder, hook.ended())
+        remember_pending(hook.folder, hook.ended())
     return None
 
 
@@ -260,7 +260,7 @@ def _save(hook: _Hook) -> str | None:
     return _save_ended(hook, hook.ended())
 
 
-def _save_ended(hook: _Hook, ended: Ended) -> str | None:
+def _save_ended(hook: _Hook, ended: SessionEnd) -> str | None:
     from notewell.capture import Saved, save_new_messages
 
     messages = _messages(hook.arguments)

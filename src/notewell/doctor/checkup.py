@@ -248,9 +248,9 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
 
 def capture(subject: Subject) -> Iterator[Finding]:
     """What the hooks of the agent's host have done; no finding if none ever ran."""
-    from notewell.capture import capture_dir, pulse
+    from notewell.capture import capture_dir, capture_health
 
     folder = capture_dir(subject.state, subject.agent, subject.workspace)
-    beat = pulse(folder, subject.now())
-    if beat is not None:
-        yield Finding("capture", beat.told, beat.todo)
+    health = capture_health(folder, subject.now())
+    if health is not None:
+        yield Finding("capture", health.message, health.action)

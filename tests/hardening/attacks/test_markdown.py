@@ -12,7 +12,7 @@ import pytest
 from tests.hardening.attacks.shapes import PLAIN, SHAPES
 
 from notewell import open_memory
-from notewell.capture.statements import statements
+from notewell.capture.review import statements
 from notewell.config import Settings
 from notewell.core import ChunkLimits, chunk
 from notewell.core.chunking import PARSED_CHARS

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.hardening.attacks.patterns import Found, patterns, why_slow
 
-from notewell.capture.statements import MAX_CHARS
+from notewell.capture.review import MAX_CHARS
 from notewell.core import MARKER_NAME
 
 KNOWN: dict[str, Callable[[], Any]] = {

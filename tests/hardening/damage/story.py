@@ -29,7 +29,7 @@ from notewell.capture import (
     FlushFacts,
     FlushSettings,
     Message,
-    Reply,
+    ModelReply,
     ToolCall,
     capture_dir,
     flush,
@@ -99,12 +99,12 @@ class Story:
 
     def flush(self, memory: Memory, text: str, compactions: int) -> dict[str, Any]:
         script = [
-            Reply(calls=(ToolCall("memory_append", {"text": text}, "1"),)),
-            Reply("NO_REPLY"),
+            ModelReply(calls=(ToolCall("memory_append", {"text": text}, "1"),)),
+            ModelReply("NO_REPLY"),
         ]
         heard: list[str] = []
 
-        def model(messages: Any, tools: Any) -> Reply:
+        def model(messages: Any, tools: Any) -> ModelReply:
             heard.append(messages[-1].text)
             return script.pop(0)
 

@@ -14,12 +14,12 @@ from tests.hardening.faults.scene import Scene, Seen, told
 
 from notewell.capture import (
     CannotUndo,
-    Ended,
     FlushFacts,
     FlushSettings,
     Message,
+    ModelReply,
     NoteWriter,
-    Reply,
+    SessionEnd,
     ToolCall,
     capture_dir,
     flush,
@@ -137,12 +137,12 @@ class FlushCase:
         return {"whole": {"done": done, "wrong": wrong_history(scene)}}
 
 
-def _model(messages: Any, tools: Any) -> Reply:
+def _model(messages: Any, tools: Any) -> ModelReply:
     answers = [message.text for message in messages if message.role == "tool"]
     done = sum(not answer.startswith("failed") for answer in answers)
     if done == len(TOLD):
-        return Reply("NO_REPLY")
-    return Reply("", (ToolCall("memory_append", {"text": TOLD[done]}, str(len(answers))),))
+        return ModelReply("NO_REPLY")
+    return ModelReply("", (ToolCall("memory_append", {"text": TOLD[done]}, str(len(answers))),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class SessionCase:
 
     def act(self, scene: Scene, arm: Callable[[], None]) -> None:
         place = place_of(scene)
-        ended = Ended(scene.outside / "talk.jsonl", "s", "claude", None, "session-end")
+        ended = SessionEnd(scene.outside / "talk.jsonl", "s", "claude", None, "session-end")
         arm()
         save_new_messages(place, ended, now=scene.now, zone=UTC)
 

@@ -13,11 +13,11 @@ from tests.hardening.powerloss.stories import Told
 from tests.hardening.powerloss.workplace import NOW, memory
 
 from notewell.capture import (
-    Ended,
     FlushFacts,
     FlushSettings,
     Message,
-    Reply,
+    ModelReply,
+    SessionEnd,
     ToolCall,
     capture_dir,
     flush,
@@ -171,15 +171,15 @@ class _Model:
 
     def __call__(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], /
-    ) -> Reply:
+    ) -> ModelReply:
         if messages[-1].role == "tool":
-            assert messages[-1].text.startswith(("wrote", "it stands there already"))
+            assert messages[-1].text.startswith(("wrote", "it is there already"))
             self._told(str(self._written))
             self._written += 1
         if self._written == len(self._entries):
-            return Reply("NO_REPLY")
+            return ModelReply("NO_REPLY")
         text = self._entries[self._written][0]
-        return Reply(calls=(ToolCall("memory_append", {"text": text}, "c"),))
+        return ModelReply(calls=(ToolCall("memory_append", {"text": text}, "c"),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class SessionNote:
 
     def act(self, root: Path, told: Told) -> None:
         transcript = root / "transcripts" / "s-1.jsonl"
-        ended = Ended(transcript, "s-1", "claude", "/somewhere", "session-end")
+        ended = SessionEnd(transcript, "s-1", "claude", "/somewhere", "session-end")
         with memory(root) as opened:
             save_new_messages(opened.journal.writer(), ended, now=NOW, zone=UTC)
         told("saved")

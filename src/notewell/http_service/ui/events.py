@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from notewell.capture import history, search_log
+from notewell.capture import HISTORY, SEARCHES
 from notewell.http_service.agents import (
     ContentWritten,
     SearchAnswered,
@@ -150,8 +150,8 @@ def last_modified(memory: Memory) -> dict[str, tuple[int, ...]]:
     """For each topic, a value that changes whenever its data is written."""
     return {
         "index": memory.inspect.store.change_mark(),
-        "recall": _times([memory.journal.folder / search_log.NAME]),
-        "history": _times([memory.journal.folder / history.NAME]),
+        "recall": _times([memory.journal.folder / SEARCHES]),
+        "history": _times([memory.journal.folder / HISTORY]),
     }
 
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Path
 
 from notewell.capture import (
     CannotUndo,
-    asked_before,
     paths_shown,
     recall_days,
+    recorded_searches,
     undo_write,
     writes,
 )
@@ -169,7 +169,7 @@ async def never_recalled(caller: CallerDep) -> UnrecalledNotes:
     def read(memory: Memory) -> UnrecalledNotes:
         # Two logs: days on which a note was recalled, and the searches themselves.
         recalled = {path for path, _ in recall_days(memory.journal.folder)}
-        recalled |= paths_shown(asked_before(memory.journal.folder))
+        recalled |= paths_shown(recorded_searches(memory.journal.folder))
         unrecalled = [
             UnrecalledNote(path=note.path, day=day_of(note), bytes=note.size)
             for note in memory.inspect.notes()

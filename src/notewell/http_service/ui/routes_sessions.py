@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Path, Query
 
-from notewell.capture import Asked, asked_before, moment
+from notewell.capture import SearchRecord, parse_moment, recorded_searches
 from notewell.engines import IndexInspector
 from notewell.errors import BadRequest, NotANote
 from notewell.http_service.auth import GuardedRoute, needs
@@ -135,7 +135,7 @@ async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
         before = _parse_cursor(cursor) if cursor else None
         searches = [
             search
-            for search in asked_before(memory.journal.folder)
+            for search in recorded_searches(memory.journal.folder)
             if before is None or search.at < before
         ]
         page = searches[:RECALLS_PER_PAGE]
@@ -150,12 +150,12 @@ async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
 
 def _parse_cursor(cursor: str) -> datetime:
     try:
-        return moment(cursor)
+        return parse_moment(cursor)
     except ValueError:
         raise BadRequest("the cursor is not from this list") from None
 
 
-def _recall_json(search: Asked) -> RecallItem:
+def _recall_json(search: SearchRecord) -> RecallItem:
     return RecallItem(
         at=search.at.isoformat(),
         query=search.query,
