@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from notewell.index.sqlite import SqliteReader, SqliteView
     from notewell.index.sqlite.writer import SqliteWriter
+    from notewell.types import Source
 
 WAIT_S = 60.0
 SMALL = ChunkLimits(tokens=24, overlap=0)
@@ -80,7 +81,9 @@ class Room:
             assert writer.open_current() == UpToDate()
             yield writer
 
-    def put(self, writer: SqliteWriter, notes: Mapping[str, str], source: str = "memory") -> None:
+    def put(
+        self, writer: SqliteWriter, notes: Mapping[str, str], source: Source = "memory"
+    ) -> None:
         with writer.transaction():
             for path, text in notes.items():
                 writer.replace(path, source, f"digest of {text}", STAT, chunk(text, self.limits))

@@ -18,7 +18,8 @@ from notewell.errors import BadSetting, EmbedderFailed
 from notewell.index.sqlite.segments import SegmentDriver
 from notewell.index.sqlite.sign_codes import Scratch, Segment, highest, seal
 from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
-from notewell.index.sqlite.vectors import DRIVERS, unit_rows, vector_driver
+from notewell.index.sqlite.vectors import DRIVERS, vector_driver
+from notewell.index.vector_check import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

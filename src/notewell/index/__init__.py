@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UpToDate,
     )
     from notewell.index.settings import StoreSettings
+    from notewell.index.vector_check import unit_rows
 else:
     from notewell.lazy import lazy_exports
 
@@ -45,5 +46,6 @@ else:
                 "PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
             ),
             "settings": "StoreSettings",
+            "vector_check": "unit_rows",
         },
     )

@@ -5,8 +5,8 @@
     IndexInventory  lists everything of a view, for a page; a search never uses it
     IndexWriter     changes the index; there is one at a time
 
-`index/sqlite/` is the implementation in use. `notewell.testing.MemoryStore` is the second one, and
-`tests/contracts/test_index_store.py` is the suite that every implementation has to pass.
+`index/sqlite/` is the implementation in use, `notewell.testing.InMemoryIndexStore` is the second
+one, and `tests/contracts/test_index_store.py` is the suite that every implementation has to pass.
 
 The contract, besides the signatures:
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         UpToDate,
     )
     from notewell.ports import ModelFacts, Vectors
-    from notewell.types import Chunk, NoteStat, Span
+    from notewell.types import Chunk, NoteStat, Source, Span
 
 
 class IndexStore(Protocol):
@@ -289,7 +289,7 @@ class IndexWriter(Protocol):
     def replace(
         self,
         path: str,
-        source: str,
+        source: Source,
         digest: str,
         stat: NoteStat,
         chunks: Sequence[Chunk],
@@ -299,7 +299,7 @@ class IndexWriter(Protocol):
         ...
 
     def note_seen(
-        self, path: str, source: str, digest: str, stat: NoteStat, day: date | None = None
+        self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
     ) -> None:
         """Record the stat of a note that was read; while it stays the same, the note is not read
         again."""

@@ -19,7 +19,7 @@ import numpy as np
 from notewell.index.sqlite.connect import reading, select
 from notewell.index.sqlite.segments import fetched, tail_ids
 from notewell.index.sqlite.sign_codes import Scratch, Segment, highest
-from notewell.index.sqlite.vectors import unit_rows
+from notewell.index.vector_check import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

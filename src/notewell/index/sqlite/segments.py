@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 import apsw
 
 from notewell.index.sqlite.connect import select
-from notewell.index.sqlite.vectors import unit_rows
+from notewell.index.vector_check import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ import apsw
 
 from notewell.errors import BadSetting
 from notewell.index.sqlite.connect import reading, select
-from notewell.index.sqlite.vectors import unit_rows
+from notewell.index.vector_check import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from notewell.errors import BadSetting, EmbedderFailed
+from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,29 +85,3 @@ def vector_driver(name: str) -> VectorDriver:
         return SqliteVecDriver()
     known = " or ".join(repr(driver) for driver in DRIVERS)
     raise BadSetting("store.vector.driver", f"{name!r} is unknown; choose {known}")
-
-
-def unit_rows(vectors: NDArray[np.float32], dims: int) -> Vectors:
-    """The same vectors with length 1, or the reason why they must not be stored.
-
-    This is the last gate: a NaN compares false with everything and sinks silently to the
-    top or the bottom of every answer, and a zero vector has no cosine at all.
-    """
-    import numpy as np
-
-    if vectors.ndim != 2 or vectors.shape[1] != dims:
-        got = " x ".join(str(side) for side in vectors.shape)
-        raise _refused(f"its vectors are {got}, but this index holds {dims} dimensions")
-    lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
-    bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0.0))
-    if len(bad):
-        kind = "zero" if lengths[bad[0]] == 0.0 else "not finite"
-        raise _refused(f"vector {bad[0] + 1} of {len(vectors)} is {kind}")
-    unit: Vectors = (vectors / lengths[:, None]).astype("<f4")
-    return unit
-
-
-def _refused(why: str) -> EmbedderFailed:
-    # The index does not know the provider's name; the embedder's own check, which does,
-    # comes first, so this message is seen only when that check has a gap.
-    return EmbedderFailed("configured", f"{why}; nothing was stored")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.vectors import VectorDriver
     from notewell.ports import Vectors
-    from notewell.types import Chunk, NoteStat
+    from notewell.types import Chunk, NoteStat, Source
 
 
 LATEST_NS = (1 << 63) - 1  # 2262-04-11; SQLite's integers end there, those of file systems do not.
@@ -177,7 +177,7 @@ class SqliteWriter:
     def replace(
         self,
         path: str,
-        source: str,
+        source: Source,
         digest: str,
         stat: NoteStat,
         chunks: Sequence[Chunk],
@@ -204,7 +204,7 @@ class SqliteWriter:
             (chunk.span.start_line, chunk.span.end_line, chunk_id),
         )
 
-    def _insert(self, path: str, source: str, name: str, chunk: Chunk) -> None:
+    def _insert(self, path: str, source: Source, name: str, chunk: Chunk) -> None:
         db = self._opened
         db.execute(
             "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text, piece) "
@@ -240,7 +240,7 @@ class SqliteWriter:
             )
 
     def note_seen(
-        self, path: str, source: str, digest: str, stat: NoteStat, day: date | None = None
+        self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
     ) -> None:
         """Remember a note as it was read; while its stat stays, it is not read again."""
         mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)

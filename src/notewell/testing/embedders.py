@@ -1,0 +1,73 @@
+"""Embedders for tests: no model, no network, the same vectors on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from notewell.ports import ModelFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from notewell.errors import EmbedderTrouble
+    from notewell.ports import Kind, Vectors
+
+TEXTS_AT_ONCE = 8
+_WORD = re.compile(r"\w+")
+
+
+class HashEmbedder:
+    """Each word adds or takes one in a bucket that its hash chooses: shared words, near vectors.
+
+    `embedded_texts` counts the texts it was given, so a test can see what was not embedded again.
+    """
+
+    def __init__(self, dims: int = 64, *, model: str = "hash-64") -> None:
+        self.facts = ModelFacts(provider="hash", model=model, dims=dims, chunk_tokens=400)
+        self.embedded_texts = 0
+
+    @property
+    def texts_at_once(self) -> int:
+        return TEXTS_AT_ONCE
+
+    def missing(self) -> None:
+        return None
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        import numpy as np
+
+        self.embedded_texts += len(texts)
+        vectors = np.zeros((len(texts), self.facts.dims), dtype=np.float32)
+        for text, row in zip(texts, vectors, strict=True):
+            for word in _WORD.findall(text.lower()):
+                bucket, sign = _place(word, self.facts.dims)
+                row[bucket] += sign
+            if not row.any():
+                row[0] = 1.0  # no words, or words that cancel out: still a vector of length 1
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+
+class BrokenEmbedder:
+    """Says that it is there and fails when it is asked."""
+
+    def __init__(self, error: EmbedderTrouble) -> None:
+        self.facts = ModelFacts(provider="broken", model="broken", dims=64, chunk_tokens=400)
+        self.error = error
+
+    @property
+    def texts_at_once(self) -> int:
+        return TEXTS_AT_ONCE
+
+    def missing(self) -> str:
+        return str(self.error)
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        raise self.error
+
+
+def _place(word: str, dims: int) -> tuple[int, float]:
+    number = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
+    return (number >> 1) % dims, 1.0 if number & 1 else -1.0
