@@ -23,7 +23,7 @@ from notewell.index import (
     UpToDate,
 )
 from notewell.index.sqlite import SqliteStore
-from notewell.search import SearchOptions, meaning_of, search
+from notewell.search import SearchOptions, prepare, search
 from notewell.sync import Indexer
 from notewell.testing import HashEmbedder, InMemoryIndexStore, InMemoryNotes
 from notewell.types import NoteStat
@@ -508,9 +508,9 @@ def test_a_search_answers_alike_from_every_store(tmp_path: Path) -> None:
         keeper.run()
         options = SearchOptions(today=date(2026, 11, 15))
         question = "when do we ship the router?"
-        meaning = meaning_of(store.view, question, keeper.embedder, options)
+        context = prepare(store.view, question, keeper.embedder, options)
         with store.view() as view:
-            answers.append(search(view, question, meaning, keeper.embedder.facts, options, None))
+            answers.append(search(view, context, None))
         store.close()
     assert answers[0] == answers[1]
     assert answers[0].mode == "hybrid"

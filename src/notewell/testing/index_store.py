@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from notewell.core import index_words, without_marks
+from notewell.core import index_words, without_markers
 from notewell.errors import IndexBusy, IndexUnreadable
 from notewell.index import (
     EMBEDDED,
@@ -318,7 +318,7 @@ class _InMemoryWriter:
             chunk.text,
             chunk.piece,
         )
-        body = tokens_of(index_words(without_marks(chunk.text)))
+        body = tokens_of(index_words(without_markers(chunk.text)))
         heading = tokens_of(index_words(chunk.heading))
         state.rows[stored.id] = IndexRow(stored, (body, heading, name))
 
