@@ -1,4 +1,4 @@
-"""Chooses among all providers. It decides, and calls nobody.
+"""Chooses among all providers. It decides, and sends no request.
 
     auto        local, if its model file exists → openai → gemini → voyage, each if it has a
                 key → embedded, which needs nothing
@@ -75,6 +75,7 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
             steps.append(Step(provider, "passed over", "no model file at local.modelPath"))
             continue
         candidate = _candidate(provider, settings, context)
+        # `embedded` is the last one: even if it lacks its weights, the status must report that.
         if candidate.lacks is None or provider == "embedded":
             why = _why(candidate) if candidate.lacks is None else candidate.lacks
             return _chosen(settings, candidate, f"auto: {why}", steps)
@@ -96,6 +97,7 @@ def _named(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
         return _chosen(settings, second, why, steps)
     steps.append(Step(fallback, "passed over", second.lacks))
     why = f"requested, but {first.lacks}; the fallback {fallback!r} lacks: {second.lacks}"
+    # Without the first step: this provider is in use, so it was not passed over.
     return _chosen(settings, first, why, steps[1:])
 
 
@@ -160,6 +162,7 @@ def _has_model_file(settings: EmbedderSettings) -> bool:
 
 
 def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
+    # Checked before anything is opened: a typing error must not look like a missing key.
     known = sorted({*REMOTE_PROVIDERS, *context.on_this_machine})
     for setting, name, also in (
         ("provider", settings.provider, "auto"),

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
 KEPT_OPEN_S = 30.0
 """How long an idle connection is kept. Most servers close theirs after a minute or more, so
-ours never meets a connection that the server has just closed."""
+we seldom send on a connection that the server has just closed."""
 
 WRITE_BYTES = 64 * 1024
 """Written at once; the deadline is checked after each piece, so a slow reader is noticed."""
 
+# Both libraries: our transport does not map the exceptions of httpcore2 to those of httpx2.
 FOREIGN: tuple[type[Exception], ...] = (
     httpx2.HTTPError,
     httpx2.InvalidURL,
@@ -123,6 +124,8 @@ class OpenReply:
 class _Timer:
     """The deadline of the current call, shared by a connection and its streams."""
 
+    # Looked up at every wait and not stored in a stream: a stream outlives the call (keep-alive),
+    # and the next call has another deadline.
     deadline: Deadline
 
     def left_s(self, timeout: type[Exception]) -> float:
@@ -225,6 +228,7 @@ class _TimedStream(httpcore2.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
         left = self._timer.left_s(httpcore2.ConnectTimeout)
+        # The TLS stream replaces this one, so it must be wrapped as well.
         return _TimedStream(
             self._stream.start_tls(ssl_context, server_hostname, left), self._timer
         )
@@ -301,4 +305,5 @@ def _proxy_for(base_url: str) -> str | None:
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.netloc):
         return None
+    # `HTTPS_PROXY=host:3128`, without a scheme, is common.
     return proxy if "://" in proxy else f"http://{proxy}"

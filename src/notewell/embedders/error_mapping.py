@@ -50,6 +50,7 @@ def error_for(
     secrets = tuple(secrets)
     code, message = _without(facts.code, secrets), _without(facts.message, secrets)
     facts = replace(facts, code=code, message=message)
+    # Facts before statuses: Gemini reports a bad key with 400, OpenAI a used-up quota with 429.
     if facts.bad_key or status in (401, 403):
         return _key_refused(provider, status, facts.code)
     if facts.out_of_quota or status == 402:

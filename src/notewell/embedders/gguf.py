@@ -49,6 +49,7 @@ def read_head(path: Path) -> GgufHead:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise NotGguf("it does not start with 'GGUF'")
+        # Mapped, because the header has no length: reading a fixed amount could cut it off.
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
                 return _head(_Reader(data))

@@ -94,8 +94,10 @@ class HttpClient:
                 yield reply
         except FOREIGN as error:
             connection.close()
+            # `from None`: the original exception holds the request with its headers.
             raise self._unreachable(error, timed_out=isinstance(error, TIMEOUTS)) from None
         except BaseException:
+            # Half of the reply may still be in the socket; the next call must not read it.
             connection.close()
             raise
         self._put_back(connection)
@@ -138,11 +140,12 @@ class HttpClient:
         )
 
     def _header_values(self, request: HttpRequest) -> dict[str, str]:
-        ours = {"content-type": request.content_type, "user-agent": USER_AGENT}
-        ours |= {name.lower(): value.reveal() for name, value in self._headers.items()}
+        values = {"content-type": request.content_type, "user-agent": USER_AGENT}
+        # Lower-cased, so that a header of the user replaces ours instead of being sent beside it.
+        values |= {name.lower(): value.reveal() for name, value in self._headers.items()}
         if isinstance(request.body, bytes):
-            ours["content-type"] = request.content_type  # The multipart boundary is in it.
-        return ours
+            values["content-type"] = request.content_type  # The multipart boundary is in it.
+        return values
 
     def _take(self) -> HttpConnection:
         from notewell.embedders.connection import HttpConnection

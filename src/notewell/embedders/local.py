@@ -94,6 +94,7 @@ class HubFile:
         return f"{hub.rstrip('/')}/{path}"
 
     def below(self, folder: Path) -> Path:
+        # Another revision is another model. Its name may contain a slash (`refs/pr/1`).
         repo = self.repo if self.revision == "main" else f"{self.repo}@{self.revision}"
         return folder / self.owner / repo.replace("/", "_") / self.file
 
@@ -149,6 +150,7 @@ class LocalEmbedder:
                 self._head = read_head(self._model.path)
                 self._facts = _facts(self._head, _name(self._model.path))
             except (OSError, NotGguf):
+                # The result is not stored: the file may be there at the next call.
                 stem = self._model.path.stem
                 if self._uri == DEFAULT_MODEL:
                     return _facts(DEFAULT_HEAD, stem)
@@ -192,11 +194,13 @@ class LocalEmbedder:
 
         if not texts:
             return np.empty((0, self.facts.dims), dtype=np.float32)
+        # Not for a query: a search must not wait for a download of hundreds of megabytes.
         if kind == "document":
             self.prepare()
         self._check()
         prompts = prompts_of(self._model.path.stem)
         rows: list[Vectors] = []
+        # One text in each call: if one is too long, only that one is split.
         for text in texts:
             try:
                 rows.append(self._ask([text], kind, prompts))
@@ -217,6 +221,7 @@ class LocalEmbedder:
         self._llama = None
 
     def _check(self) -> None:
+        # Only looked up: an import would load llama.cpp into this process.
         if importlib.util.find_spec(PACKAGE) is None:
             raise EmbedderMissing(
                 PROVIDER,
@@ -254,6 +259,7 @@ class LocalEmbedder:
             raise AnswerUnusable(PROVIDER, f"llama.cpp gave {error}") from error
 
     def _running(self) -> Llama:
+        # The child may have died since the last text: killed, or out of memory.
         if self._llama is None or not self._llama.usable:
             self._close()
             from notewell.embedders.llama import Llama

@@ -191,6 +191,7 @@ class RemoteEmbedder:
     # -- one exchange ----------------------------------------------------------------------------
 
     def _ask(self, texts: Sequence[str], kind: Kind, deadline: Deadline) -> Vectors:
+        # Counted before the exchange: a request without a reply may have cost money too.
         self._counter.sent()
         try:
             return self._exchange(texts, kind, deadline)
@@ -214,6 +215,7 @@ class RemoteEmbedder:
         return vectors
 
     def _checked(self, rows: Sequence[object], count: int) -> Vectors:
+        # Any length is accepted first: `dims` of an unknown model come from this very reply.
         vectors = unit_vectors(rows, count, None)
         dims = vectors.shape[1]
         with self._dims_lock:

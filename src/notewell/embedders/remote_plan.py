@@ -185,6 +185,7 @@ def _time_limits_only(remote: RemoteSettings) -> RemoteSettings:
 def _endpoint(
     provider: Provider, remote: RemoteSettings, model: str | None, dims: int | None
 ) -> Endpoint:
+    # Without the last slash, so that `…/v1/` and `…/v1` are the same endpoint in the index.
     base_url = (remote.base_url or provider.default_url or "").rstrip("/")
     name = model or provider.default_model or ""
     published = provider.models.get(name.removeprefix("models/"))
@@ -214,13 +215,16 @@ def _lacking(
         return Lacking("no address is set", "set remote.baseUrl to the server's, including /v1")
     if not endpoint.model:
         return Lacking("no model is set", "set model to a name that the server knows")
+    # A server at another address may need no key; if it does, its 401 says so.
     if provider.needs_key and endpoint.own_address and key is None:
         names = " or ".join(key_variables(provider.name))
         return Lacking("no key", f"set {names} or remote.apiKey, or choose provider: embedded")
+    # The HTTP library would raise an error that contains the value, which is a key.
     for name, value in headers.items():
         if not value.reveal().isascii() or not value.reveal().isprintable():
             problem = f"the header {name!r} has characters that cannot be sent"
             return Lacking(problem, "write it in ASCII")
+    # It is a dependency, but an installation with `--no-deps` lacks it.
     if importlib.util.find_spec(HTTP_PACKAGE) is None:
         problem = f"the package {HTTP_PACKAGE!r} is not installed"
         return Lacking(problem, f"run `pip install {HTTP_PACKAGE}`")

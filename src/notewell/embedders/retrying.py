@@ -133,6 +133,7 @@ class CoolDown:
     def note(self, trouble: EmbedderTrouble, kind: Kind) -> None:
         seconds = self._seconds_after(trouble, kind)
         with self._lock:
+            # 0: this failure says nothing about the next call, so an earlier one stays in force.
             if seconds:
                 self._trouble, self._until = trouble, self._clock() + seconds
 

@@ -1,7 +1,7 @@
 """Which embedder is in use, why, and when another one takes its place.
 
 EmbedderSelection(settings, …)   the embedder in use; switches to the fallback and back
-choose_embedder(settings, …)     one choice with its `Decision`; loads nothing and calls nobody
+choose_embedder(settings, …)     one choice with its `Decision`; loads and sends nothing
 open_embedded(…)                 an embedder that needs no key
 
 The settings name a provider and perhaps a fallback. The provider is used as long as it works. If
@@ -77,6 +77,7 @@ class Decision:
 
     @property
     def fell_back(self) -> bool:
+        # `auto` names no first choice, so nothing that it chooses is a fallback.
         return self.requested not in ("auto", self.used)
 
 
@@ -131,6 +132,7 @@ class EmbedderSelection:
         """The fallback, if one is configured and the embedder in use will not recover."""
         if self.decision is None or self._settings is None:
             return None
+        # In a row: only `is_back`, a success of the first provider, resets the count.
         self._failures += 1
         if not should_switch(self.decision, trouble, self._failures):
             return None
@@ -153,6 +155,7 @@ class EmbedderSelection:
     def is_back(self, first: Embedder) -> bool:
         """Whether the requested embedder works; if so, it is the one in use again."""
         try:
+            # One short query: the cheapest request that proves key, quota and model.
             first.embed(["Is anybody there?"], "query")
         except EmbedderTrouble:
             return False

@@ -78,6 +78,7 @@ class SentencePiece:
     def _tokenize(self, word: str) -> tuple[int, ...]:
         numbers = tuple(self._split(SPACE + word))
         if len(word) <= CACHED_WORD_CHARS:
+            # Cleared as a whole: cheaper than an LRU, and the common words return at once.
             if len(self._cache) >= CACHED_WORDS:
                 self._cache.clear()
             self._cache[word] = numbers
@@ -86,6 +87,7 @@ class SentencePiece:
     def _split(self, word: str) -> list[int]:
         """`best[i]` is the best score of the first `i` characters, `came[i]` its last piece as
         (start, id)."""
+        # Lower than any sum of scores: no split ends here yet.
         best = [0.0] + [-1e300] * len(word)
         came = [(0, 0)] * (len(word) + 1)
         for start in range(len(word)):
@@ -132,6 +134,7 @@ def _plain(text: str) -> str:
     if text.isascii():
         return text.translate(_SPACES)
     clean = text.translate(_SPACES).encode("utf-8", "replace").decode("utf-8")
+    # ASCII and texts without the tilde are nearly all texts; the rest is split around it.
     if _UNTOUCHED not in clean:
         return unicodedata.normalize("NFKC", clean)
     parts = clean.split(_UNTOUCHED)

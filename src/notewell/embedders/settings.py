@@ -102,6 +102,7 @@ def _check_url(url: str) -> None:
         raise BadSetting(
             "remote.baseUrl", "expected an address that starts with https:// or http://"
         )
+    # Some gateways accept a key here (`https://user:key@host`, `?key=…`); ours belongs elsewhere.
     if parts.username is not None or parts.query or parts.fragment:
         raise BadSetting(
             "remote.baseUrl", "no user, query or fragment here: put a key into remote.apiKey"

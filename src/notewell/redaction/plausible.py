@@ -48,6 +48,7 @@ def entropy(text: str) -> float:
 
 def is_placeholder(value: str) -> bool:
     """An example, a mask or a reference, whatever the name before it."""
+    # `xxxxxxxx`, `********`, `0000`: no real secret has so few different characters.
     if len(set(value)) < 5 or value.startswith(("${", "$(", "<", "{", "[", "&lt;")):
         return True
     return bool(_PLACEHOLDER.search(value) or _VARIABLE.fullmatch(value))
@@ -68,6 +69,7 @@ def is_token(value: str) -> bool:
         return False
     if _are_words(value):
         return False
+    # Digits or capitals in odd places: what tells `c0Rr3cthorse` from a long plain word.
     letters = "".join(char for char in value if char.isalpha())
     mixed = any(char.isdigit() for char in value) or _is_scrambled(letters)
     return bool(letters) and mixed and entropy(value) >= TOKEN_BITS

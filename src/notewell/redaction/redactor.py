@@ -161,6 +161,7 @@ def _named(rule: Rule, match: Any) -> SecretSpan | None:
 def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
     """Overlapping spans become one that covers both, so that no end of a secret remains. Its kind
     is that of the more certain rule, which came first."""
+    # The rank is the position in `RULES` order, which `_matches` has kept.
     ranked = sorted(enumerate(spans), key=lambda entry: (entry[1].start, entry[0]))
     merged: list[tuple[int, SecretSpan]] = []
     for rank, span in ranked:
@@ -189,6 +190,7 @@ class Rulebook:
     """
 
     def __init__(self) -> None:
+        # Imported here: a process that redacts nothing does not load RE2.
         import re2  # type: ignore[import-untyped]
 
         self._re2 = re2

@@ -18,6 +18,7 @@ CLOUDS = (
     token("google-api-key", "AIza", r"[0-9A-Za-z_-]{35}"),
     token("google-oauth-secret", "GOCSPX-", r"[A-Za-z0-9_-]{24,}"),
     token("google-oauth-token", "ya29.", r"[A-Za-z0-9._-]{20,}"),
+    # `1//0`: the slashes are part of the token.
     token("google-refresh-token", "1//0", r"[A-Za-z0-9_-]{40,}"),
     Rule(
         "azure-storage-key",
@@ -25,6 +26,7 @@ CLOUDS = (
         ("AccountKey=", "SharedAccessKey="),
     ),
     Rule("azure-sas-signature", r"[?&;]sig=([A-Za-z0-9%+/=]{40,})", ("sig=",)),
+    # No prefix: the fixed `Q~` after four characters is the only mark.
     Rule(
         "azure-client-secret",
         r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34})",
@@ -74,6 +76,7 @@ CODE_HOSTING = (
     token("harness-token", "pat. sat.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     token("pulumi-token", "pul-", r"[a-f0-9]{40}\b"),
     token("vault-token", "hvs. hvb. hvr.", r"[A-Za-z0-9_-]{24,}"),
+    # The format before Vault 1.10, whose prefix proves nothing.
     token("vault-token", "s.", r"[A-Za-z0-9]{24}\b")._replace(proof="random"),
     token("octopus-key", "API-", r"[A-Z0-9]{26}\b"),
     token("infracost-key", "ico-", r"[A-Za-z0-9]{32}\b"),
@@ -110,6 +113,7 @@ MODELS = (
     token("anthropic-key", "sk-ant-", r"[a-z0-9]+-[A-Za-z0-9_-]{20,}"),
     token("openrouter-key", "sk-or-", r"(?:v1-)?[A-Za-z0-9]{32,}"),
     token("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"[A-Za-z0-9_-]{20,}"),
+    # After the longer prefixes that start alike: the first rule that matches names the secret.
     token("openai-key", "sk-", r"[A-Za-z0-9]{20,}"),
     token("groq-key", "gsk_", r"[A-Za-z0-9]{40,}"),
     token("xai-key", "xai-", r"[A-Za-z0-9]{60,}"),
@@ -136,6 +140,7 @@ MESSAGING = (
         r"[A-Za-z0-9%-]{10,}",
     ),
     token("slack-app-token", "xapp-", r"\d-[A-Za-z0-9]+-\d+-[A-Za-z0-9]+"),
+    # The path of a webhook is its secret: whoever knows it can post.
     Rule(
         "slack-webhook",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/_-]{40,})",
@@ -146,6 +151,7 @@ MESSAGING = (
         r"discord(?:app)?\.com/api/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})",
         ("/api/webhooks/",),
     ),
+    # The first part is a user id in base64, which starts with one of three letters.
     Rule(
         "discord-token",
         BEGINS + r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,})",
@@ -212,6 +218,7 @@ PRODUCTIVITY = (
         ("|", "%7C"),
         proof="random",
     ),
+    # 80 or more: `EAA` alone is a common start of base64 data, and `EAAA` is Square's.
     token("facebook-token", "EAA", r"[A-Za-z0-9]{80,}"),
     token("instagram-token", "IGQV IGAA", r"[A-Za-z0-9_-]{60,}"),
     token("dropbox-token", "sl.", r"[A-Za-z0-9_=-]{60,}"),

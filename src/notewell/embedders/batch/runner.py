@@ -85,6 +85,7 @@ class JobRunner:
         file_id = self._api.file_id(reply)
         if file_id is None:
             raise BatchFailed("the reply to the upload has no file id")
+        # A timeout here may mean that the job exists: it is not retried, see `_NOT_EXECUTED`.
         reply = self._send(
             self._api.create(self._endpoint, file_id), REPLY_S, "create", _was_not_executed
         )
@@ -108,6 +109,7 @@ class JobRunner:
                 if state is not None:
                     on_progress(min(state.done, len(job.digests)))
                 pause = poll_pause_s(polls, self._settings.poll_interval_s)
+                # Never 0: the loop would poll without a pause until the deadline.
                 self._runtime.sleep(min(pause, max(deadline.left_s(), 0.001)))
                 polls += 1
         self.cancel(job)

@@ -71,6 +71,7 @@ class JobFolder:
         return [
             job
             for job in stored
+            # Without an id the job was never created, or its process was killed in between.
             if job and job.job_id and (job.endpoint_key, job.dims) == (endpoint_key, dims)
         ]
 
@@ -93,12 +94,14 @@ class JobFolder:
 
 
 def _age(path: Path) -> tuple[int, str]:
+    # The name breaks ties, so that the order does not depend on the file system.
     with suppress(OSError):
         return path.stat().st_mtime_ns, path.name
     return 0, path.name
 
 
 def _unlink(path: Path) -> None:
+    # Another process may have removed it, or holds it open (on Windows): both do no harm.
     with suppress(OSError):
         path.unlink()
 

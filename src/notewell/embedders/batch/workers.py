@@ -162,10 +162,12 @@ class JobWorkers:
             try:
                 rows = self._fetch(jobs, job)
             except BatchFailed as failure:
+                # A job that failed has nothing to resume.
                 self._store.remove(job)
                 self._breaker.failed(failure)
                 return
             finally:
+                # Also after a failure: the status must not show the job as waiting for ever.
                 self._report(job, None)
         jobs.ready.put((job, rows))
 
@@ -175,6 +177,7 @@ class JobWorkers:
             job = self._begin(jobs, job)
 
         def on_progress(done: int) -> None:
+            # The only place where a worker that waits for hours notices that nobody needs it.
             if jobs.stop:
                 raise _Stopped
             self._report(job, Waiting(f"batch job {job.job_id}", done, len(job.digests)))

@@ -80,6 +80,7 @@ def request(endpoint: Endpoint, texts: Sequence[str], kind: Kind) -> HttpRequest
     if endpoint.dims is not None:
         common["outputDimensionality"] = endpoint.dims
     return HttpRequest(
+        # Quoted: a model name with `../` must not reach another path of the API.
         f"{endpoint.base_url}/models/{quote(model, safe='')}:batchEmbedContents",
         {"requests": [{**common, "content": {"parts": [{"text": text}]}} for text in texts]},
     )
@@ -186,6 +187,7 @@ def create(endpoint: Endpoint, file_id: str) -> HttpRequest:
 
 
 def status(endpoint: Endpoint, job_id: str) -> HttpRequest:
+    # An id is `batches/…`, so its slash is not quoted.
     return HttpRequest(f"{endpoint.base_url}/{quote(job_id)}", None, method="GET")
 
 
@@ -209,6 +211,7 @@ def state(reply: Json) -> JobState | None:
 def _phase(reply: Json) -> Phase:
     # BATCH_STATE_SUCCEEDED; older servers write JOB_STATE_SUCCEEDED.
     named = _PHASES.get(str(_job_field(reply, "state")).rsplit("_", 1)[-1], "waiting")
+    # A finished operation with an error has failed, even if its state says otherwise.
     if field(reply, "error") is not None and named in ("waiting", "done"):
         return "failed"
     if field(reply, "done") is True and named == "waiting":

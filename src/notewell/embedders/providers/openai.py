@@ -97,6 +97,7 @@ def tokens(reply: Json) -> int | None:
 
 
 def error_facts(status: int, reply: Json) -> ErrorFacts:
+    # Compatible servers often leave `code` empty and fill only `type`.
     kind = text_or_none(field(reply, "error", "type"))
     code = text_or_none(field(reply, "error", "code")) or kind
     return ErrorFacts(
@@ -129,6 +130,7 @@ def _numbers(row: Json) -> Json:
         data = base64.b64decode(row, validate=True)
     except (binascii.Error, ValueError) as error:
         raise NotRows("a vector that is neither numbers nor base64") from error
+    # `frombuffer` would raise a ValueError, which is not one of our errors.
     if len(data) % 4:
         raise NotRows("a base64 vector that is cut off")
     return np.frombuffer(data, dtype="<f4")
@@ -179,6 +181,7 @@ def file_id(reply: Json) -> str | None:
 
 
 def create(endpoint: Endpoint, file_id: str) -> HttpRequest:
+    # 24 hours is the only window that OpenAI offers.
     body = {"input_file_id": file_id, "endpoint": BATCH_ENDPOINT, "completion_window": "24h"}
     return HttpRequest(f"{endpoint.base_url}/batches", body)
 
@@ -226,6 +229,7 @@ def result(reply: Json) -> BatchResult | None:
     try:
         (row,) = rows(body, 1)
     except NotRows:
+        # The line says whose request failed; its text is sent as a plain request.
         return BatchResult(custom_id, None)
     return BatchResult(custom_id, row, tokens(body))
 

@@ -93,6 +93,7 @@ def line(endpoint: Endpoint, custom_id: str, text: str) -> Json:
 
 
 def create(endpoint: Endpoint, file_id: str) -> HttpRequest:
+    # The job has the model and the options once; a line has only its text.
     params = dict(request(endpoint, [], "document").body)
     del params["input"]
     body = {
@@ -104,6 +105,7 @@ def create(endpoint: Endpoint, file_id: str) -> HttpRequest:
     return HttpRequest(f"{endpoint.base_url}/batches", body)
 
 
+# Everything else, from the upload to the result lines, is OpenAI's format.
 VOYAGE_BATCH = replace(
     OPENAI_BATCH, max_bytes=_MAX_BATCH_BYTES, price_share=0.67, line=line, create=create
 )
