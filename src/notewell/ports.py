@@ -1,4 +1,4 @@
-"""The seams: places where two real things stand behind one small shape."""
+"""Protocols that have several implementations: embedders, rerankers and the vector cache."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors: TypeAlias = NDArray[np.float32]
-    """One row a text, L2-normalised, so that a dot product is the cosine."""
+    """One row for each text, L2-normalised, so that a dot product is the cosine."""
 
 Kind: TypeAlias = Literal["query", "document"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What the rest of the house needs to know about a model without loading it."""
+    """What other packages need to know about a model without loading it."""
 
     provider: str
     model: str
     dims: int
     chunk_tokens: int
-    """The longest chunk, in estimated tokens, that the model reads whole."""
+    """The longest chunk, in estimated tokens, that the model reads completely."""
     scripts: Literal["latin", "any"] = "any"
-    """An English model must not vote on Chinese text."""
+    """The vectors of an English model are meaningless for Chinese text and must not count."""
     vector_weight: float = 0.5
-    """The share of the vector score in a hybrid score, found by measurement."""
+    """The share of the vector score in a hybrid score; measured for each model."""
     vector_weight_sure: float = 0.5
-    """The same where the nearest chunk is near."""
+    """The same for a query whose nearest chunk is very similar."""
     cosine_floor: float = 0.0
     """The cosine of unrelated texts under this model; a vector score of 0."""
     cosine_ceiling: float = 1.0
-    """The cosine of a question and its answer at best; a vector score of 1."""
+    """The cosine of a query and its answer at best; a vector score of 1."""
     endpoint_key: str = ""
-    """Tells the same model at different addresses apart; empty for one on this machine."""
+    """Distinguishes the same model at different addresses; empty for one on this machine."""
 
     def reads(self, text: str) -> bool:
-        """Whether the model can make sense of a text in this script."""
+        """Whether the model supports the script of this text."""
         return self.scripts == "any" or is_latin(text)
 
 
@@ -50,47 +50,47 @@ class Embedder(Protocol):
 
     @property
     def facts(self) -> ModelFacts:
-        """`dims` is 0 while nobody knows how long the vectors are."""
+        """`dims` is 0 while the length of the vectors is unknown."""
         ...
 
     @property
     def texts_at_once(self) -> int:
-        """How many texts a call should have: fewer waste time, more are lost by a kill."""
+        """How many texts a call should have: fewer waste time, and a kill loses at most these."""
         ...
 
     def missing(self) -> str | None:
-        """What it lacks to work, and the next step; told without loading or calling anything."""
+        """What it lacks, and what the user can do; loads nothing and sends no request."""
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """One row a text, in order; raises `EmbedderTrouble`, never returns a bad vector."""
+        """One row for each text, in order; never a bad vector. Raises `EmbedderTrouble`."""
         ...
 
 
 class Reranker(Protocol):
-    """Reads a question and texts together: an optional second stage."""
+    """Scores a query and texts together: an optional second stage of a search."""
 
     def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """How well each text answers, 0 to 1, in order."""
+        """How well each text answers the query, 0 to 1, in order."""
         ...
 
 
 Keep: TypeAlias = "Callable[[Mapping[int, Vectors]], None]"
-"""Is handed rows by the number of their text; what it has taken is not asked for again."""
+"""Receives rows by the number of their text; rows that it has stored are not paid for again."""
 
 
 @runtime_checkable
 class Gradual(Protocol):
-    """An embedder that has rows one after another, each of them paid for: a kill in the middle of
-    a long call must not cost those that were there."""
+    """An embedder that returns rows before a call ends. Each row is paid for, so a kill in the
+    middle of a long call must not lose the finished ones."""
 
     def embed_gradually(self, texts: Sequence[str], keep: Keep) -> Vectors:
-        """`embed` of documents; `keep` gets rows as they come, in the caller's own thread."""
+        """Like `embed` for documents; `keep` gets rows as they arrive, in the caller's thread."""
         ...
 
 
 class Waiting(NamedTuple):
-    """Work that somebody else is doing for us: a batch job, and how far it has come."""
+    """The progress of work at a provider: a batch job."""
 
     what: str
     done: int
@@ -101,23 +101,23 @@ class Waiting(NamedTuple):
 
 
 @runtime_checkable
-class TellsWaiting(Protocol):
-    """An embedder whose vectors may take hours, and which says so meanwhile."""
+class ReportsWaiting(Protocol):
+    """An embedder whose vectors may take hours, and which reports its progress."""
 
-    def telling(self, told: Callable[[Waiting], None]) -> AbstractContextManager[None]:
-        """For as long as it is entered, `told` hears of it; from any thread, one at a time."""
+    def reporting(self, on_waiting: Callable[[Waiting], None]) -> AbstractContextManager[None]:
+        """Inside the context, call `on_waiting` from any thread, one call at a time."""
         ...
 
 
 @runtime_checkable
 class Closes(Protocol):
-    """An embedder that holds connections or a process until it is closed."""
+    """An embedder that keeps connections or a process until it is closed."""
 
     def close(self) -> None: ...
 
 
 class VectorCache(Protocol):
-    """Vectors already paid for, by the digest of the text."""
+    """Vectors that are already paid for, by the digest of their text."""
 
     def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]: ...
 

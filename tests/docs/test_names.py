@@ -63,7 +63,6 @@ STILL_SAYING_TOLD: frozenset[str] = frozenset(
         "index",
         "memory.py",
         "notes",
-        "ports.py",
         "qmd",
         "search",
         "sync",

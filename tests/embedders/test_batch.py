@@ -26,7 +26,7 @@ from notewell.embedders.settings import (
     RemoteSettings,
 )
 from notewell.errors import EmbedderFailed, EmbedderRefused
-from notewell.ports import TellsWaiting, Waiting
+from notewell.ports import ReportsWaiting, Waiting
 
 if TYPE_CHECKING:
     from notewell.ports import Vectors
@@ -167,8 +167,8 @@ def test_progress_says_what_is_waiting(server: FakeBatches, open_one: Open) -> N
         heard.append(waiting)
         assert embedder.batch.waiting == (waiting,)
 
-    assert isinstance(embedder, TellsWaiting)
-    with embedder.telling(hear):
+    assert isinstance(embedder, ReportsWaiting)
+    with embedder.reporting(hear):
         embedder.embed(TEXTS, "document")
     (job_id,) = server.jobs
     assert [str(one) for one in heard] == [

@@ -18,7 +18,7 @@ from notewell.core import VERSION as WORDS_VERSION
 from notewell.embedders import CacheTally
 from notewell.errors import IndexBusy, IndexTrouble
 from notewell.index import Identity
-from notewell.ports import TellsWaiting
+from notewell.ports import ReportsWaiting
 from notewell.sync.gc_pause import uncollected
 from notewell.sync.plan import behind
 from notewell.sync.report import Progress, SyncReport
@@ -177,9 +177,9 @@ class Indexer:
 
     def _telling(self, told: Callable[[Progress], None]) -> AbstractContextManager[None]:
         """An embedder that waits for somebody else, as for a batch job, says so meanwhile."""
-        if not isinstance(self.embedder, TellsWaiting):
+        if not isinstance(self.embedder, ReportsWaiting):
             return nullcontext()
-        return self.embedder.telling(
+        return self.embedder.reporting(
             lambda waiting: told(Progress(waiting.done, waiting.total, waiting.what))
         )
 

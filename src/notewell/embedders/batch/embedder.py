@@ -166,8 +166,8 @@ class BatchEmbedder:
     def batch(self) -> BatchState:
         return self._breaker.state
 
-    def telling(self, on_waiting: Callable[[Waiting], None]) -> AbstractContextManager[None]:
-        return self._workers.telling(on_waiting)
+    def reporting(self, on_waiting: Callable[[Waiting], None]) -> AbstractContextManager[None]:
+        return self._workers.reporting(on_waiting)
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         if kind == "query" or self._uses_plain_requests(texts):

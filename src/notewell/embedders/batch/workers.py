@@ -122,7 +122,7 @@ class JobWorkers:
         self._on_waiting: Callable[[Waiting], None] | None = None
 
     @contextmanager
-    def telling(self, on_waiting: Callable[[Waiting], None]) -> Iterator[None]:
+    def reporting(self, on_waiting: Callable[[Waiting], None]) -> Iterator[None]:
         self._on_waiting = on_waiting
         try:
             yield
