@@ -10,7 +10,7 @@ import pytest
 
 from notewell.errors import BadRequest, NotADataset, StateNotWritable
 from notewell.evals import load_dataset
-from notewell.evals.dataset import EVERY_LINE, Evidence, Place
+from notewell.evals.dataset import EVERY_LINE, Evidence, EvidenceLines
 
 
 def spoil(folder: Path, **changed: Any) -> None:
@@ -25,7 +25,7 @@ def test_workspaces_with_evidence(workspaces: Path, tmp_path: Path) -> None:
     dataset = load_dataset(workspaces, tmp_path)
     assert dataset.name == "diary"
     assert [question.id for question in dataset.questions] == ["q1", "q2"]
-    assert dataset.questions[0].evidence == (Evidence((Place("MEMORY.md", 3, 3),)),)
+    assert dataset.questions[0].evidence == (Evidence((EvidenceLines("MEMORY.md", 3, 3),)),)
     assert [question.category for question in dataset.questions] == ["facts", "garden"]
     assert (dataset.unanswerable, dataset.by_note) == (1, False)
     assert dataset.workspaces["north"].path == workspaces / "north"
@@ -39,7 +39,10 @@ def test_evidence_may_stand_in_several_places(workspaces: Path, tmp_path: Path) 
     ]
     spoil(workspaces, evidence=[{"places": places}])
     (evidence,) = load_dataset(workspaces, tmp_path).questions[0].evidence
-    assert evidence.places == (Place("MEMORY.md", 3, 3), Place("sessions/1.jsonl", 2, 2))
+    assert evidence.places == (
+        EvidenceLines("MEMORY.md", 3, 3),
+        EvidenceLines("sessions/1.jsonl", 2, 2),
+    )
 
 
 def test_evidence_outside_of_memory_takes_in_the_whole_folder(tmp_path: Path) -> None:
@@ -67,7 +70,9 @@ def test_a_probe_names_notes(tmp_path: Path) -> None:
     (folder / "queries.jsonl").write_text(f"{line}\n", encoding="utf-8")
     dataset = load_dataset(folder, tmp_path)
     assert dataset.questions[0].id == "probe-0"
-    assert dataset.questions[0].evidence == (Evidence((Place("memory/a.md", 1, EVERY_LINE),)),)
+    assert dataset.questions[0].evidence == (
+        Evidence((EvidenceLines("memory/a.md", 1, EVERY_LINE),)),
+    )
     assert dataset.by_note
     (folder / "queries.jsonl").write_text(line + line.replace("a.md", "b.md"), encoding="utf-8")
     with pytest.raises(NotADataset, match=r"queries\.jsonl', line 2: there is no 'memory/b\.md'"):
@@ -87,7 +92,7 @@ def test_passages_become_notes_whose_names_tell_nothing(passages: Path, tmp_path
         ("memory/000000.md", 2),
         ("memory/000001.md", 1),
     ]
-    assert second.evidence[0].places == (Place("memory/000002.md"),)
+    assert second.evidence[0].places == (EvidenceLines("memory/000002.md"),)
     assert (dataset.unanswerable, dataset.by_note) == (1, True)
 
 

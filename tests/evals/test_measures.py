@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notewell.evals.dataset import Evidence, Place
+from notewell.evals.dataset import Evidence, EvidenceLines
 from notewell.evals.measures import (
     MEASURES,
     SHARES,
-    Found,
+    EvalHit,
     all_at,
     any_at,
     chars_at,
@@ -23,12 +23,12 @@ from notewell.evals.measures import (
 )
 
 
-def hit(path: str, start: int = 1, end: int = 5, chars: int = 100) -> Found:
-    return Found(path, start, end, chars, 0.5)
+def hit(path: str, start: int = 1, end: int = 5, chars: int = 100) -> EvalHit:
+    return EvalHit(path, start, end, chars, 0.5)
 
 
 def piece(path: str, start: int = 1, end: int = 5, gain: int = 1) -> Evidence:
-    return Evidence((Place(path, start, end),), gain)
+    return Evidence((EvidenceLines(path, start, end),), gain)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_hit_shows_evidence_when_their_lines_meet(start: int, end: int, seen: 
 
 
 def test_evidence_in_several_places_is_shown_by_any_of_them() -> None:
-    both = Evidence((Place("a.md", 1, 1), Place("b.md", 7, 7)))
+    both = Evidence((EvidenceLines("a.md", 1, 1), EvidenceLines("b.md", 7, 7)))
     assert shows(hit("b.md", 6, 8), both)
     assert not shows(hit("b.md", 1, 1), both)
 
@@ -105,7 +105,7 @@ evidence_of = st.lists(
 
 @given(hits_of, evidence_of, st.integers(1, 15))
 def test_shares_lie_between_0_and_1_and_all_is_at_most_any(
-    hits: list[Found], evidence: list[Evidence], k: int
+    hits: list[EvalHit], evidence: list[Evidence], k: int
 ) -> None:
     for share in SHARES:
         assert 0 <= MEASURES[share](hits, evidence, k) <= 1
@@ -115,7 +115,7 @@ def test_shares_lie_between_0_and_1_and_all_is_at_most_any(
 
 @given(hits_of, evidence_of, st.integers(1, 15))
 def test_looking_at_more_hits_never_finds_less(
-    hits: list[Found], evidence: list[Evidence], k: int
+    hits: list[EvalHit], evidence: list[Evidence], k: int
 ) -> None:
     for measure in ("any", "all", "mrr", "chars"):
         value = MEASURES[measure]

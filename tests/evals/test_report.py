@@ -8,30 +8,39 @@ from pathlib import Path
 import pytest
 
 from notewell.errors import BadRequest, OutputFailed
-from notewell.evals import Run, as_json, compare, from_json, load_runs, pairs, save_runs, table
-from notewell.evals.dataset import Evidence, Place, Question
-from notewell.evals.measures import Found
-from notewell.evals.report import changes, compared, surprises, title
-from notewell.evals.runner import Asked
+from notewell.evals import (
+    EvalRun,
+    as_json,
+    compare,
+    from_json,
+    load_runs,
+    pairs,
+    run_table,
+    save_runs,
+)
+from notewell.evals.dataset import EvalQuestion, Evidence, EvidenceLines
+from notewell.evals.measures import EvalHit
+from notewell.evals.report import change_lines, comparison_lines, run_title, run_warnings
+from notewell.evals.runner import QuestionResult
 
 
 def made(
     system: str, found: str, *, k: int = 6, dataset: str = "set", mode: str = "hybrid"
-) -> Run:
+) -> EvalRun:
     """A run of one question a letter: `+` found first, `-` not found, `2` found second."""
     asked = []
     for number, how in enumerate(found):
-        right, wrong = Found("a.md", 1, 2, 10, 0.9), Found("b.md", 1, 2, 10, 0.8)
+        right, wrong = EvalHit("a.md", 1, 2, 10, 0.9), EvalHit("b.md", 1, 2, 10, 0.8)
         hits = {"+": (right,), "-": (wrong,), "2": (wrong, right), "0": ()}[how]
-        evidence = (Evidence((Place("a.md", 2, 2),)),)
+        evidence = (Evidence((EvidenceLines("a.md", 2, 2),)),)
         category = "even" if number % 2 == 0 else "odd"
-        question = Question(f"q{number}", f"question {number}?", category, "ws", evidence)
-        asked.append(Asked(question, hits, mode, None, degraded=False, ms=1.5))
-    return Run(dataset, "digest", system, "hybrid", k, tuple(asked), 3)
+        question = EvalQuestion(f"q{number}", f"question {number}?", category, "ws", evidence)
+        asked.append(QuestionResult(question, hits, mode, None, degraded=False, ms=1.5))
+    return EvalRun(dataset, "digest", system, "hybrid", k, tuple(asked), 3)
 
 
 def test_the_table_has_a_row_for_each_system() -> None:
-    header, fts5, hybrid = table(
+    header, fts5, hybrid = run_table(
         [made("fts5", "++--"), made("hybrid", "++++")], 6, by_category=False
     )
     assert header.split() == ["n", "any@6", "all@6", "ndcg@6", "mrr@6", "chars", "cpu", "ms"]
@@ -42,29 +51,29 @@ def test_the_table_has_a_row_for_each_system() -> None:
 
 
 def test_the_table_by_category() -> None:
-    lines = list(table([made("hybrid", "+-+-")], 6, by_category=True))
+    lines = list(run_table([made("hybrid", "+-+-")], 6, by_category=True))
     assert [line.split()[0] for line in lines[1:]] == ["hybrid", "even", "odd"]
     assert lines[2].startswith("  even     2  1.00 [")
     assert lines[3].startswith("  odd      2  .000 [")
 
 
 def test_the_title_counts_what_was_not_asked() -> None:
-    assert title(made("hybrid", "+")) == (
+    assert run_title(made("hybrid", "+")) == (
         "set: 1 questions, 3 more without evidence were not asked"
     )
-    assert title(replace(made("hybrid", "++"), unanswerable=0)) == "set: 2 questions"
+    assert run_title(replace(made("hybrid", "++"), unanswerable=0)) == "set: 2 questions"
 
 
 def test_another_mode_than_the_one_asked_for_is_shown_with_the_reason() -> None:
     run = made("hybrid", "++0", mode="keyword")
     reason = "reads Latin scripts only"
-    run = replace(run, asked=tuple(one._replace(notice=reason) for one in run.asked))
-    assert list(surprises(run)) == [
+    run = replace(run, results=tuple(one._replace(notice=reason) for one in run.results))
+    assert list(run_warnings(run)) == [
         "hybrid: 3 of 3 questions were answered in mode 'keyword', not 'hybrid': " + reason,
         "hybrid: 1 of 3 questions got no hit at all",
     ]
-    assert list(surprises(made("hybrid", "++"))) == []
-    (refused,) = surprises(made("hybrid", "+", mode="refused"))
+    assert list(run_warnings(made("hybrid", "++"))) == []
+    (refused,) = run_warnings(made("hybrid", "+", mode="refused"))
     assert refused == "hybrid: 1 of 1 questions were refused"
 
 
@@ -81,7 +90,7 @@ def test_a_run_survives_being_saved(tmp_path: Path) -> None:
 )
 def test_what_is_no_saved_run_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
-    with pytest.raises(BadRequest, match=r"x\.json' holds no run"):
+    with pytest.raises(BadRequest, match=r"x\.json' is not a run"):
         load_runs(tmp_path / "x.json")
     with pytest.raises(BadRequest, match="cannot read the run"):
         load_runs(tmp_path / "nowhere.json")
@@ -95,10 +104,10 @@ def test_a_comparison_counts_what_was_won_and_lost() -> None:
     assert [(one.id, round(gain, 3)) for one, gain in comparison.lost] == [("q1", -0.369)]
     assert comparison.equal == 1
     assert comparison.gain.mean == pytest.approx((2 - 0.3691) / 4, abs=1e-4)
-    (line,) = compared(comparison)
+    (line,) = comparison_lines(comparison)
     assert line.startswith("new against old, ndcg@6: +.408 [")
     assert line.endswith("; 2 won, 1 lost, 1 equal (may be chance)")
-    assert list(changes(comparison)) == [
+    assert list(change_lines(comparison)) == [
         "won: 2",
         "  +1.00  q2  question 2?",
         "  +1.00  q3  question 3?",
@@ -118,10 +127,10 @@ def test_a_run_compared_with_itself_is_equal_and_a_better_one_is_not_chance() ->
 def test_questions_in_one_run_only_are_left_out_and_said_to_be() -> None:
     comparison = compare(made("old", "++"), made("new", "+++-"), "any", 6)
     assert (comparison.only_in_one, comparison.equal) == (2, 2)
-    assert "2 questions are in one of the two only" in "\n".join(compared(comparison))
+    assert "2 questions are in one of the two runs only" in "\n".join(comparison_lines(comparison))
     changed = replace(made("new", "++"), digest="another")
-    told = "\n".join(compared(compare(made("old", "++"), changed, "any", 6)))
-    assert "the evidence of some questions is not the same in both" in told
+    told = "\n".join(comparison_lines(compare(made("old", "++"), changed, "any", 6)))
+    assert "the evidence of some questions is different in the two runs" in told
 
 
 def test_hits_that_were_not_kept_are_not_compared() -> None:

@@ -9,16 +9,16 @@ import pytest
 
 from notewell import Progress, SearchSettings, Settings
 from notewell.errors import BadRequest, EmbedderFailed
-from notewell.evals import Notewell, PlainFts5, Run, load_dataset, open_system, run
+from notewell.evals import EvalRun, NotewellSystem, PlainFts5, load_dataset, open_system, run
 from notewell.evals.baseline import CHARS, windows
 from notewell.evals.dataset import NotesFolder
-from notewell.evals.measures import Found
-from notewell.evals.runner import Reply
+from notewell.evals.measures import EvalHit
+from notewell.evals.runner import SystemAnswer
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
 
-def asked(run_: Run) -> dict[str, list[str]]:
-    return {one.question.id: [hit.path for hit in one.hits] for one in run_.asked}
+def asked(run_: EvalRun) -> dict[str, list[str]]:
+    return {one.question.id: [hit.path for hit in one.hits] for one in run_.results}
 
 
 @pytest.mark.parametrize("name", ["hybrid", "keyword", "fts5"])
@@ -31,7 +31,7 @@ def test_every_system_finds_the_obvious(workspaces: Path, tmp_path: Path, name: 
     assert done.modes() == {done.mode: 2}
     assert (done.unanswerable, done.without_hits) == (1, 0)
     assert done.categories() == ["facts", "garden"]
-    assert all(one.ms >= 0 for one in done.asked)
+    assert all(one.ms >= 0 for one in done.results)
     assert asked(done)["q2"] == ["memory/温室.md"]
 
 
@@ -45,7 +45,7 @@ def test_the_vector_system_goes_by_meaning_alone(workspaces: Path, tmp_path: Pat
 
 def test_progress_tells_of_notes_and_questions(workspaces: Path, tmp_path: Path) -> None:
     told: list[Progress] = []
-    system = Notewell(tmp_path / "state", embedder=HashEmbedder())
+    system = NotewellSystem(tmp_path / "state", embedder=HashEmbedder())
     run(load_dataset(workspaces, tmp_path), "us", system, 6, told.append)
     assert told[-1] == Progress(2, 2, "questions of diary, us")
     assert len(told) > 2
@@ -54,7 +54,7 @@ def test_progress_tells_of_notes_and_questions(workspaces: Path, tmp_path: Path)
 def test_vectors_are_kept_with_the_state(workspaces: Path, tmp_path: Path) -> None:
     dataset, embedder = load_dataset(workspaces, tmp_path), HashEmbedder()
     for _ in range(2):
-        run(dataset, "hybrid", Notewell(tmp_path / "state", embedder=embedder), 6)
+        run(dataset, "hybrid", NotewellSystem(tmp_path / "state", embedder=embedder), 6)
     chunks, questions = 3, 2
     assert embedder.embedded_texts == chunks + 2 * questions
 
@@ -68,10 +68,10 @@ class TwiceTheSame:
 
     def close(self) -> None: ...
 
-    def ask(self, question: str, max_results: int) -> Reply:
+    def ask(self, question: str, max_results: int) -> SystemAnswer:
         places = [("memory/000001.md", 1), ("memory/000001.md", 9), ("memory/000000.md", 1)]
-        hits = [Found(path, line, line, 10, 0.5) for path, line in places]
-        return Reply(hits[:max_results], "keyword", "no model", degraded=True)
+        hits = [EvalHit(path, line, line, 10, 0.5) for path, line in places]
+        return SystemAnswer(hits[:max_results], "keyword", "no model", degraded=True)
 
 
 def test_hits_in_the_same_note_count_once_where_notes_are_asked_for(
@@ -79,9 +79,9 @@ def test_hits_in_the_same_note_count_once_where_notes_are_asked_for(
 ) -> None:
     done = run(load_dataset(passages, tmp_path), "twice", TwiceTheSame(), 2)
     assert asked(done)["facts/q1"] == ["memory/000001.md", "memory/000000.md"]
-    assert done.asked[0].measured("all", 2) == 1
+    assert done.results[0].measured("all", 2) == 1
     assert done.modes() == {"keyword": 2}
-    assert all(one.degraded and one.notice == "no model" for one in done.asked)
+    assert all(one.degraded and one.notice == "no model" for one in done.results)
 
 
 def test_hits_in_the_same_note_all_count_where_lines_are_asked_for(
@@ -93,7 +93,7 @@ def test_hits_in_the_same_note_all_count_where_lines_are_asked_for(
 
 def test_passages_are_found_as_notes(passages: Path, tmp_path: Path) -> None:
     dataset = load_dataset(passages, tmp_path / "scratch")
-    for system in (PlainFts5(), Notewell(tmp_path / "state", embedder=HashEmbedder())):
+    for system in (PlainFts5(), NotewellSystem(tmp_path / "state", embedder=HashEmbedder())):
         done = run(dataset, "any", system, 10)
         assert done.measured("any", 10).mean == 1
         assert asked(done)["facts/q2"][0] == "memory/000002.md"
@@ -117,7 +117,7 @@ def test_the_settings_of_a_workspace_hold_in_an_evaluation(
     config = '{"agents": {"defaults": {"memorySearch": {"query": {"minScore": 1}}}}}'
     (workspaces / "north" / "notewell.json").write_text(config, encoding="utf-8")
     for settings, found in ((None, 0), (Settings(search=SearchSettings(min_score=0.0)), 1)):
-        system = Notewell(tmp_path / "state", "keyword", settings=settings)
+        system = NotewellSystem(tmp_path / "state", "keyword", settings=settings)
         system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert len(system.ask("bread and wine", 6).hits) == found
         system.close()
@@ -126,7 +126,7 @@ def test_the_settings_of_a_workspace_hold_in_an_evaluation(
 def test_an_empty_question_is_refused_and_shown_not_raised(
     workspaces: Path, tmp_path: Path
 ) -> None:
-    for system in (PlainFts5(), Notewell(tmp_path / "state", "keyword")):
+    for system in (PlainFts5(), NotewellSystem(tmp_path / "state", "keyword")):
         system.open(NotesFolder(workspaces / "north"), lambda _: None)
         assert list(system.ask(" ", 6).hits) == []
         system.close()
@@ -143,7 +143,7 @@ def test_a_run_without_the_vectors_it_was_to_have_is_no_run(
         run(
             load_dataset(workspaces, tmp_path),
             "hybrid",
-            Notewell(tmp_path / "state", embedder=broken),
+            NotewellSystem(tmp_path / "state", embedder=broken),
             6,
         )
 

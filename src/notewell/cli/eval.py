@@ -1,4 +1,4 @@
-"""`notewell eval`: how well questions with known answers are answered, beside a plain floor."""
+"""`notewell eval`: measures search on questions with known answers, beside a plain baseline."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from notewell.evals import (
     BACKENDS,
     SYSTEMS,
     Comparison,
-    Run,
+    EvalRun,
+    change_lines,
     check_k,
     compare,
+    comparison_json,
+    comparison_lines,
     load_dataset,
     load_runs,
     open_system,
     pairs,
-    report,
+    run_json,
+    run_table,
+    run_title,
+    run_warnings,
     save_runs,
 )
 from notewell.evals import run as ask_all
@@ -36,8 +42,8 @@ if TYPE_CHECKING:
 
 DEGRADED = 5
 FIRST_HITS = 6
-"""As many as a search shows unasked."""
-FLOOR_AND_US = ("fts5", "hybrid")
+"""The default number of hits of a search."""
+BASELINE_AND_HYBRID = ("fts5", "hybrid")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,28 +51,32 @@ def run(arguments: argparse.Namespace) -> int:
         return _compare(arguments)
     if not arguments.sets:
         raise BadRequest("name a folder with a set of questions, or two runs to --compare")
-    systems = _asked_for(arguments) or FLOOR_AND_US
+    systems = _requested_systems(arguments) or BASELINE_AND_HYBRID
     k = check_k(FIRST_HITS if arguments.k is None else arguments.k)
     out = _writable(arguments.out)
-    runs: list[Run] = []
+    runs: list[EvalRun] = []
     comparisons: list[Comparison] = []
     with _state(arguments.state_dir) as (state, embedder):
         for folder in arguments.sets:
             dataset = load_dataset(Path(folder), state / "evals")
-            of_set = _ask(dataset, systems, k, state, embedder)
-            runs += of_set
+            dataset_runs = _ask(dataset, systems, k, state, embedder)
+            runs += dataset_runs
             if out:
                 save_runs(out, runs)
-            if len(of_set) > 1:
-                comparisons.append(compare(of_set[0], of_set[-1], arguments.measure, k))
+            if len(dataset_runs) > 1:
+                comparisons.append(
+                    compare(dataset_runs[0], dataset_runs[-1], arguments.measure, k)
+                )
             if not arguments.json:
-                _show(of_set, comparisons[-1:] if len(of_set) > 1 else [], arguments, k)
+                _show(
+                    dataset_runs, comparisons[-1:] if len(dataset_runs) > 1 else [], arguments, k
+                )
     if arguments.json:
         _print(runs, comparisons, arguments, k)
-    return DEGRADED if any(one.degraded for each in runs for one in each.asked) else 0
+    return DEGRADED if any(result.degraded for each in runs for result in each.results) else 0
 
 
-def _asked_for(arguments: argparse.Namespace) -> tuple[str, ...]:
+def _requested_systems(arguments: argparse.Namespace) -> tuple[str, ...]:
     if not arguments.backend:
         return _systems(arguments.system)
     engines = [name.strip() for name in arguments.backend.split(",") if name.strip()]
@@ -88,25 +98,25 @@ def _systems(named: str | None) -> tuple[str, ...]:
 
 
 def _writable(out: str | None) -> Path | None:
-    """Said before the work, not after it."""
+    # Checked before the run, which may take an hour.
     if out is None:
         return None
     path = Path(out)
     if not out or path.is_dir() or not path.parent.is_dir():
-        raise BadRequest(f"cannot write the run to {out!r}: name a file in a folder that is there")
+        raise BadRequest(f"cannot write the run to {out!r}: name a file in a folder that exists")
     return path
 
 
 @contextmanager
 def _state(named: str | None) -> Iterator[tuple[Path, Embedder]]:
-    """Where to keep what is made, and one embedder: a set may have a thousand workspaces."""
+    """A state folder, and one embedder for all: a dataset may have a thousand workspaces."""
     if named == "":
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
     if named is not None:
         state = Path(named).expanduser()
         yield state, open_embedded(state / "models")
         return
-    # Weights that were pulled lie where all the other commands look for them.
+    # Downloaded models are in the default state folder, as for all other commands.
     embedder = open_embedded(default_state_dir() / "models")
     with TemporaryDirectory(prefix="notewell-eval-") as state_dir:
         yield Path(state_dir), embedder
@@ -114,7 +124,7 @@ def _state(named: str | None) -> Iterator[tuple[Path, Embedder]]:
 
 def _ask(
     dataset: Dataset, systems: Sequence[str], k: int, state: Path, embedder: Embedder
-) -> list[Run]:
+) -> list[EvalRun]:
     bar = ProgressBar()
     try:
         return [
@@ -126,35 +136,41 @@ def _ask(
 
 
 def _show(
-    runs: Sequence[Run], comparisons: Sequence[Comparison], arguments: argparse.Namespace, k: int
+    runs: Sequence[EvalRun],
+    comparisons: Sequence[Comparison],
+    arguments: argparse.Namespace,
+    k: int,
 ) -> None:
-    say(report.title(runs[0]))
-    for line in report.table(runs, k, by_category=arguments.by_category):
+    say(run_title(runs[0]))
+    for line in run_table(runs, k, by_category=arguments.by_category):
         say(line)
     for each in runs:
-        for line in report.surprises(each):
+        for line in run_warnings(each):
             say(line)
     for comparison in comparisons:
-        for line in report.compared(comparison):
+        for line in comparison_lines(comparison):
             say(line)
     say("")
 
 
 def _print(
-    runs: Sequence[Run], comparisons: Sequence[Comparison], arguments: argparse.Namespace, k: int
+    runs: Sequence[EvalRun],
+    comparisons: Sequence[Comparison],
+    arguments: argparse.Namespace,
+    k: int,
 ) -> None:
     by_category = arguments.by_category
     print_json(
         {
-            "runs": [report.run_json(each, k, by_category=by_category) for each in runs],
-            "comparisons": [report.comparison_json(one) for one in comparisons],
+            "runs": [run_json(each, k, by_category=by_category) for each in runs],
+            "comparisons": [comparison_json(comparison) for comparison in comparisons],
         }
     )
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     if arguments.sets or arguments.out:
-        raise BadRequest("--compare takes two saved runs and asks nothing: leave the rest out")
+        raise BadRequest("--compare takes two saved runs only: leave the rest out")
     old, new = (load_runs(Path(name)) for name in arguments.compare)
     systems = _systems(arguments.system)
     if len(systems) > 2:
@@ -164,9 +180,9 @@ def _compare(arguments: argparse.Namespace) -> int:
         k = min(before.k, after.k) if arguments.k is None else check_k(arguments.k)
         comparisons.append(compare(before, after, arguments.measure, k))
     if arguments.json:
-        print_json({"comparisons": [report.comparison_json(one) for one in comparisons]})
+        print_json({"comparisons": [comparison_json(comparison) for comparison in comparisons]})
         return 0
     for comparison in comparisons:
-        lines = [*report.compared(comparison), *report.changes(comparison)]
+        lines = [*comparison_lines(comparison), *change_lines(comparison)]
         say("\n".join([f"{comparison.dataset}:", *lines, ""]))
     return 0

@@ -1,21 +1,39 @@
-"""Evaluation: dataset → run → measures → report, through the front door like any user.
+"""Evaluation: dataset → run → measures → report, through the public API like any user.
 
-from notewell.evals import Notewell, load_dataset, run, table
+from notewell.evals import NotewellSystem, load_dataset, run, run_table
 
 dataset = load_dataset(folder, scratch)
-print(*table([run(dataset, "hybrid", Notewell(state_dir), k=6)], 6, by_category=True), sep="\n")
+runs = [run(dataset, "hybrid", NotewellSystem(state_dir), k=6)]
+print(*run_table(runs, 6, by_category=True), sep="\n")
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.evals.baseline import PlainFts5
-    from notewell.evals.comparison import Comparison, compare, pairs
     from notewell.evals.dataset import Dataset, load_dataset
-    from notewell.evals.report import table
-    from notewell.evals.runner import Run, check_k, run
-    from notewell.evals.saved import as_json, from_json, load_runs, save_runs
-    from notewell.evals.systems import BACKENDS, SYSTEMS, Notewell, open_system
+    from notewell.evals.report import (
+        Comparison,
+        change_lines,
+        compare,
+        comparison_json,
+        comparison_lines,
+        pairs,
+        run_json,
+        run_table,
+        run_title,
+        run_warnings,
+    )
+    from notewell.evals.runner import (
+        EvalRun,
+        as_json,
+        check_k,
+        from_json,
+        load_runs,
+        run,
+        save_runs,
+    )
+    from notewell.evals.systems import BACKENDS, SYSTEMS, NotewellSystem, open_system
 else:
     from notewell.lazy import lazy_exports
 
@@ -23,11 +41,12 @@ else:
         __name__,
         {
             "baseline": "PlainFts5",
-            "comparison": "Comparison compare pairs",
             "dataset": "Dataset load_dataset",
-            "report": "table",
-            "runner": "Run check_k run",
-            "saved": "as_json from_json load_runs save_runs",
-            "systems": "BACKENDS Notewell SYSTEMS open_system",
+            "report": (
+                "Comparison change_lines compare comparison_json comparison_lines pairs run_json "
+                "run_table run_title run_warnings"
+            ),
+            "runner": "EvalRun as_json check_k from_json load_runs run save_runs",
+            "systems": "BACKENDS NotewellSystem SYSTEMS open_system",
         },
     )

@@ -1,8 +1,8 @@
-"""The floor: plain SQLite full-text search over plain chunks, nothing of ours in it.
+"""The baseline: plain SQLite full-text search over plain chunks, without any code of Notewell.
 
-Every word but the commonest English ones, OR, Porter stemming, BM25; windows of 1600 characters
-with 320 of overlap. Runs of Chinese, Japanese and Korean become pairs of characters. A system that
-does not beat this need not exist.
+All words except the commonest English ones, joined by OR; Porter stemming, BM25; windows of 1600
+characters with an overlap of 320. Chinese, Japanese and Korean text becomes bigrams. A system that
+does not beat this baseline is not worth its complexity.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from notewell.errors import NoteUnreadable
-from notewell.evals.measures import Found
-from notewell.evals.runner import Reply
+from notewell.evals.measures import EvalHit
+from notewell.evals.runner import SystemAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,16 +35,16 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 
 class PlainFts5:
-    """Keeps its index in memory, made anew for each workspace."""
+    """Its index is in memory and is built again for each workspace."""
 
     mode = "fts5"
 
     def __init__(self) -> None:
         self._db: apsw.Connection | None = None
-        self._chunks: list[Found] = []
+        self._chunks: list[EvalHit] = []
 
     def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
-        del progress  # It is done before anybody wonders.
+        del progress  # Too fast to report any.
         self._db = apsw.Connection(":memory:")
         self._db.execute(
             "CREATE VIRTUAL TABLE plain USING fts5 (words, content = '', tokenize = 'porter')"
@@ -60,26 +60,26 @@ class PlainFts5:
 
     def _add(self, db: apsw.Connection, path: str, text: str) -> None:
         for start, end, piece in windows(text):
-            self._chunks.append(Found(path, start, end, len(piece), 0.0))
+            self._chunks.append(EvalHit(path, start, end, len(piece), 0.0))
             db.execute(
                 "INSERT INTO plain (rowid, words) VALUES (?, ?)",
                 (len(self._chunks), " ".join(_words(piece))),
             )
 
-    def ask(self, question: str, max_results: int) -> Reply:
+    def ask(self, question: str, max_results: int) -> SystemAnswer:
         if self._db is None:
             raise RuntimeError("no workspace is open")
         words = list(_words(question))
-        wanted = [word for word in words if word.lower() not in _STOP] or words
-        if not wanted:
-            return Reply((), self.mode)
-        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(wanted))
+        terms = [word for word in words if word.lower() not in _STOP] or words
+        if not terms:
+            return SystemAnswer((), self.mode)
+        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms))
         rows: list[tuple[Any, ...]] = self._db.execute(
             "SELECT rowid, bm25(plain) FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?",
             (match, max_results),
         ).fetchall()
         hits = [self._chunks[row - 1]._replace(score=-score) for row, score in rows]
-        return Reply(hits, self.mode)
+        return SystemAnswer(hits, self.mode)
 
     def close(self) -> None:
         if self._db is not None:
@@ -88,7 +88,7 @@ class PlainFts5:
 
 
 def _notes(folder: NotesFolder) -> list[Path]:
-    """Every Markdown file there is, without the fine points of `notewell.notes`."""
+    """All Markdown files, without the rules of `notewell.notes` for links and hidden folders."""
     if folder.whole:
         return sorted(path for path in folder.path.rglob("*.md") if path.is_file())
     top = (path for path in folder.path.glob("*.md") if path.name in ("MEMORY.md", "memory.md"))
@@ -97,7 +97,7 @@ def _notes(folder: NotesFolder) -> list[Path]:
 
 
 def windows(text: str) -> Iterator[tuple[int, int, str]]:
-    """Whole lines up to 1600 characters; each window takes up the last lines of the one before."""
+    """Whole lines up to 1600 characters; each window repeats the end of the previous one."""
     lines = text.split("\n")
     start = 0
     while start < len(lines):

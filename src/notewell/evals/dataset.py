@@ -1,32 +1,33 @@
-"""Questions with known answers, in the forms that sets come in.
+"""Datasets: questions with known answers, in three formats.
 
     workspaces   `evidence.json` beside one or more workspaces: a question names path and lines
     probe        `queries.jsonl` beside `workspace/`: a question names a note
-    passages     `corpus.jsonl`, `queries.jsonl`, `qrels.tsv`: a question names passages; each
-                 becomes a note, so that chunking and all the rest is part of what is measured
+    passages     `corpus.jsonl`, `queries.jsonl`, `qrels.tsv` (BEIR): a question names passages;
+                 each passage becomes a note, so that chunking and indexing are measured too
 
-A folder of such groups of passages is one set. Each question is asked in its own workspace only.
+A folder with several corpora is one dataset. Each question is asked in its own workspace only.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.errors import NotADataset
-from notewell.evals.passages import load_groups
-from notewell.evals.records import Record, read_object, read_objects
+from notewell.errors import NotADataset, StateNotWritable
+from notewell.evals.records import Record, read_object, read_objects, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 EVERY_LINE = 10**9
-"""A note is evidence as a whole: no note has a line beyond this one."""
+"""The end of evidence that is a whole note: no note has so many lines."""
+COLUMNS = 3
 
 
-class Place(NamedTuple):
+class EvidenceLines(NamedTuple):
     """Lines of a note, both ends included."""
 
     path: str
@@ -35,14 +36,14 @@ class Place(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """One piece of an answer. Where it stands in several places, any of them will do."""
+    """One part of an answer. If it stands in several places, any of them is enough."""
 
-    places: tuple[Place, ...]
+    places: tuple[EvidenceLines, ...]
     gain: int = 1
 
 
-class Question(NamedTuple):
-    """What is asked, and where the answer stands."""
+class EvalQuestion(NamedTuple):
+    """A question and the places of its answer."""
 
     id: str
     text: str
@@ -52,7 +53,7 @@ class Question(NamedTuple):
 
 
 class NotesFolder(NamedTuple):
-    """A workspace to ask in."""
+    """A workspace that questions are asked in."""
 
     path: Path
     whole: bool = False
@@ -61,24 +62,25 @@ class NotesFolder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A set of questions and the workspaces they are asked in."""
+    """Questions and the workspaces they are asked in."""
 
     name: str
     workspaces: Mapping[str, NotesFolder]
-    questions: tuple[Question, ...]
+    questions: tuple[EvalQuestion, ...]
     unanswerable: int
-    """Questions without evidence: they are counted, not asked."""
+    """How many questions have no evidence; they are not asked."""
     by_note: bool
-    """Whether an answer is a note as a whole; several hits in one note then count once."""
+    """Whether evidence is a whole note; then several hits in one note count once."""
 
     @property
     def digest(self) -> str:
-        """Tells whether two runs were asked the same: questions and evidence, not the notes."""
-        return hashlib.sha256(repr(self.questions).encode()).hexdigest()[:16]
+        """Of questions and evidence, not of the notes: shows whether two runs are comparable."""
+        # JSON and not `repr`, which contains the names of our classes.
+        return hashlib.sha256(json.dumps(self.questions).encode()).hexdigest()[:16]
 
 
 def load_dataset(folder: Path, scratch: Path) -> Dataset:
-    """Read the set in `folder`; passages are written out as notes below `scratch`."""
+    """Read the dataset in `folder`; passages are written as notes below `scratch`."""
     folder = folder.expanduser().resolve()
     if (folder / "evidence.json").exists():
         return _load_workspaces(folder)
@@ -91,52 +93,52 @@ def load_dataset(folder: Path, scratch: Path) -> Dataset:
 
 
 def _load_workspaces(folder: Path) -> Dataset:
-    told = read_object(folder / "evidence.json")
-    otherwise = told.text("workspace", ".")
-    questions = [_ranged(record, folder, otherwise) for record in told.records("queries")]
+    file = read_object(folder / "evidence.json")
+    default = file.text("workspace", ".")
+    questions = [_question(record, folder, default) for record in file.records("queries")]
     names = sorted({question.workspace for question in questions})
     workspaces = {name: NotesFolder(_below(folder, name)) for name in names}
     for question in questions:
-        if any(_is_loose(piece) for piece in question.evidence):
+        if any(_is_outside_memory(piece) for piece in question.evidence):
             workspaces[question.workspace] = workspaces[question.workspace]._replace(whole=True)
     return _dataset(folder, workspaces, questions, by_note=False)
 
 
-def _ranged(query: Record, folder: Path, otherwise: str) -> Question:
-    name = query.text("workspace", otherwise)
+def _question(query: Record, folder: Path, default: str) -> EvalQuestion:
+    name = query.text("workspace", default)
     workspace = _below(folder, name)
     if not workspace.is_dir():
         raise query.wrong(f"there is no workspace {str(workspace)!r}")
-    evidence = tuple(_piece(record, workspace) for record in query.records("evidence"))
-    return Question(query.text("query_id"), query.text("text"), query.category, name, evidence)
+    evidence = tuple(_evidence(record, workspace) for record in query.records("evidence"))
+    return EvalQuestion(query.text("query_id"), query.text("text"), query.category, name, evidence)
 
 
 def _below(folder: Path, workspace: str) -> Path:
-    """A workspace is named from its set, or may lie anywhere: one's notes stay where they are."""
+    # Relative to the dataset, or absolute: a user's own notes can be evaluated in place.
     return folder / Path(workspace).expanduser()
 
 
-def _piece(record: Record, workspace: Path) -> Evidence:
-    listed = record.records("places") if record.told.get("places") else [record]
-    places = tuple(_place(one) for one in listed)
+def _evidence(record: Record, workspace: Path) -> Evidence:
+    records = record.records("places") if record.values.get("places") else [record]
+    places = tuple(_lines(each) for each in records)
     if not any((workspace / place.path).is_file() for place in places):
         raise record.wrong(f"there is no {places[0].path!r} in {str(workspace)!r}")
     return Evidence(places)
 
 
-def _place(record: Record) -> Place:
+def _lines(record: Record) -> EvidenceLines:
     path = record.text("path").removeprefix("./")
-    place = Place(path, record.line_number("start"), record.line_number("end"))
-    if place.end_line < place.start_line:
-        raise record.wrong(f"the lines end ({place.end_line}) before they begin")
-    return place
+    lines = EvidenceLines(path, record.line_number("start"), record.line_number("end"))
+    if lines.end_line < lines.start_line:
+        raise record.wrong(f"the lines end ({lines.end_line}) before they begin")
+    return lines
 
 
-def _is_loose(evidence: Evidence) -> bool:
-    """Whether it stands in Markdown outside of what every workspace takes in."""
+def _is_outside_memory(evidence: Evidence) -> bool:
+    """Whether it is in Markdown files that are not notes by default."""
     paths = [place.path for place in evidence.places if place.path.lower().endswith(".md")]
-    kept = [path for path in paths if path.startswith("memory/") or path.lower() == "memory.md"]
-    return bool(paths) and not kept
+    notes = [path for path in paths if path.startswith("memory/") or path.lower() == "memory.md"]
+    return bool(paths) and not notes
 
 
 def _load_probe(folder: Path) -> Dataset:
@@ -147,10 +149,10 @@ def _load_probe(folder: Path) -> Dataset:
         path = query.text("path").removeprefix("./")
         if not (workspace / path).is_file():
             raise query.wrong(f"there is no {path!r} in {str(workspace)!r}")
-        evidence = (Evidence((Place(path),)),)
+        evidence = (Evidence((EvidenceLines(path),)),)
         kind, name = query.text("kind", ""), f"{folder.name}-{number}"
-        questions.append(Question(name, query.text("query"), kind, "workspace", evidence))
-    whole = any(_is_loose(piece) for question in questions for piece in question.evidence)
+        questions.append(EvalQuestion(name, query.text("query"), kind, "workspace", evidence))
+    whole = any(_is_outside_memory(piece) for question in questions for piece in question.evidence)
     return _dataset(folder, {"workspace": NotesFolder(workspace, whole)}, questions, by_note=True)
 
 
@@ -159,37 +161,129 @@ def _load_probe(folder: Path) -> Dataset:
 
 def _load_passages(folder: Path, scratch: Path) -> Dataset:
     workspaces, questions = {}, []
-    for group in load_groups(folder, scratch):
+    for group in _load_groups(folder, scratch):
         workspaces[group.name] = NotesFolder(group.workspace)
         for query in group.queries:
-            judged = group.judged.get(query.text("_id"), {})
-            evidence = tuple(Evidence((Place(note),), gain) for note, gain in judged.items())
+            gains = group.gains.get(query.text("_id"), {})
+            evidence = tuple(
+                Evidence((EvidenceLines(note),), gain) for note, gain in gains.items()
+            )
             name = f"{group.name}/{query.text('_id')}"
             questions.append(
-                Question(name, query.text("text"), query.category, group.name, evidence)
+                EvalQuestion(name, query.text("text"), query.category, group.name, evidence)
             )
     return _dataset(folder, workspaces, questions, by_note=True)
+
+
+class _PassageGroup(NamedTuple):
+    """One corpus and the questions about it."""
+
+    name: str
+    workspace: Path
+    queries: list[Record]
+    gains: Mapping[str, Mapping[str, int]]
+    """EvalQuestion id → note → gain."""
+
+
+def _load_groups(folder: Path, scratch: Path) -> Iterator[_PassageGroup]:
+    """The folder itself, or each folder in it that has a corpus."""
+    is_group = (folder / "corpus.jsonl").exists()
+    groups = (
+        [folder] if is_group else sorted(file.parent for file in folder.glob("*/corpus.jsonl"))
+    )
+    if not groups:
+        raise NotADataset(
+            str(folder),
+            "expected evidence.json, or corpus.jsonl with queries.jsonl and qrels.tsv, here or in "
+            "the folders below"
+            if folder.is_dir()
+            else "there is no such folder",
+        )
+    # Two datasets whose folders have the same name must not share their notes.
+    digest = hashlib.sha256(str(folder).encode(errors="surrogatepass")).hexdigest()[:8]
+    for group in groups:
+        workspace = scratch / f"{folder.name}-{digest}" / group.name
+        notes = _write_notes(group / "corpus.jsonl", workspace)
+        gains = _read_gains(group / "qrels.tsv", notes)
+        queries = list(read_objects(group / "queries.jsonl"))
+        yield _PassageGroup(group.name, workspace, queries, gains)
+
+
+def _write_notes(corpus: Path, workspace: Path) -> dict[str, str]:
+    """Passage id → note. Unchanged files are not written again, so that they stay indexed."""
+    notes: dict[str, str] = {}
+    folder = workspace / "memory"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, passage in enumerate(read_objects(corpus)):
+            if passage.text("_id") in notes:
+                raise passage.wrong(f"two passages have the id {passage.text('_id')!r}")
+            # Notewell searches file names too, and the id of a passage often says what it is
+            # about. A plain full-text search does not know ids, so notes are only numbered.
+            name = f"{number:06}.md"
+            notes[passage.text("_id")] = f"memory/{name}"
+            _write(folder / name, _as_note(passage))
+        # Notes of an earlier version of the corpus would be found too.
+        for stray in {note.name for note in folder.iterdir()} - {f[7:] for f in notes.values()}:
+            (folder / stray).unlink()
+    except OSError as error:
+        raise StateNotWritable(str(folder), error.strerror or str(error)) from error
+    return notes
+
+
+def _as_note(passage: Record) -> bytes:
+    title = passage.values.get("title")
+    text = passage.text("text")
+    note = f"# {title}\n\n{text}\n" if title else f"{text}\n"
+    return note.encode("utf-8", "replace")
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        if path.read_bytes() == data:
+            return
+    except FileNotFoundError:
+        pass
+    path.write_bytes(data)
+
+
+def _read_gains(qrels: Path, notes: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    gains: dict[str, dict[str, int]] = {}
+    for number, row in read_rows(qrels):
+        if number == 1 and row[0] == "query-id":
+            continue
+        if len(row) != COLUMNS or not row[2].removeprefix("-").isdecimal():
+            raise NotADataset(
+                str(qrels), "expected question id, passage id and a whole number, by tabs", number
+            )
+        query, passage, gain = row[0], row[1], int(row[2])
+        if passage not in notes:
+            raise NotADataset(str(qrels), f"no passage has the id {passage!r}", number)
+        if gain > 0:
+            gains.setdefault(query, {})[notes[passage]] = gain
+    return gains
+
+
+# -- all formats ---------------------------------------------------------------------------------
 
 
 def _dataset(
     folder: Path,
     workspaces: Mapping[str, NotesFolder],
-    questions: Sequence[Question],
+    questions: Sequence[EvalQuestion],
     *,
     by_note: bool,
 ) -> Dataset:
-    twice = _first_twice(question.id for question in questions)
-    if twice is not None:
-        raise NotADataset(str(folder), f"two questions have the id {twice!r}")
-    asked = tuple(question for question in questions if question.evidence)
-    if not asked:
-        raise NotADataset(
-            str(folder), f"none of its {len(questions)} questions says where its answer stands"
-        )
-    return Dataset(folder.name, workspaces, asked, len(questions) - len(asked), by_note)
+    duplicate = _first_duplicate(question.id for question in questions)
+    if duplicate is not None:
+        raise NotADataset(str(folder), f"two questions have the id {duplicate!r}")
+    answerable = tuple(question for question in questions if question.evidence)
+    if not answerable:
+        raise NotADataset(str(folder), f"none of its {len(questions)} questions has evidence")
+    return Dataset(folder.name, workspaces, answerable, len(questions) - len(answerable), by_note)
 
 
-def _first_twice(names: Iterable[str]) -> str | None:
+def _first_duplicate(names: Iterable[str]) -> str | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -1,10 +1,10 @@
-"""How good an order is. Each measure takes one question's hits and gives a number in 0..1.
+"""Measures of a ranking. Each takes the hits of one question and returns a number in 0..1.
 
-any@k    at least one piece of evidence is in the first k
-all@k    every piece of it is
-ndcg@k   earlier is better, by 1 / log2(place + 1), against one piece a place from the first on
-mrr@k    1 / place of the first piece
-chars@k  what has to be read: not a share, but it keeps large chunks from winning for free
+any@k    at least one piece of evidence is in the first k hits
+all@k    all pieces are
+ndcg@k   earlier is better, by 1 / log2(rank + 1), relative to the ideal ranking
+mrr@k    1 / rank of the first piece
+chars@k  how much text the hits have: not a share, but it shows when large chunks win
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ BOOTSTRAPS = 2000
 SEED = 20261115
 
 
-class Found(NamedTuple):
-    """A hit, as far as measuring goes."""
+class EvalHit(NamedTuple):
+    """A hit with what the measures need."""
 
     path: str
     start_line: int
@@ -32,14 +32,14 @@ class Found(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A mean, and where it would be in 95 of 100 repetitions with other questions."""
+    """A mean and its 95 % confidence interval."""
 
     mean: float
     low: float
     high: float
 
 
-def shows(hit: Found, evidence: Evidence) -> bool:
+def shows(hit: EvalHit, evidence: Evidence) -> bool:
     return any(
         hit.path == place.path
         and hit.start_line <= place.end_line
@@ -48,40 +48,43 @@ def shows(hit: Found, evidence: Evidence) -> bool:
     )
 
 
-def any_at(hits: Sequence[Found], evidence: Sequence[Evidence], k: int) -> float:
-    return float(any(shows(hit, one) for hit in hits[:k] for one in evidence))
+def any_at(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: int) -> float:
+    return float(any(shows(hit, piece) for hit in hits[:k] for piece in evidence))
 
 
-def all_at(hits: Sequence[Found], evidence: Sequence[Evidence], k: int) -> float:
-    return float(all(any(shows(hit, one) for hit in hits[:k]) for one in evidence))
+def all_at(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: int) -> float:
+    return float(all(any(shows(hit, piece) for hit in hits[:k]) for piece in evidence))
 
 
-def ndcg_at(hits: Sequence[Found], evidence: Sequence[Evidence], k: int) -> float:
-    """A piece counts where it is first seen; of several in one hit, the best one counts."""
+def ndcg_at(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: int) -> float:
+    """A piece counts at its first hit; if one hit shows several, only the best one counts.
+
+    Else a long chunk with all pieces would score above the ideal ranking.
+    """
     left = list(evidence)
-    earned = 0.0
-    for place, hit in enumerate(hits[:k], start=1):
-        seen = max((one.gain for one in left if shows(hit, one)), default=0)
-        earned += seen / math.log2(place + 1)
-        left = [one for one in left if not shows(hit, one)]
-    gains = sorted((one.gain for one in evidence), reverse=True)[:k]
-    best = sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1))
-    return min(1.0, earned / best)  # The sums may differ in the last digit.
+    dcg = 0.0
+    for rank, hit in enumerate(hits[:k], start=1):
+        gain = max((piece.gain for piece in left if shows(hit, piece)), default=0)
+        dcg += gain / math.log2(rank + 1)
+        left = [piece for piece in left if not shows(hit, piece)]
+    gains = sorted((piece.gain for piece in evidence), reverse=True)[:k]
+    ideal = sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+    return min(1.0, dcg / ideal)  # The sums may differ in the last digit.
 
 
-def reciprocal_rank(hits: Sequence[Found], evidence: Sequence[Evidence], k: int) -> float:
-    for place, hit in enumerate(hits[:k], start=1):
-        if any(shows(hit, one) for one in evidence):
-            return 1 / place
+def reciprocal_rank(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: int) -> float:
+    for rank, hit in enumerate(hits[:k], start=1):
+        if any(shows(hit, piece) for piece in evidence):
+            return 1 / rank
     return 0.0
 
 
-def chars_at(hits: Sequence[Found], evidence: Sequence[Evidence], k: int) -> float:
+def chars_at(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: int) -> float:
     del evidence
     return float(sum(hit.chars for hit in hits[:k]))
 
 
-MEASURES: Mapping[str, Callable[[Sequence[Found], Sequence[Evidence], int], float]] = {
+MEASURES: Mapping[str, Callable[[Sequence[EvalHit], Sequence[Evidence], int], float]] = {
     "any": any_at,
     "all": all_at,
     "ndcg": ndcg_at,
@@ -92,13 +95,14 @@ SHARES = ("any", "all", "ndcg", "mrr")
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Bootstrap: draw as many questions again, with repetition, two thousand times."""
+    """Bootstrap: 2000 samples of the same size, drawn with replacement."""
     import numpy as np
 
     if not values:
         return Interval(0.0, 0.0, 0.0)
-    every = np.asarray(values, dtype=np.float64)
-    choice = np.random.default_rng(SEED)  # The same questions give the same interval.
-    means = [every[choice.integers(0, len(every), len(every))].mean() for _ in range(BOOTSTRAPS)]
+    sample = np.asarray(values, dtype=np.float64)
+    size = len(sample)
+    rng = np.random.default_rng(SEED)  # A fixed seed: the same values give the same interval.
+    means = [sample[rng.integers(0, size, size)].mean() for _ in range(BOOTSTRAPS)]
     low, high = np.quantile(means, (0.025, 0.975))
-    return Interval(float(every.mean()), float(low), float(high))
+    return Interval(float(sample.mean()), float(low), float(high))

@@ -1,4 +1,4 @@
-"""JSON that others wrote: every complaint names the file, the line and the key."""
+"""JSON and TSV files of a dataset; every error names the file, the line and the key."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A JSON object and where it stands."""
+    """A JSON object and its position."""
 
-    told: dict[str, Any]
+    values: dict[str, Any]
     file: Path
     line: int | None = None
     name: str = ""
-    """Where in the file, if it is one object: `queries[3]`."""
+    """The path inside a file that is one object: `queries[3]`."""
 
     def wrong(self, why: str) -> NotADataset:
         return NotADataset(str(self.file), f"{self.name}: {why}" if self.name else why, self.line)
 
-    def text(self, key: str, otherwise: str | None = None) -> str:
-        """A text; ids are often plain numbers, and taken as they are written."""
-        value = self.told.get(key, otherwise)
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.values.get(key, default)
+        # Public datasets often have plain numbers as ids.
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if not isinstance(value, str):
@@ -36,40 +36,40 @@ class Record:
         return value
 
     def line_number(self, key: str) -> int:
-        value = self.told.get(key)
+        value = self.values.get(key)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise self.wrong(f"expected a line number from 1 as {key!r}, not {value!r}")
         return value
 
     def records(self, key: str) -> list[Record]:
-        values = self.told.get(key)
-        if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
+        values = self.values.get(key)
+        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             raise self.wrong(f"expected a list of objects as {key!r}")
-        above = f"{self.name}." if self.name else ""
+        parent = f"{self.name}." if self.name else ""
         return [
-            Record(one, self.file, self.line, f"{above}{key}[{number}]")
-            for number, one in enumerate(values)
+            Record(value, self.file, self.line, f"{parent}{key}[{number}]")
+            for number, value in enumerate(values)
         ]
 
     @property
     def category(self) -> str:
-        meta = self.told.get("meta")
+        meta = self.values.get("meta")
         return str(meta.get("category", "")) if isinstance(meta, dict) else ""
 
 
 def read_object(file: Path) -> Record:
-    return Record(_parsed("".join(_lines(file)), file, None), file)
+    return Record(_parse("".join(_lines(file)), file, None), file)
 
 
 def read_objects(file: Path) -> Iterator[Record]:
-    """One object a line; empty lines are passed over."""
+    """One object per line; empty lines are skipped."""
     for number, line in enumerate(_lines(file), start=1):
         if line.strip():
-            yield Record(_parsed(line, file, number), file, number)
+            yield Record(_parse(line, file, number), file, number)
 
 
 def read_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line and its number; empty lines are passed over."""
+    """The number and the cells of each line; empty lines are skipped."""
     for number, line in enumerate(_lines(file), start=1):
         if line.strip():
             yield number, line.rstrip("\r\n").split("\t")
@@ -85,11 +85,11 @@ def _lines(file: Path) -> Iterator[str]:
         raise NotADataset(str(file), f"not UTF-8 ({error.reason})") from error
 
 
-def _parsed(text: str, file: Path, line: int | None) -> dict[str, Any]:
+def _parse(text: str, file: Path, line: int | None) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise NotADataset(str(file), f"not valid JSON: {error}", line) from error
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         raise NotADataset(str(file), "expected a JSON object { … }", line)
-    return told
+    return value

@@ -1,25 +1,119 @@
-"""Runs and comparisons as lines to read and as JSON to build on."""
+"""Compares two runs question by question, and shows runs and comparisons as text and as JSON.
+
+A mean over a few hundred questions varies by chance. Two runs over the same questions vary
+together, so the confidence interval is computed for the differences, not for the two means.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from notewell.evals.measures import SHARES, Interval
+from notewell.errors import BadRequest
+from notewell.evals.measures import SHARES, Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.evals.comparison import Comparison
-    from notewell.evals.runner import Run
+    from notewell.evals.dataset import EvalQuestion
+    from notewell.evals.runner import EvalRun
 
 ALMOST_ONE = 0.9995
-"""From here on three digits show a 1."""
+"""From here on a share is shown as 1 with three digits."""
 _CELL = len(".914 [.896 .930]")
 
 
-def table(runs: Sequence[Run], k: int, *, by_category: bool) -> Iterator[str]:
-    """The runs over one set: a row a system, below it one for each category if asked for."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What `new` wins and loses against `old`, question by question."""
+
+    dataset: str
+    old: str
+    new: str
+    measure: str
+    k: int
+    gain: Interval
+    won: tuple[tuple[EvalQuestion, float], ...]
+    lost: tuple[tuple[EvalQuestion, float], ...]
+    equal: int
+    only_in_one: int
+    """Questions that are in one of the two runs only."""
+    same_questions: bool
+    """Whether questions and evidence are the same in both."""
+
+    @property
+    def may_be_chance(self) -> bool:
+        return bool(self.won or self.lost) and self.gain.low <= 0 <= self.gain.high
+
+
+def compare(old: EvalRun, new: EvalRun, measure: str, k: int) -> Comparison:
+    for run in (old, new):
+        if k > run.k:
+            raise BadRequest(
+                f"{run.system} on {run.dataset} was run with --k {run.k}, so more hits are "
+                f"not known: choose a smaller --k, or run it again"
+            )
+    before = {result.question.id: result for result in old.results}
+    both = [result for result in new.results if result.question.id in before]
+    changes = [
+        (
+            result.question,
+            result.measured(measure, k) - before[result.question.id].measured(measure, k),
+        )
+        for result in both
+    ]
+    won = tuple(change for change in changes if change[1] > 0)
+    lost = tuple(change for change in changes if change[1] < 0)
+    return Comparison(
+        dataset=new.dataset,
+        old=old.system,
+        new=new.system,
+        measure=measure,
+        k=k,
+        gain=interval([gain for _, gain in changes]),
+        won=won,
+        lost=lost,
+        equal=len(changes) - len(won) - len(lost),
+        only_in_one=len(old.results) + len(new.results) - 2 * len(both),
+        same_questions=old.digest == new.digest,
+    )
+
+
+def pairs(
+    old: Sequence[EvalRun], new: Sequence[EvalRun], systems: Sequence[str] | None = None
+) -> list[tuple[EvalRun, EvalRun]]:
+    """The runs of two files that can be compared: the same dataset and the same system.
+
+    `systems` selects others: one name for both files, or one for each. If a dataset has no system
+    in both files, the last ones of each file are compared.
+    """
+    matched: list[tuple[EvalRun, EvalRun]] = []
+    for dataset in dict.fromkeys(run.dataset for run in new):
+        before = {run.system: run for run in old if run.dataset == dataset}
+        after = {run.system: run for run in new if run.dataset == dataset}
+        if systems:
+            wanted = [(systems[0], systems[-1])]
+        else:
+            wanted = [(name, name) for name in after if name in before]
+            wanted = wanted or list(zip(list(before)[-1:], list(after)[-1:], strict=False))
+        matched += [(before[a], after[b]) for a, b in wanted if a in before and b in after]
+    if not matched:
+        raise BadRequest(
+            f"nothing to compare: one file has {_names(old)}, the other {_names(new)}"
+        )
+    return matched
+
+
+def _names(runs: Sequence[EvalRun]) -> str:
+    return ", ".join(f"{run.dataset} ({run.system})" for run in runs) or "no runs"
+
+
+# -- as text -------------------------------------------------------------------------------------
+
+
+def run_table(runs: Sequence[EvalRun], k: int, *, by_category: bool) -> Iterator[str]:
+    """The runs of one dataset: a row for each system, and below it one for each category."""
     labels = [run.system for run in runs]
     if by_category:
         labels += [f"  {category}" for run in runs for category in run.categories()]
@@ -32,9 +126,9 @@ def table(runs: Sequence[Run], k: int, *, by_category: bool) -> Iterator[str]:
             yield from (_row(run, category, k, width) for category in run.categories())
 
 
-def _row(run: Run, category: str | None, k: int, width: int) -> str:
+def _row(run: EvalRun, category: str | None, k: int, width: int) -> str:
     label = run.system if category is None else f"  {category}"
-    shares = "".join(f"  {_share(run.measured(one, k, category)):<{_CELL}}" for one in SHARES)
+    shares = "".join(f"  {_share(run.measured(share, k, category)):<{_CELL}}" for share in SHARES)
     chars, ms = run.mean_chars(k, category), run.median_ms(category)
     return f"{label:{width}} {len(run.of(category)):5}{shares}  {chars:6.0f}  {ms:6.1f}"
 
@@ -44,45 +138,47 @@ def _share(value: Interval) -> str:
 
 
 def _short(number: float, sign: str = "") -> str:
-    """Four characters and the sign, if one is wanted: `.914`, `1.00`, `+.012`."""
+    """Four characters and an optional sign: `.914`, `1.00`, `+.012`."""
     shown = f"{round(number, 3) + 0.0:{sign}.3f}"  # + 0.0 turns -0.0 into 0.0.
     return shown.replace("0.", ".", 1) if abs(number) < ALMOST_ONE else shown[:-1]
 
 
-def title(run: Run) -> str:
-    left = run.unanswerable
-    without = f", {left} more without evidence were not asked" if left else ""
-    return f"{run.dataset}: {len(run.asked)} questions{without}"
+def run_title(run: EvalRun) -> str:
+    count = run.unanswerable
+    without = f", {count} more without evidence were not asked" if count else ""
+    return f"{run.dataset}: {len(run.results)} questions{without}"
 
 
-def surprises(run: Run) -> Iterator[str]:
-    """Answers in another mode than the one asked for, and why; answers without a hit."""
-    odd = Counter((one.mode, one.notice) for one in run.asked if one.mode != run.mode)
-    for (mode, notice), count in sorted(odd.items(), key=lambda item: -item[1]):
+def run_warnings(run: EvalRun) -> Iterator[str]:
+    """Answers in another mode than requested, with the reason; answers without a hit."""
+    other = Counter(
+        (result.mode, result.notice) for result in run.results if result.mode != run.mode
+    )
+    for (mode, notice), count in sorted(other.items(), key=lambda item: -item[1]):
         how = "refused" if mode == "refused" else f"answered in mode {mode!r}, not {run.mode!r}"
         why = f": {notice}" if notice else ""
-        yield f"{run.system}: {count} of {len(run.asked)} questions were {how}{why}"
+        yield f"{run.system}: {count} of {len(run.results)} questions were {how}{why}"
     if run.without_hits:
-        yield f"{run.system}: {run.without_hits} of {len(run.asked)} questions got no hit at all"
+        yield f"{run.system}: {run.without_hits} of {len(run.results)} questions got no hit at all"
 
 
-def compared(comparison: Comparison) -> Iterator[str]:
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
     gain = comparison.gain
-    interval = f"[{_short(gain.low, '+')} {_short(gain.high, '+')}]"
+    bounds = f"[{_short(gain.low, '+')} {_short(gain.high, '+')}]"
     yield (
         f"{comparison.new} against {comparison.old}, {comparison.measure}@{comparison.k}: "
-        f"{_short(gain.mean, '+')} {interval}; {len(comparison.won)} won, "
+        f"{_short(gain.mean, '+')} {bounds}; {len(comparison.won)} won, "
         f"{len(comparison.lost)} lost, {comparison.equal} equal"
         + (" (may be chance)" if comparison.may_be_chance else "")
     )
     if comparison.only_in_one:
-        yield f"{comparison.only_in_one} questions are in one of the two only and left out"
+        yield f"{comparison.only_in_one} questions are in one of the two runs only and are ignored"
     elif not comparison.same_questions:
-        yield "the evidence of some questions is not the same in both"
+        yield "the evidence of some questions is different in the two runs"
 
 
-def changes(comparison: Comparison) -> Iterator[str]:
-    """The questions that went better and those that went worse, the largest change first."""
+def change_lines(comparison: Comparison) -> Iterator[str]:
+    """The questions that improved and those that got worse, the largest change first."""
     for name, changed in (("won", comparison.won), ("lost", comparison.lost)):
         yield f"{name}: {len(changed)}"
         for question, gain in sorted(changed, key=lambda change: -abs(change[1])):
@@ -92,8 +188,8 @@ def changes(comparison: Comparison) -> Iterator[str]:
 # -- as JSON -------------------------------------------------------------------------------------
 
 
-def run_json(run: Run, k: int, *, by_category: bool) -> dict[str, Any]:
-    told = {
+def run_json(run: EvalRun, k: int, *, by_category: bool) -> dict[str, Any]:
+    payload = {
         "dataset": run.dataset,
         "digest": run.digest,
         "system": run.system,
@@ -104,13 +200,13 @@ def run_json(run: Run, k: int, *, by_category: bool) -> dict[str, Any]:
         **_measures_json(run, None, k),
     }
     if by_category:
-        told["categories"] = {
+        payload["categories"] = {
             category: _measures_json(run, category, k) for category in run.categories()
         }
-    return told
+    return payload
 
 
-def _measures_json(run: Run, category: str | None, k: int) -> dict[str, Any]:
+def _measures_json(run: EvalRun, category: str | None, k: int) -> dict[str, Any]:
     return {
         "questions": len(run.of(category)),
         "measures": {share: run.measured(share, k, category)._asdict() for share in SHARES},
@@ -131,7 +227,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "onlyInOne": comparison.only_in_one,
         "sameQuestions": comparison.same_questions,
         **{
-            name: [{"id": one.id, "text": one.text, "gain": gain} for one, gain in changed]
+            name: [
+                {"id": question.id, "text": question.text, "gain": gain}
+                for question, gain in changed
+            ]
             for name, changed in (("won", comparison.won), ("lost", comparison.lost))
         },
     }

@@ -1,57 +1,65 @@
-"""Ask every question of a set, through the front door, as any user would."""
+"""Asks every question of a dataset through the public API, and saves and loads such runs.
+
+A saved run has every question with its hits, so that any measure can be computed later.
+"""
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from notewell import Progress
-from notewell.errors import BadRequest
-from notewell.evals.measures import MEASURES, Found, Interval, interval
+from notewell import Progress, __version__
+from notewell.errors import BadRequest, OutputFailed
+from notewell.evals.dataset import EvalQuestion, Evidence, EvidenceLines
+from notewell.evals.measures import MEASURES, EvalHit, Interval, interval
 from notewell.limits import MAX_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
-    from notewell.evals.dataset import Dataset, NotesFolder, Question
+    from notewell.evals.dataset import Dataset, NotesFolder
 
 DEEP = 50
-"""Hits to ask for where several of one note count once."""
+"""How many hits to request where several hits of one note count once."""
+RUN_VERSION = 1
+"""Incremented when an older Notewell can no longer read the file."""
 
 
-class Reply(NamedTuple):
-    """The hits and how they were found."""
+class SystemAnswer(NamedTuple):
+    """The hits and the mode they were found in."""
 
-    hits: Sequence[Found]
+    hits: Sequence[EvalHit]
     mode: str
     notice: str | None = None
-    """Why the mode is not the one asked for."""
+    """Why the mode is not the requested one."""
     degraded: bool = False
 
 
 class System(Protocol):
-    """Something that can be asked about one workspace."""
+    """A search system; it has one workspace open at a time."""
 
     @property
     def mode(self) -> str:
-        """The mode it is to answer in."""
+        """The requested mode."""
         ...
 
     def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None: ...
 
-    def ask(self, question: str, max_results: int) -> Reply: ...
+    def ask(self, question: str, max_results: int) -> SystemAnswer: ...
 
     def close(self) -> None: ...
 
 
-class Asked(NamedTuple):
-    """One question and what came back."""
+class QuestionResult(NamedTuple):
+    """One question and its answer."""
 
-    question: Question
-    hits: tuple[Found, ...]
+    question: EvalQuestion
+    hits: tuple[EvalHit, ...]
     mode: str
     notice: str | None
     degraded: bool
@@ -62,42 +70,44 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A whole set, asked of one system."""
+class EvalRun:
+    """All questions of a dataset, asked of one system."""
 
     dataset: str
     digest: str
-    """That of the questions and their evidence."""
+    """Of the questions and their evidence."""
     system: str
     mode: str
-    """The mode the system was to answer in."""
+    """The requested mode."""
     k: int
-    """How many hits of each question are kept."""
-    asked: tuple[Asked, ...]
+    """How many hits of each question are saved."""
+    results: tuple[QuestionResult, ...]
     unanswerable: int
 
-    def of(self, category: str | None) -> tuple[Asked, ...]:
-        """The questions of one category, or with None all of them."""
-        return tuple(one for one in self.asked if category in (None, one.question.category))
+    def of(self, category: str | None) -> tuple[QuestionResult, ...]:
+        """The results of one category; None means all."""
+        return tuple(
+            result for result in self.results if category in (None, result.question.category)
+        )
 
     def measured(self, measure: str, k: int, category: str | None = None) -> Interval:
-        return interval([one.measured(measure, k) for one in self.of(category)])
+        return interval([result.measured(measure, k) for result in self.of(category)])
 
     def mean_chars(self, k: int, category: str | None = None) -> float:
-        return statistics.fmean(one.measured("chars", k) for one in self.of(category))
+        return statistics.fmean(result.measured("chars", k) for result in self.of(category))
 
     def median_ms(self, category: str | None = None) -> float:
-        return statistics.median(one.ms for one in self.of(category))
+        return statistics.median(result.ms for result in self.of(category))
 
     def categories(self) -> list[str]:
-        return sorted({one.question.category for one in self.asked} - {""})
+        return sorted({result.question.category for result in self.results} - {""})
 
     @property
     def without_hits(self) -> int:
-        return sum(not one.hits for one in self.asked)
+        return sum(not result.hits for result in self.results)
 
     def modes(self) -> Counter[str]:
-        return Counter(one.mode for one in self.asked)
+        return Counter(result.mode for result in self.results)
 
 
 def check_k(k: int) -> int:
@@ -112,47 +122,148 @@ def run(
     system: System,
     k: int,
     progress: Callable[[Progress], None] = lambda _: None,
-) -> Run:
+) -> EvalRun:
     check_k(k)
-    asked: list[Asked] = []
+    results: list[QuestionResult] = []
     for workspace, questions in _by_workspace(dataset).items():
         system.open(dataset.workspaces[workspace], progress)
         try:
             for question in questions:
-                asked.append(_ask(system, question, k, by_note=dataset.by_note))
+                results.append(_ask(system, question, k, by_note=dataset.by_note))
                 label = f"questions of {dataset.name}, {name}"
-                progress(Progress(len(asked), len(dataset.questions), label))
+                progress(Progress(len(results), len(dataset.questions), label))
         finally:
             system.close()
-    return Run(
+    return EvalRun(
         dataset=dataset.name,
         digest=dataset.digest,
         system=name,
         mode=system.mode,
         k=k,
-        asked=tuple(asked),
+        results=tuple(results),
         unanswerable=dataset.unanswerable,
     )
 
 
-def _by_workspace(dataset: Dataset) -> Mapping[str, list[Question]]:
-    grouped: dict[str, list[Question]] = {}
+def _by_workspace(dataset: Dataset) -> Mapping[str, list[EvalQuestion]]:
+    grouped: dict[str, list[EvalQuestion]] = {}
     for question in dataset.questions:
         grouped.setdefault(question.workspace, []).append(question)
     return grouped
 
 
-def _ask(system: System, question: Question, k: int, *, by_note: bool) -> Asked:
+def _ask(system: System, question: EvalQuestion, k: int, *, by_note: bool) -> QuestionResult:
+    # CPU time: other processes of a shared machine do not count.
     started = time.process_time()
-    reply = system.ask(question.text, max(DEEP, k) if by_note else k)
+    answer = system.ask(question.text, max(DEEP, k) if by_note else k)
     ms = (time.process_time() - started) * 1000
-    hits = _first_of_each(reply.hits) if by_note else reply.hits
-    return Asked(question, tuple(hits[:k]), reply.mode, reply.notice, reply.degraded, ms)
+    hits = _best_of_each_note(answer.hits) if by_note else answer.hits
+    return QuestionResult(
+        question, tuple(hits[:k]), answer.mode, answer.notice, answer.degraded, ms
+    )
 
 
-def _first_of_each(hits: Iterable[Found]) -> list[Found]:
-    """The best hit of each note."""
-    first: dict[str, Found] = {}
+def _best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
+    first: dict[str, EvalHit] = {}
     for hit in hits:
         first.setdefault(hit.path, hit)
     return list(first.values())
+
+
+# -- saved runs ----------------------------------------------------------------------------------
+
+
+def save_runs(path: Path, runs: Sequence[EvalRun]) -> None:
+    # The CLI saves after each dataset. A rename keeps the previous results if the disk is full.
+    temporary = path.with_name(path.name + ".part")
+    try:
+        temporary.write_text(as_json(runs), encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputFailed(f"{str(path)!r}: {error.strerror}") from error
+
+
+def load_runs(path: Path) -> list[EvalRun]:
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadRequest(f"cannot read the run {str(path)!r}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadRequest(
+            f"{str(path)!r} is not a run that `notewell eval --out` wrote "
+            f"({type(error).__name__}: {error})"
+        ) from error
+
+
+def as_json(runs: Sequence[EvalRun]) -> str:
+    payload = {
+        "version": RUN_VERSION,
+        "notewell": __version__,
+        "runs": [_run_json(run) for run in runs],
+    }
+    return json.dumps(payload)
+
+
+def from_json(text: str) -> list[EvalRun]:
+    payload = json.loads(text)
+    version = payload["version"]
+    if version != RUN_VERSION:
+        raise ValueError(f"version {version!r}, this Notewell knows {RUN_VERSION}")
+    return [_run_from(run) for run in payload["runs"]]
+
+
+def _run_json(run: EvalRun) -> dict[str, Any]:
+    return {
+        "dataset": run.dataset,
+        "digest": run.digest,
+        "system": run.system,
+        "mode": run.mode,
+        "k": run.k,
+        "unanswerable": run.unanswerable,
+        "asked": [_result_json(result) for result in run.results],
+    }
+
+
+def _run_from(payload: dict[str, Any]) -> EvalRun:
+    return EvalRun(
+        dataset=payload["dataset"],
+        digest=payload["digest"],
+        system=payload["system"],
+        mode=payload["mode"],
+        k=payload["k"],
+        results=tuple(_result_from(result) for result in payload["asked"]),
+        unanswerable=payload["unanswerable"],
+    )
+
+
+def _result_json(result: QuestionResult) -> dict[str, Any]:
+    question = result.question
+    return {
+        "id": question.id,
+        "text": question.text,
+        "category": question.category,
+        "workspace": question.workspace,
+        "evidence": [{"gain": piece.gain, "places": piece.places} for piece in question.evidence],
+        "mode": result.mode,
+        "notice": result.notice,
+        "degraded": result.degraded,
+        "ms": result.ms,
+        "hits": result.hits,
+    }
+
+
+def _result_from(payload: dict[str, Any]) -> QuestionResult:
+    evidence = tuple(
+        Evidence(tuple(EvidenceLines(*lines) for lines in piece["places"]), piece["gain"])
+        for piece in payload["evidence"]
+    )
+    return QuestionResult(
+        EvalQuestion(
+            payload["id"], payload["text"], payload["category"], payload["workspace"], evidence
+        ),
+        tuple(EvalHit(*hit) for hit in payload["hits"]),
+        payload["mode"],
+        payload["notice"],
+        payload["degraded"],
+        payload["ms"],
+    )

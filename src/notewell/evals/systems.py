@@ -1,10 +1,10 @@
-"""What can be asked: Notewell in its modes, and the floor it has to beat.
+"""The systems that can be evaluated: Notewell in its modes, and the baseline it has to beat.
 
-hybrid    words and meaning, as `notewell search` does it
-keyword   words alone
-vector    as hybrid, but the order comes from the vectors alone
-qmd       QMD in our place, as `memory.backend: qmd` does it
-fts5      plain SQLite full-text search, nothing of ours (see `baseline`)
+hybrid    keyword and vector search, as `notewell search` does it
+keyword   keyword search only
+vector    as hybrid, but ranked by the vectors only
+qmd       QMD as the engine, as with `memory.backend: qmd`
+fts5      plain SQLite full-text search (see `baseline`)
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from notewell import ExtraPath, QmdSettings, Settings, load_settings, open_memory
 from notewell.errors import BadRequest, NoteUnreadable
 from notewell.evals.baseline import PlainFts5
-from notewell.evals.measures import Found
-from notewell.evals.runner import Reply
+from notewell.evals.measures import EvalHit
+from notewell.evals.runner import SystemAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SYSTEMS = ("hybrid", "keyword", "vector", "qmd", "fts5")
 BACKENDS = {"builtin": "hybrid", "qmd": "qmd"}
-"""Engines by their names in the settings."""
+"""Systems by the names of their engines in the settings."""
 
 
 def open_system(name: str, state_dir: Path, **memory: Any) -> System:
@@ -36,17 +36,17 @@ def open_system(name: str, state_dir: Path, **memory: Any) -> System:
     if name == "fts5":
         return PlainFts5()
     if name == "keyword":
-        return Notewell(state_dir, "keyword", **memory)
+        return NotewellSystem(state_dir, "keyword", **memory)
     if name in ("hybrid", "vector"):
         weight = 1.0 if name == "vector" else None
-        return Notewell(state_dir, "hybrid", vector_weight=weight, **memory)
+        return NotewellSystem(state_dir, "hybrid", vector_weight=weight, **memory)
     if name == "qmd":
-        return Notewell(state_dir, "hybrid", qmd=True, **memory)
+        return NotewellSystem(state_dir, "hybrid", qmd=True, **memory)
     raise BadRequest(f"no system is called {name!r}; known: {', '.join(SYSTEMS)}")
 
 
-class Notewell:
-    """The product itself, with the workspace's own settings unless others are given."""
+class NotewellSystem:
+    """Notewell, with the settings of the workspace unless others are given."""
 
     def __init__(
         self,
@@ -73,7 +73,8 @@ class Notewell:
         if self._vector_weight is not None:
             search = replace(settings.search, vector_weight=self._vector_weight)
             settings = replace(settings, search=search)
-        if self._qmd:  # Alone: what a fallback answers would be counted as its own.
+        if self._qmd:
+            # Without a fallback: its answers would be counted as QMD's.
             qmd = settings.qmd or QmdSettings()
             settings = replace(settings, qmd=qmd, fallback_engine="none")
         else:
@@ -82,24 +83,25 @@ class Notewell:
             folder.path, state_dir=self._state_dir, settings=settings, **self._options
         )
         report = self._memory.sync(vectors=self.mode == "hybrid", progress=progress)
-        # Without all notes and vectors we would measure something else than what was asked for.
+        # With missing notes or vectors the measures would describe another system.
         if report.trouble:
             raise report.trouble
         for note in report.unreadable:
             raise NoteUnreadable(note.path, note.why)
 
-    def ask(self, question: str, max_results: int) -> Reply:
+    def ask(self, question: str, max_results: int) -> SystemAnswer:
         if self._memory is None:
             raise RuntimeError("no workspace is open")
         try:
             answer = self._memory.search(question, max_results=max_results, mode=self.mode)
-        except BadRequest as refusal:  # Public sets have empty questions: nothing was found.
-            return Reply((), "refused", str(refusal))
+        except BadRequest as refusal:
+            # Public datasets have empty questions, which we refuse: they count as no hits.
+            return SystemAnswer((), "refused", str(refusal))
         hits = [
-            Found(hit.path, hit.span.start_line, hit.span.end_line, hit.chars, hit.score)
+            EvalHit(hit.path, hit.span.start_line, hit.span.end_line, hit.chars, hit.score)
             for hit in answer.hits
         ]
-        return Reply(hits, answer.mode, answer.notice, answer.degraded)
+        return SystemAnswer(hits, answer.mode, answer.notice, answer.degraded)
 
     def close(self) -> None:
         if self._memory is not None:
