@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.config.keys_memory import AGENT_KEYS, BINDING_KEYS, ENTRY_KEYS, GLOBAL_KEYS
 from notewell.config.keys_search import SEARCH_KEYS
+from notewell.config.registry import agent_keys, global_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,8 +59,19 @@ def settings_page() -> str:
         rows = "\n".join(_row(key) for key in keys)
         head = "| key | takes | default | meaning |\n|---|---|---|---|"
         parts.append(f"\n## {title}\n\n{place}{text}\n\n{head}\n{rows}\n")
+    parts.append(f"\n{_PYTHON}\n{_fields()}\n")
     parts.append("\n" + _TAIL)
     return "".join(parts)
+
+
+def _fields() -> str:
+    """Each field of `Settings` with the keys that decide it."""
+    keys: dict[str, list[str]] = {}
+    for path, key in {**agent_keys(), **global_keys()}.items():
+        if key.field:
+            keys.setdefault(key.field, []).append(f"`{path}`")
+    rows = (f"| `{field}` | {', '.join(paths)} |" for field, paths in sorted(keys.items()))
+    return "\n".join(("| field | keys |", "|---|---|", *rows))
 
 
 def _row(key: Key) -> str:
@@ -77,6 +89,20 @@ def _shown(default: object) -> str:
         return ", ".join(f"`{item}`" for item in default)
     return f"`{default}`" if isinstance(default, str) else f"{default}".removesuffix(".0")
 
+
+_PYTHON = """## From Python
+
+`open_memory(workspace, settings=Settings(...))` uses no file.
+`Settings` has a group for each package, and each group is a frozen dataclass that `notewell` exports (`NotesSettings`, `SessionSettings`, `StoreSettings`, `SyncSettings`, `SearchSettings`, `CaptureSettings`, `EmbedderSettings`, `QmdSettings`):
+
+```python
+from notewell import SearchSettings, Settings, SyncSettings
+
+settings = Settings(search=SearchSettings(max_results=10), sync=SyncSettings(on_search=False))
+```
+
+`load_settings(workspace)` returns what the files say; `dataclasses.replace` changes it.
+"""
 
 _TAIL = """## Environment
 

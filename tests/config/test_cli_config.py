@@ -67,12 +67,12 @@ def test_no_secret_is_shown(run: Any) -> None:
 
 
 def test_show_as_json_can_be_one_agent(run: Any) -> None:
-    told = json.loads(run("show", "--json", "--agent", "work")[1])
-    (agent,) = told["agents"]
+    payload = json.loads(run("show", "--json", "--agent", "work")[1])
+    (agent,) = payload["agents"]
     assert (agent["id"], agent["enabled"]) == ("work", True)
     assert agent["settings"]["memorySearch.provider"] == "openai"
     assert agent["origins"]["memorySearch.provider"].endswith("mine.yaml:4")
-    assert told["bindings"] == [
+    assert payload["bindings"] == [
         {"agent": "work", "channel": "slack", "peer": {"kind": "direct", "id": "u7"}}
     ]
 
@@ -93,8 +93,8 @@ def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     ]
     assert run("check")[0] == 2
     code, out = run("check", str(bad), "--as", "user", "--json")
-    told = json.loads(out)
-    assert (code, told["ok"], len(told["findings"])) == (2, False, 2)
+    payload = json.loads(out)
+    assert (code, payload["ok"], len(payload["findings"])) == (2, False, 2)
 
 
 def test_schema_prints_a_json_schema(run: Any) -> None:
@@ -116,6 +116,6 @@ def test_openclaw_shows_what_it_would_bring(run: Any, tmp_path: Path) -> None:
     )
     assert f"taken: {file}:2: agents.defaults.memorySearch.provider: taken: 'openai'" in out
     assert f"left: {file}:1: gateway: not about memory" in out
-    told = json.loads(run("openclaw", str(file), "--json")[1])
-    assert told["agents"][0]["workspace"] == f"{state}/workspace"
+    payload = json.loads(run("openclaw", str(file), "--json")[1])
+    assert payload["agents"][0]["workspace"] == f"{state}/workspace"
     assert run("check", str(file))[0] == 0

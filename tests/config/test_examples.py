@@ -279,16 +279,16 @@ def test_sessions_are_searched_only_where_both_keys_ask_for_it(tmp_path: Path) -
 
 def test_the_qmd_example_comes_out_whole(tmp_path: Path) -> None:
     values = main_of(loaded(tmp_path, QMD)).values
-    told: dict[str, Any] = {
+    qmd: dict[str, Any] = {
         key.removeprefix("memory.qmd."): value
         for key, value in values.items()
         if key.startswith("memory.qmd.")
     }
     assert values["memory.backend"] == "qmd"
-    assert told["update.interval"] == 300.0
-    assert told["scope.rules"] == ({"action": "allow", "match.chatType": "direct"},)
-    assert told["paths"] == (("~/notes", "**/*.md", "docs"),)
-    assert told["limits.maxInjectedChars"] == 4000
+    assert qmd["update.interval"] == 300.0
+    assert qmd["scope.rules"] == ({"action": "allow", "match.chatType": "direct"},)
+    assert qmd["paths"] == (("~/notes", "**/*.md", "docs"),)
+    assert qmd["limits.maxInjectedChars"] == 4000
 
 
 def test_the_other_examples_say_what_they_mean(tmp_path: Path) -> None:

@@ -29,11 +29,11 @@ class Home:
         self.workspace = root / "workspace"
         self.workspace.mkdir()
 
-    def user(self, told: object) -> Path:
-        return written(self.config / "config.json", told)
+    def user(self, content: object) -> Path:
+        return written(self.config / "config.json", content)
 
-    def folder(self, told: object) -> Path:
-        return written(self.workspace / "notewell.json", told)
+    def folder(self, content: object) -> Path:
+        return written(self.workspace / "notewell.json", content)
 
     def load(self, agent: str | None = None) -> Configuration:
         return load_configuration(self.workspace, agent, self.env)
@@ -42,8 +42,8 @@ class Home:
         return read_configuration(ConfigScope(self.workspace), self.env)
 
 
-def written(path: Path, told: object) -> Path:
-    path.write_text(json.dumps(told, indent=1), encoding="utf-8")
+def written(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
     return path
 
 
@@ -112,15 +112,15 @@ def test_extra_paths_add_up_without_repeats_and_an_empty_list_clears_them(home: 
 
 
 def test_one_weight_is_enough_and_two_are_brought_to_a_sum_of_one(home: Home) -> None:
-    for told, expected in (
+    for weights, expected in (
         ({"vectorWeight": 0.6}, (0.6, 0.4)),
         ({"textWeight": 0.25}, (0.75, 0.25)),
         ({"vectorWeight": 0.9, "textWeight": 0.9}, (0.5, 0.5)),
     ):
-        home.user(defaults(query={"hybrid": told}))
+        home.user(defaults(query={"hybrid": weights}))
         values = home.load().agents["main"].values
-        weights = [values[f"memorySearch.query.hybrid.{leg}Weight"] for leg in ("vector", "text")]
-        assert weights == pytest.approx(expected)
+        shares = [values[f"memorySearch.query.hybrid.{leg}Weight"] for leg in ("vector", "text")]
+        assert shares == pytest.approx(expected)
 
 
 def test_a_memory_can_be_off_and_says_why(home: Home) -> None:
@@ -191,7 +191,7 @@ def test_a_file_named_by_the_environment_must_be_there(home: Home, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "told",
+    "content",
     [
         defaults(remote={"baseUrl": "https://evil.example"}),
         defaults(remote={"apiKey": "k"}),
@@ -210,10 +210,10 @@ def test_a_file_named_by_the_environment_must_be_there(home: Home, tmp_path: Pat
     ],
 )
 def test_a_workspaces_file_may_not_name_addresses_secrets_programs_or_other_folders(
-    home: Home, told: object
+    home: Home, content: object
 ) -> None:
     before = home.read()
-    home.folder(told)
+    home.folder(content)
     after = home.read()
     refused = [finding for finding in after.findings if finding.kind == "refused"]
     assert refused
@@ -222,7 +222,7 @@ def test_a_workspaces_file_may_not_name_addresses_secrets_programs_or_other_fold
         values = dict(before.agents["main"].values)
         assert dict(agent.values) == values, id_
     assert (after.bindings, after.providers) == ((), {})
-    home.load()  # It is told, and the folder can still be searched.
+    home.load()  # It is reported, and the folder can still be searched.
 
 
 def test_the_same_in_the_users_own_file_is_taken(home: Home) -> None:

@@ -1,4 +1,4 @@
-"""Files with mistakes: the user is told each of them, with its place and the next step."""
+"""Files with mistakes: each of them is reported, with its place and the next step."""
 
 from __future__ import annotations
 
@@ -97,19 +97,19 @@ def test_loading_names_the_first_and_how_to_see_the_rest(tmp_path: Path) -> None
     assert caught.value.exit_code == 2
 
 
-def messages(tmp_path: Path, told: object) -> list[str]:
+def messages(tmp_path: Path, content: object) -> list[str]:
     path = tmp_path / "c.json"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     findings = check_file(path, "user", {"HOME": str(tmp_path)})
     return [f"{one.kind}: {one.key}: {one.message}" for one in findings]
 
 
-def search(**told: object) -> dict[str, object]:
-    return {"agents": {"defaults": {"memorySearch": told}}}
+def search(**content: object) -> dict[str, object]:
+    return {"agents": {"defaults": {"memorySearch": content}}}
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("content", "message"),
     [
         ({"memory": {"search": {}}}, "error: memory.search: no such setting; Notewell calls it "
          "'agents.defaults.memorySearch'"),
@@ -158,12 +158,12 @@ def search(**told: object) -> dict[str, object]:
          "bindings[0]: a peer has a kind (direct, group or channel) and an id"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_in_full(tmp_path: Path, told: object, message: str) -> None:
-    assert message in messages(tmp_path, told)
+def test_a_mistake_is_reported_in_full(tmp_path: Path, content: object, message: str) -> None:
+    assert message in messages(tmp_path, content)
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("content", "message"),
     [
         (search(query={"maxResults": 500}), "note: agents.defaults.memorySearch.query.maxResults:"
          " 500 is taken as 200 (a whole number from 1 to 200)"),
@@ -180,9 +180,9 @@ def test_a_mistake_is_told_in_full(tmp_path: Path, told: object, message: str) -
     ],
 )  # fmt: skip
 def test_a_value_that_is_not_taken_as_it_stands_is_noted(
-    tmp_path: Path, told: object, message: str
+    tmp_path: Path, content: object, message: str
 ) -> None:
-    assert messages(tmp_path, told) == [message]
+    assert messages(tmp_path, content) == [message]
 
 
 WORDS = """agents defaults list memorySearch memory qmd query hybrid remote bindings match peer id
@@ -204,7 +204,7 @@ def located(value: object) -> Located:
 
 
 @given(st.dictionaries(NAMES, TREES, max_size=4))
-def test_no_tree_breaks_the_walk(told: dict[str, object]) -> None:
+def test_no_tree_breaks_the_check(content: dict[str, object]) -> None:
     for owner in ("user", "workspace", "openclaw"):
-        walked = check_document(Document("f", located(told)), owner, {})
-        assert all(finding.message for finding in walked.findings)
+        layer = check_document(Document("f", located(content)), owner, {})
+        assert all(finding.message for finding in layer.findings)

@@ -78,7 +78,7 @@ def opened(state: Path, text: str, **environment: str) -> OpenClaw:
     return from_openclaw(environment={"HOME": str(state.parent), **environment})
 
 
-def told(found: OpenClaw, kind: str) -> dict[str, str]:
+def messages_of(found: OpenClaw, kind: str) -> dict[str, str]:
     return {one.key: one.message for one in found.findings if one.kind == kind}
 
 
@@ -102,7 +102,7 @@ def test_each_agent_has_its_folder_its_transcripts_and_its_settings(state: Path)
 
 def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     found = opened(state, EARLIER, OPENAI_KEY="k")
-    left, taken = told(found, "left"), told(found, "taken")
+    left, taken = messages_of(found, "left"), messages_of(found, "taken")
     assert left["gateway"] == left["channels"] == "not about memory"
     assert left["agents.defaults.model"] == "not about memory"
     assert left["agents.defaults.compaction.mode"] == "not about memory"
@@ -117,7 +117,7 @@ def test_the_earlier_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     assert [binding.agent for binding in found.configuration.bindings] == ["work"]
     assert left["bindings[1].match.roles"] == "not about memory"
     assert left["bindings[1]"] == "not used: one of its conditions was not understood"
-    assert not told(found, "error")
+    assert not messages_of(found, "error")
 
 
 def test_a_finding_points_at_the_line_in_openclaws_file(state: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_finding_points_at_the_line_in_openclaws_file(state: Path) -> None:
 
 def test_the_later_spelling_is_accounted_for_key_by_key(state: Path) -> None:
     found = opened(state, LATER)
-    left, taken = told(found, "left"), told(found, "taken")
+    left, taken = messages_of(found, "left"), messages_of(found, "taken")
     above = "agents.defaults.memorySearch"
     assert left[f"{above}.multimodal"] == "Notewell indexes Markdown only"
     assert left[f"{above}.store.fts"] == "Notewell segments every script itself"
@@ -152,7 +152,7 @@ def test_secrets_that_cannot_be_had_and_wrong_values_are_left_and_nothing_raises
         '{memory: {search: {remote: {apiKey: {source: "exec", id: "x"}, baseUrl: "${NOT_SET}"},'
         ' query: {maxResults: "many"}}}, agents: 5, bindings: "x"}',
     )
-    left = told(found, "left")
+    left = messages_of(found, "left")
     assert "expected a text" in left["agents.defaults.memorySearch.remote.apiKey"]
     assert "no NOT_SET" in left["agents.defaults.memorySearch.remote.baseUrl"]
     assert left["agents.defaults.memorySearch.query.maxResults"].endswith("the default holds")
@@ -202,7 +202,7 @@ def test_sessions_in_a_database_are_pointed_at(state: Path) -> None:
     (state / "agents" / "work" / "agent").mkdir(parents=True)
     (state / "agents" / "work" / "agent" / "openclaw-agent.sqlite").touch()
     found = opened(state, LATER)
-    assert "which is not read" in told(found, "note")["work"]
+    assert "which is not read" in messages_of(found, "note")["work"]
 
 
 def test_nothing_of_openclaws_is_written_to(state: Path) -> None:

@@ -29,7 +29,7 @@ trees = st.recursive(
 )
 
 
-def told(text: str) -> object:
+def parsed(text: str) -> object:
     root, findings = read_json5(text, "f")
     assert not findings
     return plain(root)
@@ -38,7 +38,7 @@ def told(text: str) -> object:
 @given(trees, st.sampled_from([None, 2]))
 def test_what_json_writes_json5_reads(value: object, indent: int | None) -> None:
     for ascii_only in (True, False):
-        assert told(json.dumps(value, indent=indent, ensure_ascii=ascii_only)) == value
+        assert parsed(json.dumps(value, indent=indent, ensure_ascii=ascii_only)) == value
 
 
 @given(st.text(alphabet="{}[]:,'\"\\/*-+.0123456789eExXabu$_ \n\t\u2028é", max_size=60))
@@ -60,7 +60,7 @@ def test_json5_is_more_forgiving_than_json() -> None:
       'multi': "one \\
 two", escapes: "\\x41\\u00e9\\ud83d\\ude00\\n\\q", null: null,
     }"""
-    assert told(text) == {
+    assert parsed(text) == {
         "unquoted": 'single "quotes"',
         "$key_1": 0.5,
         "hex": 255,
@@ -71,13 +71,13 @@ two", escapes: "\\x41\\u00e9\\ud83d\\ude00\\n\\q", null: null,
         "escapes": "Aé😀\nq",
         "null": None,
     }
-    assert told("[-Infinity]") == [-math.inf]
+    assert parsed("[-Infinity]") == [-math.inf]
 
 
 def test_a_pasted_example_without_its_outer_braces_is_read() -> None:
-    assert told('memory: { backend: "qmd" }') == {"memory": {"backend": "qmd"}}
-    assert told('"a": 1, "b": 2,') == {"a": 1, "b": 2}
-    assert told("") == {}
+    assert parsed('memory: { backend: "qmd" }') == {"memory": {"backend": "qmd"}}
+    assert parsed('"a": 1, "b": 2,') == {"a": 1, "b": 2}
+    assert parsed("") == {}
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,11 @@ from notewell.qmd import ExtraFolder, QmdScope, ScopeRule
 def loaded(tmp_path: Path) -> Callable[..., Settings]:
     """The settings of a folder whose file says this."""
 
-    def load(told: bytes | None = None, **memory_search: object) -> Settings:
-        if told is None:
+    def load(data: bytes | None = None, **memory_search: object) -> Settings:
+        if data is None:
             whole = {"agents": {"defaults": {"memorySearch": memory_search}}}
-            told = json.dumps(whole).encode()
-        (tmp_path / "notewell.json").write_bytes(told)
+            data = json.dumps(whole).encode()
+        (tmp_path / "notewell.json").write_bytes(data)
         return load_settings(tmp_path, environment={"HOME": str(tmp_path)})
 
     return load
