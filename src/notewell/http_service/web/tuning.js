@@ -25,7 +25,7 @@ const CONTROLS = [
   },
   {
     key: "mmrLambda",
-    label: "Relevance or diversity (MMR)",
+    label: "Relevance or diversity",
     min: 0,
     max: 1,
     step: 0.05,
