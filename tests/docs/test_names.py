@@ -59,7 +59,6 @@ STILL_SAYING_TOLD: frozenset[str] = frozenset(
         "engines",
         "entries",
         "evals",
-        "http_service",
         "index",
         "memory.py",
         "notes",

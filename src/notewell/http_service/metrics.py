@@ -160,8 +160,8 @@ class Metrics:
             return figures
 
     def _read_figures(self, agent: str, memory: Memory) -> _Figures:
-        status, looking = memory.status(), memory.inspect
-        usage, tally = looking.usage(), looking.tally()
+        status, inspector = memory.status(), memory.inspect
+        usage, tally = inspector.usage(), inspector.tally()
         counts, synced_at = status.counts, self._synced_at.get(agent)
         return _Figures(
             ready=status.state == "ready",

@@ -89,13 +89,13 @@ async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
 
 
 def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
-    looking = memory.inspect
-    store, tally = looking.store.describe(), looking.tally()
+    inspector = memory.inspect
+    store, tally = inspector.store.describe(), inspector.tally()
     written_at_s = store.written_at_s
     return HealthReport(
         status=memory.status(),
         findings=findings.findings(memory),
-        usage=looking.usage(),
+        usage=inspector.usage(),
         cache_hits=tally.hits,
         cache_misses=tally.misses,
         generation=store.generation,
@@ -133,7 +133,7 @@ def _finding_json(finding: Finding, *, admin: bool) -> FindingItem:
     todo = finding.todo or ""
     return FindingItem(
         what=finding.what,
-        told=finding.message if admin else without_places(finding.message),
+        message=finding.message if admin else without_places(finding.message),
         todo=(todo if admin else without_places(todo)) or None,
         fixable=finding.is_fixable,
         level=_level(finding),

@@ -75,8 +75,8 @@ async def all_days(caller: CallerDep) -> DayList:
     """All days that have notes or entries."""
 
     def read(memory: Memory) -> DayList:
-        looking = memory.inspect
-        days = summarize_days(looking.notes(), looking.chars(), writes(memory.journal.folder))
+        inspector = memory.inspect
+        days = summarize_days(inspector.notes(), inspector.chars(), writes(memory.journal.folder))
         return DayList(days=[DayItem.model_validate(day._asdict()) for day in days])
 
     return await run_visible(caller, "quick", read)

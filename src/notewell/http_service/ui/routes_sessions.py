@@ -170,13 +170,13 @@ def _recall_json(search: SearchRecord) -> RecallItem:
 
 
 def list_sessions(
-    looking: IndexInspector, cursor: str | None = None, limit: int = SESSIONS_PER_PAGE
+    inspector: IndexInspector, cursor: str | None = None, limit: int = SESSIONS_PER_PAGE
 ) -> SessionPage:
     """The most recently changed first. `cursor` is the sort key of the last one seen."""
-    if looking.transcripts is None:
+    if inspector.transcripts is None:
         return SessionPage([], None, SESSIONS_OFF)
-    files = looking.transcripts.scan().notes.values()
-    indexed = {note.path: note for note in looking.notes() if note.source == "sessions"}
+    files = inspector.transcripts.scan().notes.values()
+    indexed = {note.path: note for note in inspector.notes() if note.source == "sessions"}
     ordered = sorted(files, key=_sort_key)
     # The cursor is a position in the order and not a name: the session may have been removed or
     # changed since the last page.
@@ -207,12 +207,12 @@ def _summary(file: FoundNote, indexed: ListedNote | None) -> SessionSummary:
 
 
 def read_session(
-    looking: IndexInspector, id_: str, first: int = 0, limit: int = TURNS_PER_PAGE
+    inspector: IndexInspector, id_: str, first: int = 0, limit: int = TURNS_PER_PAGE
 ) -> SessionView | None:
     """One page of turns; None if transcripts are not searched. Raises `NotANote`."""
-    if looking.transcripts is None:
+    if inspector.transcripts is None:
         return None
-    transcript = looking.transcripts.open(path_of_session(id_))
+    transcript = inspector.transcripts.open(path_of_session(id_))
     lines = transcript.text.split("\n")[:-1]
     turns = [
         _turn(line, number)

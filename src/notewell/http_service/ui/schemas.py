@@ -192,7 +192,7 @@ class RecallList(ResponseModel):
 
 class FindingItem(ResponseModel):
     what: str
-    message: str = Field(alias="told")
+    message: str = Field(serialization_alias="told")
     todo: str | None = None
     fixable: bool
     level: Literal["ok", "warn", "error"]

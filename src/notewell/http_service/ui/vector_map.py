@@ -70,8 +70,8 @@ class VectorMap:
 class VectorMapCache:
     """The map of one memory, and the thread that computes it. Thread-safe."""
 
-    def __init__(self, looking: IndexInspector) -> None:
-        self._looking = looking
+    def __init__(self, inspector: IndexInspector) -> None:
+        self._inspector = inspector
         self._lock = threading.Lock()
         self._map: VectorMap | None = None
         self._mark: tuple[str, int, int] | None = None
@@ -83,12 +83,12 @@ class VectorMapCache:
 
         While a new map is computed, the older one is returned. Raises `IndexTrouble`.
         """
-        mark = self._looking.mark()
+        mark = self._inspector.mark()
         with self._lock:
             # The quick path: nothing has changed since the last call.
             if mark is not None and mark == self._mark:
                 return self._map
-            placed = self._looking.placed()
+            placed = self._inspector.placed()
             if placed is None or not placed.chunks:
                 return empty_map(placed)
             if self._map is None or not self._map.matches(placed):
@@ -112,7 +112,7 @@ class VectorMapCache:
 
     def _file(self, generation: str) -> Path | None:
         """None if the store has no folder of its own; then the map is kept in memory only."""
-        return self._looking.store.derived_file(generation)
+        return self._inspector.store.derived_file(generation)
 
     def _start(self, placed: Placed) -> None:
         if self._thread is not None and self._thread.is_alive():
@@ -124,7 +124,7 @@ class VectorMapCache:
 
     def _run(self, placed: Placed) -> None:
         try:
-            vector_map = compute_map(self._looking, placed)
+            vector_map = compute_map(self._inspector, placed)
             if file := self._file(placed.generation):
                 write_map(file, vector_map)
         except (NotewellError, OSError) as error:
@@ -157,13 +157,13 @@ def empty_map(placed: Placed | None) -> VectorMap:
     return VectorMap(generation, model, no_ids, no_positions, no_ids, no_ids, (), (), (), 0)
 
 
-def compute_map(looking: IndexInspector, placed: Placed) -> VectorMap:
+def compute_map(inspector: IndexInspector, placed: Placed) -> VectorMap:
     """Reads the vectors and projects them. Raises `IndexTrouble`."""
     import numpy as np
 
     selected = sample(placed.chunks)
     by_id: dict[int, Floats] = {}
-    for ids, rows in looking.vectors(sorted(chunk.id for chunk in selected)):
+    for ids, rows in inspector.vectors(sorted(chunk.id for chunk in selected)):
         by_id.update(zip(ids, rows, strict=True))
     # In the order of paths and not of ids: a rebuilt index then gives the same picture.
     chunks = [chunk for chunk in selected if chunk.id in by_id]
@@ -174,7 +174,7 @@ def compute_map(looking: IndexInspector, placed: Placed) -> VectorMap:
     notes = list(dict.fromkeys(chunk.path for chunk in chunks))
     note_numbers = {path: number for number, path in enumerate(notes)}
     sources = {chunk.path: chunk.source for chunk in chunks}
-    session_days = looking.days(path for path in notes if sources[path] == "sessions")
+    session_days = inspector.days(path for path in notes if sources[path] == "sessions")
     days = [session_days.get(path) or note_date(path) for path in notes]
     return VectorMap(
         generation=placed.generation,
