@@ -22,7 +22,7 @@ This page is generated from the code: `python -m scripts.docs.http_page`.
 
 It describes the API of `notewell serve` (see [how to serve](../how-to/serve.md)). The full description, as OpenAPI 3.1, is at `/openapi.json`.
 
-- **Authentication**: `Authorization: Bearer rct_…`. The token selects the agent. `Notewell-Agent: ID` selects another agent of the same token.
+- **Authentication**: `Authorization: Bearer nwt_…`. The token selects the agent. `Notewell-Agent: ID` selects another agent of the same token.
 - **Scopes**: `read`, `append`, `admin`. Each scope includes those before it.
 - **Idempotency**: a write with the header `Idempotency-Key` is executed once within 24 hours. A repeated request gets the first response and the header `Idempotent-Replayed: true`.
 - **Limits**: {_LIMITS.requests_a_minute} requests per minute for each token, in bursts of up to {_LIMITS.burst}; a body of {MAX_BODY_BYTES // 2**20} MiB; a query of {MAX_HTTP_QUERY_CHARS} characters.

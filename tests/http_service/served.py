@@ -114,7 +114,7 @@ def make_tokens(book: TokenStore) -> dict[str, str]:
     long_ago = TokenStore(book.path, lambda: datetime.now(UTC) - timedelta(days=100))
     revoked, gone = book.create(TokenRequest("revoked", ("main",), ("admin",)))
     tokens = {
-        "garbage": "rct_" + "A" * 43,
+        "garbage": "nwt_" + "A" * 43,
         "revoked": gone,
         "expired": long_ago.create(TokenRequest("expired", ("main",), ("admin",), 1))[1],
         "read": made("read"),

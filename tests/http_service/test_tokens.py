@@ -35,7 +35,7 @@ READ = TokenRequest("laptop", ("main",), ("read",))
 def test_a_token_is_found_again_and_kept_only_as_its_digest(tmp_path: Path) -> None:
     book = TokenStore(tmp_path / TOKENS_FILE)
     token, secret = book.create(READ)
-    assert secret.startswith("rct_")
+    assert secret.startswith("nwt_")
     assert len(secret) >= 4 + 43  # 32 bytes
     assert book.find(secret) == token
     text = (tmp_path / TOKENS_FILE).read_text(encoding="utf-8")

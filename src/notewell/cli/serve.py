@@ -77,7 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     if len(served) == 1:
         _require_folder(*served.values())
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
+    # With --port 0 the system chooses one.
     port = listener.getsockname()[1]
+    # Zero would refuse every request.
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
     owner_file = create_owner_token(tokens, state, tuple(served))

@@ -86,6 +86,7 @@ def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
     if arguments.json:
         print_json({**as_json(token), "token": secret})
         return
+    # Only the secret goes to standard output, so that it can be piped into a file.
     say(secret)
     tell(f"token {token.id} for {', '.join(token.agents)}: it will not be shown again")
 
@@ -126,6 +127,7 @@ def _link(arguments: argparse.Namespace) -> None:
     state = state_dir_of(arguments)
     address = running_at(state)
     if address is None:
+        # A link contains the address of the server, which only a running server knows.
         raise BadSetting("serve", "no server is running here: start `notewell serve` first")
     link = new_link(state, address)
     if arguments.json:

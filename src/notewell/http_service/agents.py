@@ -113,6 +113,7 @@ class Agents:
         self._open: dict[str, _OpenMemory] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
+        # The log is just the first listener, so it sees events in the same order as the others.
         self._listeners: list[Listener] = [_log_event]
 
     @property
@@ -153,6 +154,7 @@ class Agents:
         )
         opened = _OpenMemory(memory)
         if self._watch:
+            # A daemon, so that a stuck watcher cannot keep the process alive after the join below.
             opened.thread = threading.Thread(
                 target=self._watch_notes,
                 args=(agent, opened),
@@ -174,6 +176,7 @@ class Agents:
         memory = self.memory(agent)
         self.publish(agent, SyncStarted(force))
         started = time.monotonic()
+        # Stays None if the sync raises: the finally block must still report the end.
         report = None
         try:
             report = memory.sync(force=force, progress=self._stop_when_closing)
@@ -208,6 +211,8 @@ class Agents:
     def close(self) -> None:
         """Ends the watchers between two batches, then closes the memories and their processes."""
         with self._lock:
+            # Under the lock: after this, no other thread can open a memory that nobody would
+            # close.
             self._closing.set()
             closing, self._open = dict(self._open), {}
         # All watchers are signalled before the first join, so that they stop in parallel.
@@ -218,6 +223,7 @@ class Agents:
                 opened.thread.join(STOP_WAIT_S)
             try:
                 opened.memory.close()
+            # One memory that fails to close must not keep the others open.
             except NotewellError as error:
                 _log.warning("cannot close the memory of %s: %s", agent, error)
 

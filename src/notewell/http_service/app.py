@@ -110,6 +110,7 @@ def build_context(
     monotonic_s: Callable[[], float],
     closing: anyio.Event,
 ) -> ServiceContext:
+    # One set of pools for routes and sync jobs: otherwise their limits would add up.
     state, pools = agents.state, WorkerPools()
     return ServiceContext(
         agents=agents,
@@ -135,6 +136,7 @@ def build_api(context: ServiceContext) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         unsubscribe = context.agents.listen(context.metrics.on_event)
+        # Sync jobs and MCP sessions outlive requests, so they run in a group of the application.
         async with anyio.create_task_group() as group:
             context.sync_jobs.start(group)
             mcp_sessions.start(group)
@@ -164,6 +166,7 @@ def build_api(context: ServiceContext) -> FastAPI:
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router)
+    # A plain ASGI route: the MCP SDK writes its responses itself.
     app.router.routes.append(mcp_sessions.route())
     _customize_openapi(app)
     return app
@@ -195,6 +198,7 @@ _AGENT_PARAMETER = {
 
 def _customize_openapi(app: FastAPI) -> None:
     def document() -> dict[str, Any]:
+        # Cached, because building the document takes longer than most requests.
         if app.openapi_schema is None:
             app.openapi_schema = _openapi_document(app)
         return app.openapi_schema
@@ -208,6 +212,7 @@ def _openapi_document(app: FastAPI) -> dict[str, Any]:
     )
     components = document.setdefault("components", {})
     components["securitySchemes"] = _SECURITY_SCHEMES
+    # FastAPI adds only models that a route declares; problems are declared by reference.
     components.setdefault("schemas", {})["Problem"] = ProblemModel.model_json_schema()
     for operations in document["paths"].values():
         for operation in operations.values():

@@ -67,7 +67,9 @@ class AllowedHosts:
 
     @classmethod
     def of(cls, port: int, allowed: Sequence[str] = ()) -> AllowedHosts:
+        # All three spellings of this machine: browsers and libraries differ in which one they use.
         local = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+        # Host names are case-insensitive, and we compare strings.
         public = frozenset(name.lower() for name in allowed)
         origins = {f"http://{name}" for name in local} | {f"https://{name}" for name in public}
         return cls(local | public, frozenset(origins), public)
@@ -102,6 +104,7 @@ class AuthMiddleware:
 
     def _check(self, scope: AsgiScope) -> None:
         headers = Headers(scope=scope)
+        # Also for public paths: a rebound DNS name must not even load the page.
         self._check_names(headers)
         if is_public(scope["path"]):
             return
@@ -114,6 +117,8 @@ class AuthMiddleware:
     def _check_names(self, headers: Headers) -> None:
         allowed = self._context.allowed_hosts
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        # Two Host headers may be request smuggling: a proxy and we could disagree about which one
+        # counts.
         if len(hosts) != 1 or hosts[0].lower() not in allowed.hosts:
             raise problems.unknown_host()
         if any(origin.lower() not in allowed.origins for origin in origins):
@@ -136,6 +141,7 @@ def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) ->
             "this server serves none of the token's agents",
             "make a token for an agent that this server serves",
         )
+    # The first agent of a token is its default.
     agent = requested[0].lower() if requested else available[0]
     if len(requested) > 1 or agent not in available:
         raise problems.not_allowed(
@@ -175,6 +181,7 @@ def _cookie(headers: Headers) -> str:
     for line in headers.getlist("cookie"):
         try:
             cookies.load(line)
+        # A malformed cookie counts as no cookie; the client gets 401 and not 500.
         except CookieError:
             return ""
     return cookies[COOKIE].value if COOKIE in cookies else ""
@@ -183,6 +190,7 @@ def _cookie(headers: Headers) -> str:
 def _check_own_page(method: str, headers: Headers) -> None:
     """Checks Fetch Metadata. SameSite is not enough: to a browser, another port of this machine is
     the same site."""
+    # `none` means that the user typed the URL or used a bookmark.
     site = headers.get("sec-fetch-site")
     if site not in (None, "same-origin", "none"):
         raise problems.foreign_origin("the request comes from another page")
@@ -206,6 +214,7 @@ def needs(
     for status, model in (answers or {}).items():
         responses[status] = {"model": model} if model else _problem_response("See `detail`.")
     if scope != "nothing":
+        # A list of alternatives: either the bearer token or the cookie.
         extra["security"] = [{"token": []}, {"page": []}]
         responses |= {status: _problem_response(why) for status, why in _REFUSALS.items()}
     return {"openapi_extra": extra, "responses": responses}
@@ -257,6 +266,7 @@ async def authorize(scope: AsgiScope, receive: Receive, needed: str) -> Receive:
             raise problems.not_allowed(
                 f"the token does not have the scope {needed!r}", "use a token with that scope"
             )
+        # After the scope check: a request that is refused anyway costs nothing.
         wait_s = context.rate_limiter.take(caller.token.id)
         if wait_s:
             raise problems.rate_limited(wait_s)
@@ -277,6 +287,7 @@ def limit_body(
 ) -> Callable[[], Awaitable[Message]]:
     """Refuses a large body by its Content-Length, or while it arrives if that is missing."""
     length = Headers(scope=scope).get("content-length", "0")
+    # `isdecimal` refuses signs and spaces, which `int` would accept.
     if not length.isdecimal() or int(length) > max_bytes:
         raise problems.body_too_large(max_bytes)
     received = 0

@@ -64,6 +64,7 @@ class Caller:
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents of the token that this server serves."""
+        # A token may name agents that were configured when it was made and are not served now.
         served = self.context.agents.ids
         return tuple(agent for agent in self.token.agents if agent in served)
 
@@ -85,6 +86,7 @@ class Caller:
 
     async def run(self, kind: WorkKind, work: Callable[[Memory], _T]) -> _T:
         """Runs `work` with the caller's memory in a thread of the given kind; see `limits`."""
+        # The memory is opened inside the thread, because that may read files and start processes.
         return await self.context.pools.run(kind, self.agent, partial(_with_memory, self, work))
 
 
@@ -93,6 +95,7 @@ def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
 
 
 def _caller(request: Request) -> Caller:
+    # A KeyError here means that a public route asks for a caller: a programming error.
     caller: Caller = request.scope[CALLER_KEY]
     return caller
 

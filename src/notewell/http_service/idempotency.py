@@ -65,6 +65,7 @@ class IdempotentRequest:
 
     @property
     def name(self) -> str:
+        # NUL cannot occur in the parts, so two different requests never join to the same text.
         identity = "\0".join((self.token, self.agent, self.route, self.key))
         return hashlib.sha256(identity.encode()).hexdigest()
 
@@ -86,6 +87,7 @@ class IdempotencyStore:
         if not _KEY.fullmatch(request.key):
             raise _bad_key()
         with self._lock:
+            # In memory and not in the file: after a crash no request is in progress any more.
             if request.name in self._in_progress:
                 raise _in_progress()
             self._in_progress.add(request.name)
@@ -96,6 +98,8 @@ class IdempotencyStore:
             if is_sweep_due:
                 self._sweep()
             state = self._load(request)
+        # Also for KeyboardInterrupt and cancellation: a key that stays in progress would block
+        # forever.
         except BaseException:
             self._release(request)
             raise
@@ -108,6 +112,7 @@ class IdempotencyStore:
         record = read_json(file)
         begun = _parse_time(record.get("begun"))
         now = self._now()
+        # No record, a damaged one, or an expired one: start afresh.
         if begun is None or now - begun > TTL:
             write_json(file, {"request": request.digest, "begun": now.isoformat()})
             return Pending(now)
@@ -143,11 +148,13 @@ class IdempotencyStore:
         return self._folder / f"{request.name}.json"
 
     def _sweep(self) -> None:
+        # Sorted by modification time, so the surplus removes the oldest.
         records = sorted(self._records())
         expired = (self._now() - TTL).timestamp()
         surplus = max(0, len(records) - MAX_RECORDS)
         for number, (mtime_s, path) in enumerate(records):
             if number < surplus or mtime_s < expired:
+                # Another server on the same state folder may sweep at the same time.
                 path.unlink(missing_ok=True)
 
     def _records(self) -> Iterator[tuple[float, Path]]:

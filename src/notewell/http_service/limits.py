@@ -62,6 +62,7 @@ class RateLimiter:
     """One token bucket per API token. Not thread-safe: used in the event loop only."""
 
     def __init__(self, limits: ServiceLimits, monotonic_s: Callable[[], float]) -> None:
+        # A bucket of size zero would refuse everything forever.
         self._burst = max(1, limits.burst)
         self._per_s = limits.requests_a_minute / 60
         self._monotonic_s = monotonic_s
@@ -73,12 +74,15 @@ class RateLimiter:
         bucket = self._buckets.get(token_id)
         if bucket is None:
             self._drop_fullest(now)
+            # A new bucket is full: the first burst of a client is allowed.
             bucket = self._buckets[token_id] = _Bucket(self._burst, now)
         bucket.level = self._level(bucket, now)
         bucket.updated_s = now
         if bucket.level >= 1:
             bucket.level -= 1
             return 0.0
+        # Without a refill rate no waiting time is right; a minute keeps clients from retrying at
+        # once.
         return (1 - bucket.level) / self._per_s if self._per_s else 60.0
 
     def _level(self, bucket: _Bucket, now: float) -> float:
@@ -112,7 +116,9 @@ class WorkerPools:
     async def run(self, kind: WorkKind, agent: str, work: Callable[[], _T]) -> _T:
         """Runs `work` in a thread. If the client disconnects, the thread is abandoned, except for
         writes. Raises `TooBusy`."""
+        # Only searches depend on the agent's embedder; other work shares one pool per kind.
         limiter = self._limiter(kind, agent if kind == "search" else "")
+        # Checked before waiting: a request in a long queue would time out in the client anyway.
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise TooBusy
         return await anyio.to_thread.run_sync(
@@ -121,6 +127,7 @@ class WorkerPools:
 
     def _limiter(self, kind: WorkKind, agent: str) -> anyio.CapacityLimiter:
         key = (kind, agent)
+        # Created on first use, because a limiter belongs to the running event loop.
         if key not in self._limiters:
             self._limiters[key] = anyio.CapacityLimiter(getattr(self.sizes, kind))
         return self._limiters[key]

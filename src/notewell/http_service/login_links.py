@@ -34,6 +34,7 @@ class LoginLinks:
         """A new code."""
         code = secrets.token_urlsafe(CODE_BYTES)
         with state_lock(self._path):
+            # Expired links are dropped here, so the file never grows.
             by_expiry = sorted(self._valid().items(), key=lambda link: link[1])
             newest = dict(by_expiry[-(MAX_LINKS - 1) :])
             write_json(self._path, {**newest, digest_of(code): self._time_s() + LINK_TTL_S})
@@ -43,6 +44,8 @@ class LoginLinks:
         """Whether the code was valid. It is not valid afterwards."""
         with state_lock(self._path):
             links = self._valid()
+            # Read, remove and write under one lock: two browsers with the same code cannot both
+            # win.
             expiry = links.pop(digest_of(code), None)
             if expiry is not None:
                 write_json(self._path, links)

@@ -60,6 +60,7 @@ class Metrics:
         self._lock = threading.Lock()
         self._cached: dict[str, tuple[float, _Figures]] = {}
         self._synced_at: dict[str, float] = {}
+        # Our own registry: the global default one also exports data about the Python process.
         registry = self._registry = CollectorRegistry()
         self._requests = Counter(
             "notewell_requests", "Requests.", ["method", "route", "status"], registry=registry
@@ -116,7 +117,9 @@ class Metrics:
         if report is None:
             outcome = "failed"
         else:
+            # Partial: the words are indexed, but some vectors are missing.
             outcome = "partial" if report.trouble else "done"
+            # Only successful syncs count for the age of the index.
             self._synced_at[agent] = self._time_s()
         self._sync_seconds.labels(outcome).observe(took_s)
 
@@ -148,10 +151,12 @@ class Metrics:
                 continue
             for name, gauge in gauges.items():
                 value = getattr(figures, name)
+                # A gauge without a value is left out; zero would look like a measurement.
                 if value is not None:
                     gauge.labels(agent).set(value)
 
     def _figures(self, agent: str, memory: Memory) -> _Figures:
+        # Two scrapers at the same time share one reading.
         with self._lock:
             read_at, figures = self._cached.get(agent, (0.0, None))
             if figures is None or self._monotonic_s() - read_at >= FIGURES_TTL_S:

@@ -49,6 +49,7 @@ class ObservabilityMiddleware:
         self._templates = templates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Lifespan and WebSocket messages have no status and no route.
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -61,6 +62,7 @@ class ObservabilityMiddleware:
             except Exception as error:  # noqa: BLE001 - the outermost layer of the service
                 _log.exception("a request failed with an unexpected error")
                 self._metrics.failed(type(error).__name__)
+                # If the response has started, a second one would break the protocol.
                 if recorder.status is None:
                     await unexpected().response(scope["path"])(scope, receive, recorder.send)
             finally:
@@ -74,6 +76,7 @@ class ObservabilityMiddleware:
 
     def _record(self, scope: Scope, method: str, route: str, status: int, took_s: float) -> None:
         self._metrics.answered(method, route, status, took_s)
+        # Set by the exception handlers, which see the problem; the middleware sees only bytes.
         kind = scope.get(KIND_KEY)
         if kind is not None:
             self._metrics.failed(kind)

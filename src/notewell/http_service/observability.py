@@ -62,12 +62,14 @@ class JsonLogFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "event": record.getMessage(),
         }
+        # Request lines are by far the most; they do without the field.
         if record.name != REQUEST_LOGGER:
             line["from"] = record.name
         line.update(getattr(record, FIELDS_ATTRIBUTE, {}))
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = _error_text(record.exc_info[1])
             line["where"] = _stack(record.exc_info[2])
+        # ASCII: invisible characters in a path must not deceive whoever reads the log.
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
@@ -78,6 +80,7 @@ def _error_text(error: BaseException) -> str:
 
 
 def _stack(trace: TracebackType | None) -> list[str]:
+    # The last frames: they are the ones nearest to the error.
     frames = traceback.extract_tb(trace)[-MAX_FRAMES:]
     return [f"{_module(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
 
@@ -95,6 +98,7 @@ def configure_logging(stream: TextIO | None = None, level: int = logging.INFO) -
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLogFormatter())
     root = logging.getLogger()
+    # Replaces handlers of libraries, so that every line on standard error is JSON.
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("notewell").setLevel(level)

@@ -111,6 +111,7 @@ def no_credentials() -> Problem:
         "A token is needed",
         "the request has no token, or the token is unknown, revoked or expired",
         "send `Authorization: Bearer …`; `notewell token create` makes a token",
+        # RFC 9110 requires this header with every 401.
         {"WWW-Authenticate": "Bearer"},
     )
 
@@ -120,6 +121,7 @@ def not_allowed(detail: str, action: str) -> Problem:
 
 
 def rate_limited(wait_s: float) -> Problem:
+    # Rounded up: a client that waits exactly this long must be allowed.
     seconds = max(1, int(wait_s + 0.999))
     return Problem(
         429,
@@ -163,6 +165,7 @@ _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
     (NotANote, 404, "not-a-note", "There is no such note"),
     (MemoryOff, 403, "memory-off", "The memory of this agent is disabled"),
     (NotForThisTalk, 403, "not-for-this-talk", "Not available in this conversation"),
+    # 503 and not 404: the folder may come back, for example on a drive that is mounted later.
     (WorkspaceMissing, 503, "workspace-missing", "The notes cannot be reached"),
     (BadSetting, 503, "bad-setting", "A setting is not valid"),
     (BadRequest, 422, "bad-request", "The request is not valid"),
@@ -183,6 +186,7 @@ def problem_of(error: NotewellError, *, admin: bool = False) -> Problem:
     detail = str(error) if admin else failure.error
     for kind, status, word, title in _STATUS:
         if isinstance(error, kind):
+            # Only 503 goes away by itself.
             headers = {"Retry-After": str(RETRY_S)} if status == 503 else {}
             return Problem(status, word, title, detail, failure.action, headers)
     return Problem(500, "failed", "The request failed", detail, failure.action)
@@ -203,6 +207,7 @@ def add_handlers(app: FastAPI) -> None:
         request.scope[KIND_KEY] = problem.kind
         return problem.response(request.url.path)
 
+    # `Exception` is in the list, so FastAPI never sends its own plain-text 500.
     kinds = (Problem, NotewellError, TooBusy, RequestValidationError, HTTPException, Exception)
     for kind in kinds:
         app.add_exception_handler(kind, respond)
@@ -258,5 +263,6 @@ def _http_problem(error: Any) -> Problem:
     word, title, action = texts.get(
         error.status_code, ("failed", "The request failed", "see /openapi.json")
     )
+    # For example `Allow` with a 405.
     headers = dict(error.headers or {})
     return Problem(error.status_code, word, title, title.lower(), action, headers)

@@ -65,6 +65,7 @@ class McpSessions:
     def __init__(self, context: ServiceContext) -> None:
         self._context = context
         self._sessions: dict[tuple[str, str], _TokenSessions] = {}
+        # Two first requests of one token must not create two managers.
         self._opening = anyio.Lock()
         self._group: TaskGroup | None = None
 
@@ -97,6 +98,7 @@ class McpSessions:
         if self._group is None or self._context.closing.is_set():
             raise too_busy()
         try:
+            # Opening may take long, so it happens in a thread and not in the event loop.
             memory = await caller.run("quick", lambda memory: memory)
         except NotewellError as error:
             raise problem_of(error, admin=caller.is_admin) from error
@@ -108,6 +110,7 @@ class McpSessions:
             max_request_body_size=self._context.limits.body_bytes,
         )
         sessions = _TokenSessions(caller.token.id, manager, anyio.Event())
+        # Returns when the manager is ready for requests.
         await self._group.start(_run_manager, sessions)
         return sessions
 
@@ -115,6 +118,7 @@ class McpSessions:
         """An MCP stream has no further requests at which the token would be checked: poll."""
         while not self._context.closing.is_set():
             await anyio.sleep(TOKEN_CHECK_S)
+            # A copy: the loop awaits, and requests may add sessions meanwhile.
             for key, sessions in list(self._sessions.items()):
                 if not await anyio.to_thread.run_sync(self._is_valid, sessions.token_id):
                     del self._sessions[key]
@@ -212,6 +216,7 @@ def _wrap_tool_calls(server: Server[Any], caller: Caller, *, may_write: bool) ->
         started = anyio.current_time()
         result: Any = await inner(ctx, params)
         took_ms = (anyio.current_time() - started) * 1000
+        # The audit log writes to disk, which would block the event loop.
         await anyio.to_thread.run_sync(_record_call, caller, params.name, result, took_ms)
         return result  # type: ignore[no-any-return]
 
@@ -224,6 +229,7 @@ def _record_call(caller: Caller, tool: str, result: types.CallToolResult, took_m
         return
     if tool == "memory_search":
         caller.publish(SearchAnswered("mcp", output["mode"], took_ms))
+    # A duplicate entry was not written, so it is not audited.
     elif tool == "memory_append" and output.get("added"):
         lines = {"startLine": output["startLine"], "endLine": output["endLine"]}
         caller.context.audit.record(caller, "append", path=output["path"], **lines, via="mcp")

@@ -71,6 +71,7 @@ def _answer_json(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnsw
     payload = {
         **answer_json(answer),
         "results": [_hit_json(hit, explain=explain) for hit in answer.hits],
+        # QMD brings its own models, so its answers name it as the provider.
         "backend": "qmd" if answer.provider == "qmd" else "builtin",
         "notice": without_places(answer.notice or "") or None,
         "tookMs": round(took_ms, 1),
@@ -112,11 +113,13 @@ def _list_notes(memory: Memory, cursor: str | None, limit: int) -> NoteList:
         for source, scan in scans.items()
         for path, note in scan.notes.items()
     }
+    # A keyset cursor: stable, unlike an offset.
     remaining = sorted(path for path in files if cursor is None or path > cursor)
     indexed_notes = {note.path: note for note in memory.inspect.notes()}
     items = []
     for path in remaining[:limit]:
         source, stat = files[path]
+        # None for a note that the index does not have yet; it is listed with 0 chunks.
         indexed = indexed_notes.get(path)
         day = note_date(path)
         items.append(

@@ -81,6 +81,7 @@ async def append(body: AppendBody, caller: CallerDep, key: IdempotencyKey = None
 
 def _append_entry(memory: Memory, body: AppendBody, at: datetime) -> Appended:
     now = memory.now()
+    # The local day: notes are named by the calendar of the user.
     day = at.astimezone().date()
     if body.section is not None or day == now.date():
         return memory.append(body.text, section=body.section, origin=ORIGIN)
@@ -104,6 +105,7 @@ async def add_to_session(
     key: IdempotencyKey = None,
 ) -> JSONResponse:
     """Append turns to a transcript of this agent. Searches of sessions find them."""
+    # Without a key, a random one: the ids of turns must still be unique.
     name = key or secrets.token_hex(16)
 
     def write(memory: Memory, at: datetime) -> Completed:
@@ -131,6 +133,7 @@ async def _run_once(
     if key is None:
         answer = await caller.run("write", lambda memory: write(memory, datetime.now(UTC)))
         return JSONResponse(answer.body, answer.status)
+    # Of the parsed body: a repeated request may order its JSON keys differently.
     digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
     request = IdempotentRequest(caller.token.id, caller.agent, route, key, digest)
     answer, is_new = await caller.run(
@@ -177,6 +180,7 @@ async def sync(
         raise problems.not_allowed(
             "a forced sync needs the scope 'admin'", "leave out force, or use a token of an admin"
         )
+    # Recorded before it starts: a rebuild can take long and may be interrupted.
     if force:
         await caller.run("write", lambda _: caller.context.audit.record(caller, "rebuild"))
     report = await caller.context.sync_jobs.run(caller.agent, force=force, wait_s=wait)
@@ -221,6 +225,7 @@ class SyncJobs:
         if not job.finished.is_set():
             return None
         if job.error is not None:
+            # The same exception object for all waiters; each gets its own problem response.
             raise job.error
         return job.report
 
@@ -232,5 +237,6 @@ class SyncJobs:
         except Exception as error:  # noqa: BLE001 - raised again in every waiting request
             job.error = error
         finally:
+            # Before the event: a request that wakes up and asks again must start a new sync.
             del self._running[key]
             job.finished.set()

@@ -31,7 +31,12 @@ class RequestModel(BaseModel):
     """Base of all request bodies."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, strict=True, populate_by_name=False
+        # Strict: "5" is not a number. A client's typo must fail and not be guessed.
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        strict=True,
+        populate_by_name=False,
     )
 
 
@@ -39,7 +44,11 @@ class ResponseModel(BaseModel):
     """Base of all responses. The routes decide whether fields that are None are left out."""
 
     model_config = ConfigDict(
-        frozen=True, alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True
+        # By name too, because our own code fills these models.
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
     )
 
 
@@ -209,6 +218,7 @@ def _check_time(text: str) -> str:
 IsoTime = Annotated[
     str,
     Field(max_length=64, json_schema_extra={"format": "date-time"}),
+    # A validator and not a datetime: the text is stored as the client wrote it.
     AfterValidator(_check_time),
 ]
 
@@ -306,10 +316,12 @@ def status_answer(status: Status, *, admin: bool) -> StatusAnswer:
     """The same as `notewell status --json`; only an admin sees paths of this machine."""
     payload = {"version": JSON_VERSION, **status_json(status)}
     if not admin:
+        # Emptied and not removed: the shape of the JSON is the same for everybody.
         payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
         payload["embedder"] = None
         for key in ("problem", "embedderMissing"):
             payload[key] = _without_paths(payload[key])
+        # The reason may quote an error message with a path; the other fields are our own words.
         if payload["fallback"]:
             fallback = payload["fallback"]
             payload["fallback"] = fallback | {"reason": _without_paths(fallback["reason"])}

@@ -47,10 +47,12 @@ def serve(
     config = uvicorn.Config(
         app,
         http=_TimeoutProtocol,
+        # There are no WebSocket routes; without this, uvicorn would import a library for them.
         ws="none",
         lifespan="on",
         log_config=None,  # `configure_logging` has run; standard output stays free for data.
         access_log=False,
+        # Says nothing useful to clients, but tells an attacker the software.
         server_header=False,
         proxy_headers=False,  # No check depends on the client's address, so none is believed.
         limit_concurrency=limits.connections,
@@ -91,6 +93,7 @@ class _Server(uvicorn.Server):
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Before uvicorn's own shutdown, which waits for open streams to end.
         self._closing.set()
         await super().shutdown(sockets)
 
@@ -98,6 +101,7 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Like uvicorn's method, but it does not raise the signal again at the end: that would
         kill the process before the command can remove its state file."""
+        # Python allows signal handlers in the main thread only; tests run servers in others.
         if threading.current_thread() is not threading.main_thread():
             yield
             return

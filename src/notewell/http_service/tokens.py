@@ -1,6 +1,6 @@
 """Bearer tokens and browser cookies: `<state>/tokens.json`, mode 600.
 
-    rct_<32 random bytes>  ──sha256──▶  {"digest", "id", "name", "agents", "scopes", …}
+    nwt_<32 random bytes>  ──sha256──▶  {"digest", "id", "name", "agents", "scopes", …}
 
 A token is shown once, when it is made, and stored nowhere. The lookup by digest needs no
 constant-time comparison: an attacker who could choose the digest would have broken SHA-256.
@@ -37,7 +37,7 @@ TokenKind: TypeAlias = Literal["bearer", "page"]
 TOKENS_FILE = "tokens.json"
 OWNER_FILE = "owner.token"
 OWNER_NAME = "owner"
-PREFIX = "rct_"
+PREFIX = "nwt_"
 TOKEN_BYTES = 32
 MAX_TOKENS = 1000
 """A file with more was not made by this command."""
@@ -152,10 +152,12 @@ class TokenStore:
 
     def create(self, request: TokenRequest) -> tuple[Token, str]:
         """The record and the secret. The secret cannot be shown again."""
+        # The prefix lets people and secret scanners recognize a leaked token.
         secret = f"{PREFIX}{secrets.token_urlsafe(TOKEN_BYTES)}"
         created, days = self._now(), request.expires_days
         expires = None if days is None else created + timedelta(days=days)
         token = Token(
+            # The id appears in logs and lists; it is independent of the secret.
             id=secrets.token_hex(4),
             name=_checked_name(request.name),
             agents=_checked_agents(request.agents),
@@ -166,6 +168,7 @@ class TokenStore:
             session_key=_checked_key(request.session_key),
         )
         with state_lock(self._path):
+            # Read inside the lock: another process may have written since the last check.
             tokens = _without_oldest_browser(self._current(), request.kind)
             if len(tokens) >= MAX_TOKENS:
                 raise BadRequest(f"there are {MAX_TOKENS} tokens: revoke some first")
@@ -193,6 +196,7 @@ class TokenStore:
                 digest: replace(token, last_used=today) if token.id == token_id else token
                 for digest, token in tokens.items()
             }
+            # Two requests of the same day write once.
             if changed != tokens:
                 self._write(changed)
 
@@ -205,6 +209,7 @@ class TokenStore:
 
 
 def digest_of(token: str) -> str:
+    # A header may contain any bytes; an encoding error would be a 500 in place of a 401.
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -241,6 +246,7 @@ def _checked_name(name: str) -> str:
 
 def _checked_agents(agents: Iterable[str]) -> tuple[str, ...]:
     """Ids must be exact: a guess could open the memory of another agent."""
+    # Without duplicates, in the given order: the first agent is the default.
     ids = tuple(dict.fromkeys(agent.strip().lower() for agent in agents))
     if not ids or any(normal_agent_id(id_) != id_ for id_ in ids):
         raise BadRequest("a token needs at least one agent, given by its id")
@@ -288,6 +294,7 @@ def _stat(path: Path) -> tuple[int, ...] | None:
 
 def _read(path: Path) -> bytes:
     try:
+        # O_NOFOLLOW: a symbolic link could point to a file that another user controls.
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | _NONBLOCK)
     except OSError as error:
         raise BadSetting(str(path), f"cannot be read: {error.strerror}") from error
@@ -296,6 +303,7 @@ def _read(path: Path) -> bytes:
         if reason := _distrust_reason(os.fstat(fd)):
             raise BadSetting(str(path), f"{reason}; fix that, or remove it and make new tokens")
         with os.fdopen(fd, "rb", closefd=False) as opened:
+            # One byte more than allowed, so that a file that is too large fails to parse.
             return opened.read(MAX_STATE_BYTES + 1)
     finally:
         os.close(fd)
@@ -310,6 +318,7 @@ def _distrust_reason(stat_result: os.stat_result) -> str | None:
         return "it is not a regular file"
     if os.name == "posix" and stat_result.st_uid != os.geteuid():
         return "it belongs to another user"
+    # Readable by others is refused too: a backup or a copy may have widened the mode by mistake.
     if os.name == "posix" and stat_result.st_mode & 0o077:
         return "other users may read or write it (chmod 600)"
     return None

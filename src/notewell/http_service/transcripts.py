@@ -64,6 +64,7 @@ def add_turns(file: Path, turns: Sequence[NewTurn], key: str, now: datetime) -> 
     name = f"sessions/{file.name}"
     try:
         make_private(file.parent)
+        # O_APPEND: each write goes to the end, whoever else writes. O_NONBLOCK: see `tokens`.
         fd = os.open(file, _FLAGS, 0o600)
         with locked_note(fd, name, wait_s=LOCK_WAIT_S):
             return _add(fd, file, list(_records(turns, key, now)), now)
@@ -74,6 +75,7 @@ def add_turns(file: Path, turns: Sequence[NewTurn], key: str, now: datetime) -> 
 
 def _records(turns: Iterable[NewTurn], key: str, now: datetime) -> Iterable[dict[str, Any]]:
     for number, turn in enumerate(turns):
+        # The same key and position give the same id, so a repeated request is recognized.
         id_ = hashlib.sha256(f"{key}\0{number}".encode()).hexdigest()[:16]
         yield {
             "type": "message",
@@ -116,11 +118,13 @@ def _contains_record(data: bytes, id_: str) -> bool:
     try:
         json.loads(data[start : end if end >= 0 else len(data)])
     except ValueError:
+        # The match was in a damaged line; the id may occur again in a later one.
         return _contains_record(data[end:], id_) if end >= 0 else False
     return True
 
 
 def _read_tail(fd: int, size: int) -> bytes:
+    # Only the tail: a transcript can be large, and a repeated request comes soon.
     os.lseek(fd, max(0, size - TAIL_BYTES), os.SEEK_SET)
     blocks = []
     while block := os.read(fd, BLOCK_BYTES):
@@ -132,4 +136,5 @@ def _write(fd: int, data: bytes, end: int) -> None:
     """All or nothing: after a short write on a full disk, the file is truncated again."""
     if os.write(fd, data) != len(data):
         os.ftruncate(fd, end)
+        # A short write without an error means a full disk.
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -139,6 +139,7 @@ class _Handlers:
     async def list_tools(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        # An agent whose memory is disabled sees no tools at all.
         offered = self._specs.values() if self._context.enabled else ()
         return types.ListToolsResult(tools=[_tool(spec) for spec in offered])
 
@@ -147,6 +148,7 @@ class _Handlers:
     ) -> types.CallToolResult:
         spec = self._specs.get(params.name)
         if spec is None:
+            # Truncated: the name comes from the client and goes into its error message.
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:40]!r}")
         work = partial(
             call,
@@ -160,6 +162,7 @@ class _Handlers:
         output = await self._in_thread(
             partial(_call_safely, work), abandon_on_cancel=spec.read_only
         )
+        # After the answer is known, so that the client never waits for vectors.
         self._wake_for(output)
         return _result(output)
 
@@ -271,6 +274,7 @@ def _tool(spec: ToolSpec) -> types.Tool:
             title=spec.title,
             read_only_hint=spec.read_only,
             destructive_hint=spec.destructive,
+            # True for all tools: a repeated append, for example, is not written twice.
             idempotent_hint=True,
             open_world_hint=False,
         ),
@@ -341,6 +345,7 @@ def read_note(memory: Memory, uri: str) -> str:
     """The text of a note, truncated if it is very long."""
     path = path_of(uri)
     text, line = "", 1
+    # `get` returns a limited number of lines, so a note is read in pages.
     while len(text) < MAX_NOTE_CHARS:
         page = memory.get(path, from_line=line)
         text = f"{text}\n{page.text}" if line > 1 else page.text
@@ -353,6 +358,7 @@ def read_note(memory: Memory, uri: str) -> str:
 def _offset(cursor: str | None) -> int:
     if cursor is None:
         return 0
+    # `isdigit` alone accepts digits of other scripts, and `int` of a huge text is slow.
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
         raise BadRequest("the cursor is not from this list")
     return int(cursor)

@@ -61,8 +61,10 @@ class Subscriber:
     """The queue of one open page. It belongs to one event loop; `put` works from any thread."""
 
     def __init__(self) -> None:
+        # Remembered here, because `put` is called from threads that have no loop.
         self._loop = asyncio.get_running_loop()
         self._wakeup = asyncio.Event()
+        # A deque is thread-safe for append and popleft, so no lock is needed.
         self._topics: deque[str] = deque()
         self.is_dropped = False
 
@@ -89,6 +91,7 @@ class Subscriber:
                 await self._wakeup.wait()
         except TimeoutError:
             return ()
+        # Cleared before the queue is read: a topic that arrives meanwhile sets it again.
         self._wakeup.clear()
         topics = []
         # `popleft` one by one: another thread may append at the same time.
@@ -137,6 +140,7 @@ class EventBroadcaster:
             self._is_closed = True
             dropped = [one for subscribers in self._subscribers.values() for one in subscribers]
             self._subscribers.clear()
+        # Outside the lock: waking a loop may run code that wants the lock.
         for subscriber in dropped:
             subscriber.drop()
 

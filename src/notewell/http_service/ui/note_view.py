@@ -71,6 +71,7 @@ def view_note(memory: Memory, path: str) -> NoteView:
         path=path,
         text=text[:MAX_CHARS],
         cut=len(text) > MAX_CHARS,
+        # From the index, so they may be older than the text.
         chunks=memory.inspect.outline(path),
         origins=sorted([*recorded, *marked_origins(text, recorded)]),
         history=[NoteWrite(write, cut is not None) for write, cut in reversed(located)],
@@ -81,6 +82,7 @@ def _locate_writes(
     notes: NoteStore, folder: Path, path: str
 ) -> tuple[bytes, list[tuple[Recorded, Cut | None]]]:
     """The bytes of the note, and each write with the position of its bytes, if still there."""
+    # The newest: only they can usually be undone.
     own = [write for write in writes(folder) if write.write.path == path][-MAX_WRITES:]
     try:
         data = notes.read_bytes(path) if own else b""
@@ -142,6 +144,7 @@ class DaySummary(NamedTuple):
 
 def day_of(note: ListedNote) -> str | None:
     """The day of a note or transcript; None if it has no date."""
+    # The index knows the day of transcripts, whose names have no date.
     if note.day is not None:
         return note.day
     day = note_date(note.path)

@@ -55,6 +55,7 @@ async def me(caller: CallerDep) -> Me:
         agents=list(caller.agents),
         scopes=sorted(caller.scopes),
         version=__version__,
+        # The UI hides its buttons for this; the server checks the scopes in any case.
         read_only="append" not in caller.scopes,
     )
 
@@ -91,6 +92,7 @@ async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
 def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
     inspector = memory.inspect
     store, tally = inspector.store.describe(), inspector.tally()
+    # None if there is no index yet.
     written_at_s = store.written_at_s
     return HealthReport(
         status=memory.status(),
@@ -130,6 +132,7 @@ def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
 
 def _finding_json(finding: Finding, *, admin: bool) -> FindingItem:
     """Only an admin sees paths of this machine."""
+    # An empty text and None both mean that there is nothing to do.
     todo = finding.todo or ""
     return FindingItem(
         what=finding.what,
@@ -157,10 +160,12 @@ async def events(
     last_event_id: Annotated[str | None, Header(max_length=64)] = None,
 ) -> StreamingResponse:
     """Server-sent events: a `status` event after each change, with the kinds of change."""
+    # Before the response starts: an error can still be sent as a problem.
     modified = await run_visible(caller, "quick", last_modified)
     try:
         subscriber = state.broadcaster.join(caller.agent)
     except TooManySubscribers:
+        # A browser retries an EventSource after an error, so 503 is right.
         raise TooBusy from None
     is_reconnect = last_event_id is not None
     stream = _stream(caller, state.broadcaster, subscriber, modified, is_reconnect=is_reconnect)
@@ -193,6 +198,7 @@ async def _stream(
             # A stream outlives many requests: a revoked token must end it.
             if not _is_token_valid(caller):
                 return
+            # A write through this server appears in both lists; the page must load once.
             topics = tuple(dict.fromkeys((*topics, *changed)))
             quiet_polls = 0 if topics else quiet_polls + 1
             if topics:
@@ -201,6 +207,7 @@ async def _stream(
                 quiet_polls = 0
                 yield b": still here\n\n"
     finally:
+        # Also when the client disconnects: Starlette then closes this generator.
         broadcaster.leave(caller.agent, subscriber)
 
 
@@ -232,6 +239,7 @@ async def _poll_changes(
     try:
         now = await caller.run("quick", last_modified)
     except (NotewellError, TooBusy):
+        # The next poll tries again; an index that is being replaced is not an error here.
         return before, []
     return now, [topic for topic, times in now.items() if times != before.get(topic)]
 

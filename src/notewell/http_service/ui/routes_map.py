@@ -64,6 +64,7 @@ async def near(body: NearBody, caller: CallerDep, state: UiStateDep) -> NearAnsw
 
 def map_json(vector_map: VectorMap) -> bytes:
     """Encoded by hand: validating 20 000 points with pydantic would take longer than the rest."""
+    # Points refer to months, notes and sources by number, which keeps the JSON small.
     months = sorted({day[:7] for day in vector_map.days if day})
     month_numbers = {month: number for number, month in enumerate(months)}
     month_of = [month_numbers[day[:7]] if day else -1 for day in vector_map.days]

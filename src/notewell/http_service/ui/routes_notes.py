@@ -130,6 +130,7 @@ def _write_json(write: NoteWrite) -> WriteItem:
     )
 
 
+# Undo deletes text, so it needs more than the scope to append.
 @router.post("/undo/{id}", **needs("admin", {409: None}))
 async def take_back(
     id: WriteId,  # noqa: A002 - the name in the API

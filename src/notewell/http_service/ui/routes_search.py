@@ -61,6 +61,7 @@ def _search(
     memory: Memory, query: str, weightings: Sequence[WeighingBody]
 ) -> list[tuple[Answer, float]]:
     """Each answer with its milliseconds. The first includes the embedding of the query."""
+    # `compare` yields one answer after the other, so the times can be told apart.
     timed, before = [], time.perf_counter()
     for answer in memory.inspect.compare(
         [_question(query, weighting) for weighting in weightings]
@@ -117,6 +118,7 @@ def highlights(snippet: str, query: str) -> list[Range]:
     return _join(
         (word.start, word.end)
         for word in words(snippet)
+        # CJK text is matched by bigrams; its single characters would highlight almost everything.
         if not word.single and not terms.isdisjoint(word.forms)
     )
 

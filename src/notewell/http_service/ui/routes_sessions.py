@@ -141,6 +141,7 @@ async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
         page = searches[:RECALLS_PER_PAGE]
         return RecallList(
             recalls=[_recall_json(search) for search in page],
+            # The time of the last one is the cursor: new searches do not shift the pages.
             next=page[-1].at.isoformat() if len(searches) > len(page) else None,
             enabled=memory.settings.capture.recall_log,
         )
@@ -193,6 +194,7 @@ def _sort_key(file: FoundNote) -> str:
 
 
 def _summary(file: FoundNote, indexed: ListedNote | None) -> SessionSummary:
+    # Sessions of other hosts are in a folder with the host's name: `claude/<id>`.
     id_ = session_of_path(file.path)
     modified = datetime.fromtimestamp(file.stat.mtime_ns / 1e9, UTC).date().isoformat()
     return SessionSummary(
@@ -213,6 +215,7 @@ def read_session(
     if inspector.transcripts is None:
         return None
     transcript = inspector.transcripts.open(path_of_session(id_))
+    # The readable text ends with a newline, so the last part is empty.
     lines = transcript.text.split("\n")[:-1]
     turns = [
         _turn(line, number)
@@ -223,6 +226,7 @@ def read_session(
 
 
 def _turn(line: str, number: int) -> TurnView:
+    # The readable text is our own format: `User: …`.
     speaker, _, text = line.partition(": ")
     text = text[:MAX_TURN_CHARS]
     return TurnView(speaker.lower(), text, number, [mask.span() for mask in _MASK.finditer(text)])

@@ -192,6 +192,7 @@ class RecallList(ResponseModel):
 
 class FindingItem(ResponseModel):
     what: str
+    # The key in the JSON is the same as in `notewell doctor --json`.
     message: str = Field(serialization_alias="told")
     todo: str | None = None
     fixable: bool

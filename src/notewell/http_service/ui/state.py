@@ -85,6 +85,7 @@ class UiState:
 async def _ui_state(request: Request) -> UiState:
     """`async`, so that it runs in the event loop: two requests cannot create two states."""
     state = request.app.state
+    # `app.state` and not the context: only the UI needs it.
     if not hasattr(state, "ui"):
         context: ServiceContext = request.scope[CONTEXT_KEY]
         state.ui = UiState(context.agents)
@@ -99,6 +100,7 @@ async def run_visible(caller: Caller, kind: WorkKind, read: Callable[[Memory], _
     """Runs `read` in a thread, if the token's conversation may see the memory at all."""
 
     def work(memory: Memory) -> _T:
+        # The UI shows everything, so it needs the same permission as a search.
         memory.require_scope(caller.token.session_key)
         return read(memory)
 

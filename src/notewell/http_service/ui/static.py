@@ -46,6 +46,7 @@ def web_files(folder: Path = WEB) -> dict[str, WebFile]:
     """By path below the folder. Files with an unknown suffix are left out."""
     files = {}
     for path in sorted(folder.rglob("*")):
+        # A link in the package folder could lead anywhere.
         if path.suffix in TYPES and path.is_file() and not path.is_symlink():
             data = path.read_bytes()
             etag = f'"{hashlib.sha256(data).hexdigest()[:20]}"'
@@ -102,7 +103,9 @@ async def open_page(
         secret,
         max_age=BROWSER_DAYS * 24 * 3600,
         path="/",
+        # On http://localhost a Secure cookie would not be sent by every browser.
         secure=host in context.allowed_hosts.secure,
+        # Scripts cannot read the cookie, even if one were injected.
         httponly=True,
         samesite="strict",
     )

@@ -115,6 +115,7 @@ class VectorMapCache:
         return self._inspector.store.derived_file(generation)
 
     def _start(self, placed: Placed) -> None:
+        # One computation at a time: it uses a whole processor for seconds.
         if self._thread is not None and self._thread.is_alive():
             return
         self._thread = threading.Thread(
@@ -214,6 +215,7 @@ def write_map(file: Path, vector_map: VectorMap) -> None:
         "of": vector_map.of,
     }
     temporary = file.with_name(f"{file.name}.tmp")
+    # Left over from a crash; O_EXCL below would refuse it.
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as opened:
@@ -250,6 +252,7 @@ def read_map(file: Path) -> VectorMap | None:
                 days=tuple(header["days"]),
                 of=header["of"],
             )
+    # All that numpy and zipfile raise for a damaged file.
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         return None
     return vector_map if header.get("version") == VERSION and _is_consistent(vector_map) else None
