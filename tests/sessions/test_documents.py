@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from notewell.errors import NoteUnreadable
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.hosts import TRANSCRIPT_FORMATS, RecordFacts, TranscriptFormat
 from notewell.hosts.messages import Record, clean_text, parse_time, turn_of
 from notewell.sessions import (
@@ -68,6 +68,14 @@ def test_a_document_is_found_and_read(tmp_path: Path) -> None:
 def test_without_the_format_the_file_is_not_a_transcript(tmp_path: Path) -> None:
     (tmp_path / "c-1.json").write_bytes(chat("hello"))
     assert Transcripts([TranscriptFolder(tmp_path, "acme")], str).scan().notes == {}
+
+
+def test_the_agents_own_folder_has_json_lines_only(tmp_path: Path) -> None:
+    (tmp_path / "sessions.json").write_bytes(chat("hello"))
+    transcripts = Transcripts([TranscriptFolder(tmp_path)], str, FORMATS)
+    assert transcripts.scan().notes == {}
+    with pytest.raises(NotANote):
+        transcripts.read("sessions/sessions.json")
 
 
 def test_an_incomplete_document_is_an_error_and_not_an_empty_conversation(tmp_path: Path) -> None:

@@ -144,6 +144,14 @@ def test_installing_says_what_was_done_and_what_is_left_to_do(
     assert set(told["entries"]["hooks"]) == set(HOOK_FILES["codex"].events)
 
 
+@pytest.mark.parametrize("name", ["claude", "cursor"])
+def test_a_host_does_not_get_the_advice_of_another(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hook.run(parse(name, "-w", str(tmp_path), "--project", str(tmp_path)))
+    assert "type /hooks" not in capsys.readouterr().err
+
+
 def test_what_is_installed_can_be_parsed_again(tmp_path: Path) -> None:
     from notewell.cli.clients import hook_command
 

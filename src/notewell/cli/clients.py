@@ -33,6 +33,7 @@ def run_mcp_install(arguments: argparse.Namespace) -> int:
     mcp = MCP_FILES[arguments.client]
     project = _project(arguments)
     file = mcp.file(_machine(), project)
+    # Before --print, too: a wrong workspace should be an error and not a wrong entry.
     entry = mcp.entry(serve_command(arguments))
     if arguments.print:
         _print_mcp_entry(arguments, file, entry)
@@ -118,6 +119,7 @@ def _place_options(arguments: argparse.Namespace) -> list[str]:
     workspace = Path(place).absolute()
     # A wrong workspace is refused here; later the error would be in the host's log only.
     Workspace.open(workspace)
+    # Absolute paths: the host starts the command in a folder of its own.
     options = ["--workspace", str(workspace)]
     if arguments.openclaw:
         options.append("--openclaw")

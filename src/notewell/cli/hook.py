@@ -87,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         from notewell.cli.clients import run_hook_install
 
         return run_hook_install(arguments)
+    # Checked before anything is imported or written: a guarded agent must leave no trace.
     if not os.environ.get(GUARD):
         now = datetime.now(UTC)
         handle(arguments, _standard_input(), now, now.astimezone().tzinfo or UTC)
@@ -118,12 +119,15 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
         return  # The user switched the memory off: not a failure.
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         trouble = str(error) or type(error).__name__
+    # The heartbeat is written for every event, also after a failure: `doctor` then can say when
+    # hooks ran last. Its own failure is reported only if there was no other.
     try:
         is_on = bool(_messages(arguments))
         folder = _folder(arguments)
         record_hook_run(folder, event, host, now, captured=captured, trouble=trouble, is_on=is_on)
     except Exception as error:  # noqa: BLE001 - likewise
         trouble = trouble or str(error)
+    # The output of a stop hook can keep a host from stopping, so this event is always silent.
     if trouble and event != "stop":
         tell(f"notewell: {trouble}")
 
@@ -235,11 +239,13 @@ def _is_gone(error: NoteUnreadable) -> bool:
 
 
 def _prompt(hook: _Hook) -> str | None:
+    # A long prompt is mostly pasted text; its beginning has the question.
     question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
     if not getattr(hook.arguments, "recall", False) or not question:
         return None
     from notewell.tools import REMINDER, fenced
 
+    # Keywords only: to load the model would take longer than a prompt may wait.
     with hook.memory() as memory:
         hits = memory.search(question, max_results=MAX_RECALLED, mode="keyword").hits
     quoted = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in hits]

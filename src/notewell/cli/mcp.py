@@ -97,6 +97,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from notewell.mcp_server import create_server
     from notewell.tools import CallContext
 
+    # One memory for the whole process: its index and its model stay open between requests.
     with memory_of(arguments) as memory:
         citations = arguments.citations or memory.settings.citations
         talk = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
@@ -115,6 +116,7 @@ def _serve_http(server: Any, arguments: argparse.Namespace) -> None:
     from notewell.mcp_server import PATH, http_app, listen, serve_http
 
     token = find_token(arguments.token_file, os.environ)
+    # Listen before the address is printed: with port 0 the system chooses it.
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
@@ -153,4 +155,5 @@ def _require_sdk() -> None:
 def _log_to_stderr() -> None:
     import logging
 
+    # Standard output belongs to the protocol; one line of log there would break it.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="notewell: %(message)s")

@@ -47,6 +47,7 @@ def with_hooks(text: str, items: Mapping[str, dict[str, Any]]) -> str | None:
         entries = _entries(after, event)
         if entries is None:
             after = merged_json(after, KEY, event, [item]) or after
+        # The same hook twice would run twice; one with another workspace is another hook.
         elif item not in entries:
             after = _with_item(after, event, item)
     return None if after == text else after

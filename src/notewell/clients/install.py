@@ -81,6 +81,7 @@ def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
         after = _edited(before, edit)
         if after is None:
             return Installed(file, changed=False, backup=None)
+        # A host that never ran has no folder yet. Its settings may contain keys, hence 0700.
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         backup = None if before is None else _back_up(file, before)
         _replace(file, before, after)
@@ -106,6 +107,7 @@ def _require_name(name: str) -> None:
 
 def _edited(before: _Before | None, edit: Callable[[str], str | None]) -> bytes | None:
     data = before.data if before else b""
+    # The byte order mark is no part of the JSON, but of the file: it is written back.
     bom = _BOM if data.startswith(_BOM) else b""
     try:
         text = data.removeprefix(_BOM).decode()

@@ -70,6 +70,7 @@ def _merged_toml(text: str, key: str, name: str, entry: dict[str, Any]) -> str |
     if _has_entry(before, key, name, entry):
         return None
     line_break = line_break_of(text)
+    # A TOML table goes to the end of the file: anywhere else it would take the keys below it.
     gap = "" if not text.strip() else line_break if text.endswith("\n") else line_break * 2
     after = text + gap + _toml_table(key, name, entry).replace("\n", line_break)
     try:
@@ -116,6 +117,7 @@ def merged_json(text: str, key: str, name: str, entry: Any) -> str | None:
         after = _insert(text, bare, braces.servers, {name: entry}, depth=2)
     else:
         after = _insert(text, bare, braces.root, {key: {name: entry}}, depth=1)
+    # Two objects under the same key, for example, would make the result mean something else.
     if _parse_json(_COMMENT.sub(_blanked, after)) != _with_entry(before, key, name, entry):
         raise CannotMerge(f"the position for it could not be found below {key!r}")
     return after

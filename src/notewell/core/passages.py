@@ -62,6 +62,7 @@ class ChunkLines:
     def __init__(self, chunks: Iterable[tuple[Span, str]]) -> None:
         self._texts: dict[int, str] = {}
         for span, text in chunks:
+            # Chunks overlap; the text of a shared line is the same in both.
             self._texts |= enumerate(text.split("\n"), start=span.start_line)
 
     def has(self, line: int) -> bool:
@@ -172,6 +173,7 @@ def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CH
     """
     if len(text) <= max_chars:
         return text
+    # The window leaves room for an ellipsis at both ends.
     start = _best_start(text, weights, max_chars - 2 * len(ELLIPSIS))
     end = min(len(text), start + max_chars - (2 if start else 1) * len(ELLIPSIS))
     shown = text[start:end].strip()
@@ -191,8 +193,10 @@ def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:
 
     def value(first: int) -> float:
         last = bisect_right(starts, starts[first] + room - 1)
+        # A set: the same term ten times is not worth more than two different terms.
         return sum(weights[form] for form in {form for _, form in matches[first:last]})
 
+    # Of equal windows the first: the beginning of a passage needs no context.
     best = max(range(len(matches)), key=lambda first: (value(first), -first))
     last = bisect_right(starts, starts[best] + room - 1) - 1
     return _readable_start(text, starts[best], starts[last], room)

@@ -69,6 +69,7 @@ class Candidate(NamedTuple):
     @property
     def score(self) -> float:
         """Relevance and time; hits are sorted by this."""
+        # A reranker has compared query and chunk directly, so its score replaces all others.
         if self.rerank is not None:
             return self.rerank
         return min(1.0, self.relevance * self.decay * self.recency)
@@ -116,6 +117,7 @@ def fuse(legs: LegScores, vector_weight: float, fusion: Fusion = "weighted") -> 
             legs.texts.get(chunk_id),
             chunk_id in legs.exact,
         )
+        # In no order: the caller sorts by score and then by id, so that ties are stable.
         for chunk_id in legs.texts.keys() | legs.vectors.keys()
     ]
 
@@ -134,6 +136,7 @@ def _rrf(legs: LegScores) -> _FusionParts:
 
 
 def _seed(legs: LegScores) -> _FusionParts:
+    # OpenClaw counts ranks from 0, we from 1. A negative cosine would lower the keyword score.
     texts = {chunk_id: 1 / rank for chunk_id, rank in ranks(legs.texts).items()}
     return {chunk_id: max(0.0, value) for chunk_id, value in legs.cosines.items()}, texts, float
 

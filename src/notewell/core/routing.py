@@ -22,6 +22,7 @@ ChatType: TypeAlias = Literal["direct", "group", "channel"]
 MatchedBy: TypeAlias = Literal["peer", "guild", "team", "account", "channel", "default"]
 
 DEFAULT_AGENT = "main"
+# The id of an agent is the name of a folder in the state directory.
 MAX_AGENT_ID_CHARS = 64
 MAX_KEY_CHARS = 1024
 
@@ -121,6 +122,7 @@ def _parsed(agent: str, channel: str, context: list[str]) -> SessionKey:
     joined = ":".join(context)
     for at, word in enumerate(context[:2]):
         chat_type = chat_type_of(word)
+        # Without an id after it there is no peer; `_guessed` then reads the kind from all words.
         if chat_type and len(context) > at + 1:
             account = context[0] if at else None
             peer = Peer(chat_type, context[at + 1])
@@ -161,6 +163,7 @@ def resolve_agent(
     agents: dict[MatchedBy, str] = {}
     for binding in bindings:
         if _matches(binding, message):
+            # `setdefault`: of two bindings in one tier the first wins.
             agents.setdefault(_tier(binding), binding.agent)
     for tier in _TIERS:
         if tier in agents:
@@ -173,6 +176,7 @@ _TIERS: tuple[MatchedBy, ...] = ("peer", "guild", "team", "account", "channel", 
 
 def _tier(binding: Binding) -> MatchedBy:
     for tier in _TIERS[:-1]:
+        # `*` matches everything, so it does not make a binding more specific.
         pattern = getattr(binding, tier)
         if pattern is not None and pattern != "*":
             return tier

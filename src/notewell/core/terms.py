@@ -59,10 +59,12 @@ def stop_words() -> frozenset[str]:
 
 def text_query(question: str) -> TextQuery:
     """The terms of a query without stop words, unless it has nothing else."""
+    # A single character of a longer run is covered by its bigrams, which are more precise.
     found = [word for word in words(question) if not word.single]
     forms = [form for word in found for form in word.forms]
     content = [form for form in forms if form not in stop_words()]
     pairs = frozenset(word.forms[0] for word in found if word.dense)
+    # "To be or not to be" has stop words only; then they are the query.
     return _query(tuple(dict.fromkeys(content or forms)), pairs)
 
 

@@ -50,6 +50,7 @@ _INJECTED = (
 def _owns(record: Record) -> bool:
     if record.get("type") in ("user", "assistant"):
         return isinstance(record.get("message"), dict)
+    # Other records have many types; no other known host has these fields.
     return "sessionId" in record or ("leafUuid" in record and record.get("type") == "summary")
 
 
@@ -62,8 +63,10 @@ def _read(record: Record) -> RecordFacts:
     message = record.get("message")
     if record.get("type") not in ("user", "assistant") or not isinstance(message, dict):
         return facts
+    # `is True`: the flags are missing or false in ordinary messages.
     if any(record.get(flag) is True for flag in _NOT_A_MESSAGE):
         return facts
+    # A message may mix inserted blocks with the user's own text: drop blocks, not the message.
     texts = [
         text
         for text in texts_of(message.get("content"))
@@ -84,6 +87,7 @@ HOST = Host(
         "claude-code",
         _owns,
         _read,
+        # A compaction writes a boundary and a summary; either one is enough.
         compaction_marks=(b"compact_boundary", b"isCompactSummary"),
     ),
     hooks=HookFile(

@@ -57,6 +57,7 @@ def _read(record: Record) -> RecordFacts:
     if not isinstance(payload, dict):
         if _is_early_head(record):
             return RecordFacts(session_id=clean_text(record.get("id")), at=at)
+        # An early version: the line is the payload.
         payload = record
     match record.get("type"):
         case "session_meta":
@@ -109,6 +110,7 @@ HOST = Host(
             "SessionEnd": "session-end",
         },
         nested=True,
+        # Until then Codex skips the hook without a message.
         advice="Codex runs a new hook once you trust it: type /hooks there",
     ),
     mcp=McpFile("toml", "mcp_servers", _user_file, ".codex/config.toml", typed=False),

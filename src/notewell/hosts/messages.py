@@ -49,6 +49,7 @@ def turn_of(role: object, texts: Collection[str], id_: object = None) -> Turn | 
     text = "\n".join(texts)
     if not isinstance(role, str) or role not in SPEAKERS or not text.strip():
         return None
+    # The id is only compared, never shown, so it needs no cleaning.
     return Turn(SPEAKERS[role], text, id_ if isinstance(id_, str) else None)
 
 
@@ -85,6 +86,7 @@ def parse_time(value: object) -> datetime | None:
             at = datetime.fromtimestamp(seconds, UTC)
         else:
             return None
+        # A time without a zone is taken as UTC.
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         # Not a date, or one that the platform's calendar does not reach.

@@ -14,6 +14,7 @@ from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time,
 
 
 def _owns(record: Record) -> bool:
+    # Codex has `message` records too, but with the role in the record itself.
     kind = record.get("type")
     return kind in ("session", "compaction") or (
         kind == "message" and isinstance(record.get("message"), dict)

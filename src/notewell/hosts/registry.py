@@ -14,6 +14,7 @@ _MODULES = ("openclaw", "claude", "codex", "cursor", "vscode")
 
 
 def _host(module: str) -> Host:
+    # Imported by name, so that a new host needs one edit here and not an import as well.
     host: Host = import_module(f"notewell.hosts.{module}").HOST
     return host
 

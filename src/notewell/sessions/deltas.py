@@ -44,11 +44,13 @@ def why_take(
     """
     if indexed is None:
         return "new"
+    # Sizes of two different files cannot be compared, so the inode comes first.
     if found.inode != indexed.inode:
         return "replaced"
     if found.size < indexed.size:
         return "shrunk"
     grown = found.size - indexed.size
+    # Before `compacted`: without new bytes there is nothing to read.
     if not grown:
         return None
     if compacted:

@@ -83,11 +83,17 @@ class TranscriptFolder:
     def max_depth(self) -> int:
         return MAX_FOLDERS if self.name else 0
 
+    def accepted(self, suffixes: tuple[str, ...]) -> tuple[str, ...]:
+        """The suffixes of transcripts in this folder. The agent's own folder has JSON lines only:
+        OpenClaw also keeps `sessions.json` there, which is no transcript."""
+        return suffixes if self.name else (SUFFIX,)
+
     def locate(self, path: str, suffixes: tuple[str, ...] = (SUFFIX,)) -> tuple[str, ...] | None:
         """The names from this folder down to a transcript; None if it cannot be in the folder."""
-        if not path.startswith(f"{self.key}/") or not path.endswith(suffixes):
+        if not path.startswith(f"{self.key}/") or not path.endswith(self.accepted(suffixes)):
             return None
         names = tuple(path[len(self.key) + 1 :].split("/"))
+        # Empty names and dots never come from a scan; `..` would leave the folder.
         if len(names) - 1 > self.max_depth or not {"", ".", ".."}.isdisjoint(names):
             return None
         # On Windows these characters separate folders and name drives and streams.
@@ -118,10 +124,11 @@ class _Scanner:
         self.unreadable: dict[str, str] = {}
 
     def add(self, folder: TranscriptFolder) -> None:
+        suffixes = folder.accepted(self._suffixes)
         try:
             # Links on the way to the folder are followed: the user configured that path.
             with closing(open_resolved(folder.path)) as directory:
-                self._scan(directory, folder.key, folder.max_depth)
+                self._scan(directory, folder.key, folder.max_depth, suffixes)
         except (FileNotFoundError, NotADirectoryError):
             # The user named the folder of a host; the agent's own appears with its first session.
             if folder.name:
@@ -131,15 +138,17 @@ class _Scanner:
         except OSError as error:
             self.unreadable[folder.key] = describe_os_error(error)
 
-    def _scan(self, directory: Directory, path: str, depth: int) -> None:
+    def _scan(
+        self, directory: Directory, path: str, depth: int, suffixes: tuple[str, ...]
+    ) -> None:
         for entry in directory.entries():
             entry_path = f"{path}/{entry.name}"
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if depth:
                         with closing(directory.folder(entry.name)) as below:
-                            self._scan(below, entry_path, depth - 1)
-                elif entry.name.endswith(self._suffixes):
+                            self._scan(below, entry_path, depth - 1, suffixes)
+                elif entry.name.endswith(suffixes):
                     self._add_file(entry_path, directory.stat(entry.name))
             except (FileNotFoundError, NotADirectoryError, NotPlain):
                 continue  # Removed, or replaced by a link, since the folder was listed.
@@ -179,6 +188,7 @@ def open_transcript(path: str, folder: TranscriptFolder, names: tuple[str, ...])
 def read_blocks(fd: int, start: int = 0, end: int | None = None) -> Iterator[bytes]:
     """The bytes of a file from `start` up to `end`, or up to the size limit."""
     os.lseek(fd, start, os.SEEK_SET)
+    # A bound even without `end`: the host may write faster than we read.
     left = MAX_TRANSCRIPT_BYTES if end is None else end - start
     while left > 0 and (block := os.read(fd, min(left, BLOCK_BYTES))):
         left -= len(block)
@@ -198,4 +208,5 @@ def _why_not_printable(name: str) -> str | None:
 
 
 def _printable(name: str) -> str:
+    # Bytes that are not UTF-8 arrive as surrogates; show them as `\\xff`.
     return os.fsencode(name).decode("utf-8", "backslashreplace")

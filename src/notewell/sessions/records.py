@@ -62,6 +62,7 @@ def split_lines(blocks: Iterable[bytes]) -> Iterator[RawLine]:
     """The lines of a file that is read block by block."""
     number, parts, size = 1, list[bytes](), 0
     for block in blocks:
+        # Not `splitlines`: JSON strings may contain U+2028 and other separators.
         *ended, rest = block.split(b"\n")
         for part in ended:
             yield RawLine(number, _joined(parts, part, size), ended=True)
@@ -85,6 +86,7 @@ def line_records(lines: Iterable[RawLine], problems: ReadProblems) -> Iterator[t
             problems.too_long += 1
             continue
         values, rest = _values(_decoded(line.data, problems))
+        # A line with a line break never becomes complete; the last line may.
         if rest and line.ended:
             problems.broken += 1
         elif rest:
@@ -95,6 +97,7 @@ def line_records(lines: Iterable[RawLine], problems: ReadProblems) -> Iterator[t
 def parse_document(data: bytes, problems: ReadProblems) -> Record | None:
     """The JSON object that a file consists of; None for anything else."""
     values, rest = _values(_decoded(data, problems))
+    # A host that writes in place is between two writes: the next read sees the rest.
     if rest:
         problems.pending_bytes = len(data)
         return None
@@ -102,6 +105,7 @@ def parse_document(data: bytes, problems: ReadProblems) -> Record | None:
 
 
 def _decoded(data: bytes, problems: ReadProblems) -> str:
+    # Some Windows programs begin a file with a byte order mark, which JSON does not allow.
     data = data.removeprefix(_BOM)
     try:
         return data.decode()

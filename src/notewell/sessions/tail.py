@@ -93,9 +93,11 @@ def _after_byte(
     formats: Sequence[TranscriptFormat],
 ) -> tuple[TranscriptTail, bool]:
     status = os.fstat(fd)
+    # Another inode is another file, even if it is larger: read it from its start.
     is_same_file = position.get("inode") == status.st_ino
     taken = _number(position.get("bytes"), status.st_size) if is_same_file else 0
     for tail_bytes in TAILS_BYTES:
+        # A line that `start` cuts is not valid JSON, so it is skipped.
         start = max(taken, status.st_size - tail_bytes)
         lines = split_lines(read_blocks(fd, start, status.st_size))
         transcript = as_text(lines, redact, formats)

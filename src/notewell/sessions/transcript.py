@@ -73,6 +73,7 @@ class Transcript:
 
     def in_text(self, span: Span) -> Span | None:
         """The lines of the text that came from lines of the file; None if no message did."""
+        # The line map is ascending, but two lines may come from one line of the file.
         first = bisect_left(self.line_map, span.start_line)
         last = bisect_right(self.line_map, span.end_line)
         return Span(first + 1, last) if first < last else None
@@ -82,7 +83,9 @@ def document_formats(
     path: str, formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS
 ) -> list[TranscriptFormat]:
     """The formats in which a file of this name is one JSON document; none for JSON lines."""
-    return [one for one in formats if one.is_document and path.endswith(one.suffix)]
+    return [
+        format_ for format_ in formats if format_.is_document and path.endswith(format_.suffix)
+    ]
 
 
 def read_transcript(
@@ -96,6 +99,7 @@ def read_transcript(
     as_document = document_formats(path, formats)
     if not as_document:
         return as_text(split_lines(blocks), redact, formats)
+    # The size is checked while reading: the file may grow after its stat.
     data = bytearray()
     for block in blocks:
         data += block
@@ -114,7 +118,7 @@ def as_text(
 ) -> Transcript:
     """The transcript in JSON lines, with its secrets masked."""
     problems = ReadProblems()
-    reader = _Reader(redact, [one for one in formats if not one.is_document])
+    reader = _Reader(redact, [format_ for format_ in formats if not format_.is_document])
     for number, record in line_records(lines, problems):
         reader.add(number, record)
     return reader.transcript(problems)
@@ -176,7 +180,7 @@ class _Reader:
         )
 
     def _detect(self, record: Record) -> TranscriptFormat | None:
-        self._format = next((one for one in self._formats if one.owns(record)), None)
+        self._format = next((format_ for format_ in self._formats if format_.owns(record)), None)
         return self._format
 
     def _note(self, facts: RecordFacts) -> None:
@@ -187,6 +191,7 @@ class _Reader:
         self._last_at = facts.at or self._last_at
 
     def _is_new(self, turn: Turn) -> bool:
+        # Without ids, equal messages cannot be told from repeated ones ("yes", "go on").
         if turn.id is None:
             return True
         is_new = turn.id not in self._seen_ids

@@ -60,6 +60,7 @@ class Transcripts:
         Raises `NotANote` for a path that is not of a transcript, and `NoteUnreadable`.
         """
         stat, transcript = self._read(path)
+        # Of the text, not of the file: tool output makes the file grow without a new message.
         digest = hashlib.sha256(transcript.text.encode()).hexdigest()
         return Note(
             path, transcript.text, digest, stat, transcript.repairs, transcript.session.day()
@@ -93,6 +94,7 @@ class Transcripts:
         except NoteUnreadable:
             return  # The sync that reads the transcript reports the error.
         try:
+            # Up to the size of the scan: what came later belongs to the next scan.
             yield from read_blocks(fd, size, found.stat.size)
         finally:
             os.close(fd)

@@ -127,6 +127,7 @@ def _read(match: re.Match[str], today: date) -> ParsedTime | None:
     if match["near_day"]:
         return ParsedTime(one_day(shift(today, _DAYS[match["near_day"][:-1]])), end)
     if match["weekday"]:
+        # 星期天 and 星期日 are both Sunday.
         number = _WEEKDAYS.index(match["weekday"].replace("天", "日"))
         if which is None:
             return ParsedTime(one_day(weekday(number, today)), end, every_days=7)
@@ -142,6 +143,7 @@ def _date(match: re.Match[str], today: date) -> ParsedTime | None:
     year = year_number(match["year"], today) if match["year"] else None
     if match["near"]:
         year = today.year + _YEARS[match["near"]]
+    # 前年 in the year 2 would be the year 0, and a four-digit number may be a count.
     if match["said_year"] and not (year and 0 < year <= date.max.year):
         return None
     month, day = (_number(match[part]) for part in ("month", "day"))
@@ -177,5 +179,6 @@ def _number(text: str | None) -> int | None:
     tens, ten, ones = text.replace("两", "二").rpartition("十")
     digits = "零一二三四五六七八九"
     units = digits.find(ones) if ones else 0
+    # 十 without a digit before it is ten. 三四 is found too, at the position of 三.
     number = (digits.find(tens) if tens else 1) * 10 + units if ten else units
     return number if number > 0 and units >= 0 else None

@@ -97,6 +97,7 @@ def past_the(words: list[str], at: int) -> int:
 
 def _date(words: list[str], at: int, today: date, after: str) -> ParsedTime | None:
     """2026-03-02, memory/2026-03-02.md, March 2nd, 2026 or 2 March; the year may be missing."""
+    # A cheap check first: this runs at every word of a query.
     if words[at][:4].isdecimal() or words[at].endswith(".md"):
         span = _iso(words[at], today)
         if span:
@@ -149,6 +150,7 @@ def _day_number(word: str) -> int | None:
 
 def _day_of_week(words: list[str], at: int, today: date, after: str) -> ParsedTime | None:
     is_expected = after in ("on", "any")
+    # "Sat", "sun" and "wed" are also words, so short names need a preposition before them.
     number = WEEKDAYS.get(words[at], SHORT_WEEKDAYS.get(words[at]) if is_expected else None)
     if number is None:
         return None
@@ -183,12 +185,14 @@ def _named_months(words: list[str], at: int, today: date, after: str) -> ParsedT
         year = (before, at + 1) if before else None
     if year:
         return ParsedTime(months(year[0], month, count), year[1])
+    # Without a year, "may", "march", "spring" and "fall" are mostly verbs.
     if after not in ("in", "any"):
         return None
     return ParsedTime(recurring(month, count, today), at + 1, every_days=365)
 
 
 def _year(words: list[str], at: int, today: date, after: str) -> ParsedTime | None:
+    # "The year 2024" is a year in any position.
     if words[at] == "year":
         at, after = at + 1, "in"
     year = year_number(words[at], today) if after in ("in", "of", "any") else None
@@ -253,6 +257,7 @@ def _which(words: list[str], at: int, today: date, after: str) -> ParsedTime | N
         return None
     if noun in DAY_PARTS and word in ("last", "this"):
         return ParsedTime(one_day(shift(today, offset)), at + 2)
+    # "Last week" is a calendar week; "the past week" is the last seven days, see `_rolling`.
     if noun in _PERIODS and word != "past":
         span = period(noun, offset, today)
         return _day_of_that_week(words, at + 1, span) or ParsedTime(span, at + 2)
@@ -287,6 +292,7 @@ def _which_name(noun: str, offset: int, today: date) -> TimeSpan | None:
     number = WEEKDAYS.get(noun, SHORT_WEEKDAYS.get(noun))
     if number is not None:
         if offset < 0:
+            # "Last Monday" on a Monday is a week ago, not today.
             return one_day(weekday(number, shift(today, -1)))
         return one_day(shift(week(today, offset).first, number))
     if noun in MONTHS:
@@ -300,6 +306,7 @@ def _count(words: list[str], at: int) -> tuple[float, float, int] | None:
     word = words[at]
     if word == "half" and words[at - 1] in ("a", "and"):
         return None  # "two and a half years ago": the two would be lost.
+    # Four digits: more would exceed the calendar anyway, and `int` of a long text is slow.
     if word.isdecimal() and len(word) <= 4:
         least: float = int(word)
         most = least

@@ -59,6 +59,7 @@ class YearlySpan(TimeSpan):
 
     def distance_days(self, day: date) -> int:
         latest = TimeSpan.distance_days(self, day)
+        # Also the years before and after: a winter begins in one year and ends in the next.
         years = (day.year + step for step in (-1, 0, 1))
         moved = (
             TimeSpan(_in_year(self.first, year), _in_year(self.last, year + self._years))
@@ -102,6 +103,7 @@ def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
 
 
 def shift(day: date, days: float) -> date:
+    # Date arithmetic raises OverflowError outside of the years 1 to 9999, so clamp first.
     ordinal = day.toordinal() + round(days)
     return date.fromordinal(min(max(1, ordinal), date.max.toordinal()))
 
@@ -117,10 +119,12 @@ def real_day(year: int, month: int, day: int) -> date | None:
 def months(year: int, month: int, count: int = 1) -> TimeSpan:
     """This many months; month 0 is the December before."""
     first, after = (_month_start(year * 12 + month - 1 + step) for step in (0, count))
+    # December 9999 has no month after it; `max` keeps the span in order.
     return TimeSpan(first, max(first, shift(after, -1)))
 
 
 def _month_start(number: int) -> date:
+    # Months are counted from the year 0; 12 is January of the year 1, the first of `date`.
     year, month = divmod(min(max(12, number), 9999 * 12 + 11), 12)
     return date(year, month + 1, 1)
 
@@ -173,6 +177,7 @@ def recurring(month: int, count: int, today: date, offset: int | None = None) ->
     Without an offset it is the latest that has begun; -1 is the latest that is over, 1 the next to
     begin, 0 the current one or else that of this year.
     """
+    # From two years back: in January the last winter that is over began the year before last.
     spans = [months(today.year + step, month, count) for step in (-2, -1, 0, 1)]
     if offset is None:
         return YearlySpan(*next(span for span in reversed(spans) if span.first <= today))
@@ -186,6 +191,7 @@ def recurring(month: int, count: int, today: date, offset: int | None = None) ->
 def ago(least: float, most: float, unit: str, today: date) -> TimeSpan:
     """Half a unit earlier and later: "three weeks ago" does not mean one certain day."""
     days, slack = UNITS[unit]
+    # "Half a year ago" is more precise than "two years ago", so it has less slack.
     slack = round(slack * min(1, least))
     last = min(today, shift(today, slack - round(least * days)))
     return TimeSpan(min(last, shift(today, -slack - round(most * days))), last)
@@ -193,6 +199,7 @@ def ago(least: float, most: float, unit: str, today: date) -> TimeSpan:
 
 def until_today(count: float, unit: str, today: date) -> TimeSpan:
     days = count * UNITS[unit][0]
+    # `// -1` rounds up: the last 12 hours reach into yesterday.
     return TimeSpan(shift(today, days // -1), today)
 
 
@@ -228,4 +235,5 @@ def is_selective(span: TimeSpan) -> bool:
 def year_number(word: str, today: date) -> int | None:
     if len(word) != 4 or not word.isdecimal():
         return None
+    # Plans name the next year; a larger number is a count.
     return int(word) if FIRST_YEAR <= int(word) <= today.year + 1 else None
