@@ -21,14 +21,14 @@
     ├── OutputFailed            the answer could not be written where it was to go
     ├── NotForThisTalk          the settings do not let this conversation see the memory
     ├── BackendFailed           another engine was asked and did not answer
-    └── EmbedderTrouble         no vectors right now: search goes on by keyword
-        ├── EmbedderMissing     its weights, package or key are not there
-        ├── EmbedderRefused     it said no, and will go on saying no until the user acts
-        │   └── QuotaExhausted  the account has nothing left
-        └── EmbedderFailed      it was asked and did not give usable vectors
-            ├── EmbedderUnreachable  no answer: no connection, hung up, or too late
-            ├── AnswerUnusable       an answer, but not the vectors that were asked for
-            └── TextTooLarge         more than it takes at once: send less
+    └── EmbedderTrouble         no vectors at the moment: keyword search still works
+        ├── EmbedderMissing     its weights, its package or its key is missing
+        ├── EmbedderRefused     it refuses every request until the user acts
+        │   └── QuotaExhausted  the quota or the credit of the account is used up
+        └── EmbedderFailed      it gave no usable vectors; the next request may succeed
+            ├── EmbedderUnreachable  no complete reply: no connection, closed early, or timeout
+            ├── AnswerUnusable       a reply, but not the requested vectors
+            └── TextTooLarge         larger than it accepts: send less
 
 Each message says what happened, to which thing, and the next step.
 Facts a program might branch on are attributes, so nobody has to parse a message.
@@ -227,15 +227,15 @@ class BackendFailed(NotewellError):
 class EmbedderTrouble(NotewellError):
     exit_code = 5
     until_user_acts: ClassVar[bool] = False
-    """Whether asking again is useless before somebody changes something."""
+    """Whether every retry fails until the user changes something."""
 
     provider: str = ""
     finished: Mapping[int, Vectors] = MappingProxyType({})
-    """Rows that were ready before the trouble, by the number of their text: they are paid for."""
+    """Rows that were finished before the error, by the number of their text: they are paid for."""
 
 
 class EmbedderMissing(EmbedderTrouble):
-    """Asking again will not help until the user acts."""
+    """A retry fails until the user acts."""
 
     until_user_acts = True
 
@@ -247,7 +247,7 @@ class EmbedderMissing(EmbedderTrouble):
 
 
 class EmbedderRefused(EmbedderTrouble):
-    """The provider was reached and will not serve us: a key, a model, an account."""
+    """The provider replied and refuses: the key, the model or the account is wrong."""
 
     until_user_acts = True
 
@@ -268,7 +268,7 @@ class EmbedderRefused(EmbedderTrouble):
 
 
 class QuotaExhausted(EmbedderRefused):
-    """Told by the provider in its own code; waiting a few seconds does not bring it back."""
+    """The provider reports it with a code or status; it does not recover within seconds."""
 
 
 class EmbedderFailed(EmbedderTrouble):
@@ -290,12 +290,12 @@ class EmbedderFailed(EmbedderTrouble):
 
 
 class EmbedderUnreachable(EmbedderFailed):
-    """There was no whole answer, so nobody knows whether the request was served."""
+    """No complete reply arrived, so it is unknown whether the server executed the request."""
 
 
 class AnswerUnusable(EmbedderFailed):
-    """Not the right count, order, length or numbers; nothing of it is kept."""
+    """The wrong count, order, length or numbers; nothing of the reply is used."""
 
 
 class TextTooLarge(EmbedderFailed):
-    """The request or a text in it is larger than the provider takes."""
+    """The request or a text in it is larger than the provider accepts."""

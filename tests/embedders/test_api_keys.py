@@ -15,15 +15,17 @@ from notewell.errors import EmbedderMissing
 KEY = "sk-canary-0123456789"
 
 
-def profiles(folder: Path, told: Any) -> Path:
+def profiles(folder: Path, content: Any) -> Path:
     path = folder / "auth-profiles.json"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
 def test_the_first_place_that_names_a_key_decides(tmp_path: Path) -> None:
-    told = {"profiles": {"openai:a": {"type": "api_key", "provider": "openai", "key": "profile"}}}
-    path = profiles(tmp_path, told)
+    content = {
+        "profiles": {"openai:a": {"type": "api_key", "provider": "openai", "key": "profile"}}
+    }
+    path = profiles(tmp_path, content)
     environment = {"OPENAI_API_KEY": "variable"}
     everything = KeySources(environment, {"openai": Secret("provider")}, path)
     for sources, configured, key, where in [
@@ -62,8 +64,8 @@ def test_gemini_is_google_to_some() -> None:
 
 
 def test_a_key_of_the_environment_goes_to_the_providers_own_address_only(tmp_path: Path) -> None:
-    told = {"profiles": {"o": {"type": "api_key", "provider": "openai", "key": KEY}}}
-    sources = KeySources({"OPENAI_API_KEY": KEY}, {}, profiles(tmp_path, told))
+    content = {"profiles": {"o": {"type": "api_key", "provider": "openai", "key": KEY}}}
+    sources = KeySources({"OPENAI_API_KEY": KEY}, {}, profiles(tmp_path, content))
     assert sources.find("openai", None, own_address=False) is None
     assert sources.find("openai", Secret("meant"), own_address=False) is not None
 
@@ -125,22 +127,22 @@ def test_a_key_that_no_header_can_carry_is_told_without_showing_it(key: str) -> 
 # -- auth profiles -------------------------------------------------------------------------------
 
 
-def found_in(folder: Path, told: Any, provider: str = "openai") -> str | None:
-    sources = KeySources({"NAMED": "by reference"}, {}, profiles(folder, told))
+def found_in(folder: Path, content: Any, provider: str = "openai") -> str | None:
+    sources = KeySources({"NAMED": "by reference"}, {}, profiles(folder, content))
     found = sources.find(provider, None)
     return found.secret.reveal() if found else None
 
 
 def test_the_order_of_the_file_is_kept(tmp_path: Path) -> None:
-    told = {
+    content = {
         "version": 1,
         "profiles": {
             "openai:a": {"type": "api_key", "provider": "openai", "key": "a"},
             "openai:b": {"type": "api_key", "provider": "openai", "key": "b"},
         },
     }
-    assert found_in(tmp_path, told) == "a"
-    assert found_in(tmp_path, {**told, "order": {"openai": ["gone", "openai:b"]}}) == "b"
+    assert found_in(tmp_path, content) == "a"
+    assert found_in(tmp_path, {**content, "order": {"openai": ["gone", "openai:b"]}}) == "b"
 
 
 @pytest.mark.parametrize(

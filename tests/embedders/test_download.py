@@ -62,8 +62,8 @@ class Handler(BaseHTTPRequestHandler):
         body = hub.content[start:]
         headers = {"Content-Length": str(len(body))}
         if wanted:
-            told = start + 1 if hub.lies_about_ranges else start
-            headers["Content-Range"] = f"bytes {told}-{len(hub.content) - 1}/{len(hub.content)}"
+            first = start + 1 if hub.lies_about_ranges else start
+            headers["Content-Range"] = f"bytes {first}-{len(hub.content) - 1}/{len(hub.content)}"
         self._answer(206 if wanted else 200, headers)
         self.wfile.write(body[: hub.cuts.pop(0)] if hub.cuts else body)
 

@@ -164,12 +164,12 @@ def test_a_text_without_end_is_refused_and_the_next_one_is_answered(
 def test_a_family_known_by_the_name_of_its_file_gets_its_prompts(tmp_path: Path) -> None:
     plain = LocalEmbedder(str(make_gguf(tmp_path / "plain.gguf")), tmp_path)
     nomic = LocalEmbedder(str(make_gguf(tmp_path / "nomic-embed-text-v1.5.gguf")), tmp_path)
-    asked = nomic.embed(["hello"], "query")
-    told = nomic.embed(["hello"], "document")
+    query = nomic.embed(["hello"], "query")
+    document = nomic.embed(["hello"], "document")
     same = plain.embed(["search_query: hello", "search_document: hello"], "document")
     plain.close()
     nomic.close()
-    assert np.allclose(np.concatenate([asked, told]), same, atol=1e-6)
+    assert np.allclose(np.concatenate([query, document]), same, atol=1e-6)
 
 
 def test_a_file_that_does_not_say_how_to_pool_gives_the_mean(

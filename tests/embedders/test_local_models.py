@@ -117,8 +117,8 @@ def test_the_command_lists_models_for_people_and_programs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command.run(_arguments(tmp_path, action="list")) == 0
-    told = capsys.readouterr().out
-    assert f"not here: notewell model pull {DEFAULT_MODEL}" in told
+    output = capsys.readouterr().out
+    assert f"not here: notewell model pull {DEFAULT_MODEL}" in output
     assert command.run(_arguments(tmp_path, action="list", json=True)) == 0
     models = json.loads(capsys.readouterr().out)["models"]
     assert {model["name"] for model in models} >= {"arctic-embed-s", "use-multilingual-v3"}

@@ -275,8 +275,8 @@ def test_a_model_gets_the_words_it_was_trained_with(model: str, query: str, docu
 def test_openai_is_understood_by_its_codes(
     status: int, error: Any, too_large: bool, quota: bool, bad_key: bool
 ) -> None:
-    told = openai_error_facts(status, {"error": error})
-    assert (told.too_large, told.out_of_quota, told.bad_key) == (too_large, quota, bad_key)
+    facts = openai_error_facts(status, {"error": error})
+    assert (facts.too_large, facts.out_of_quota, facts.bad_key) == (too_large, quota, bad_key)
 
 
 def google(kind: str, **fields: Any) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def google(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_gemini_is_understood_by_its_details() -> None:
-    def told(*details: Any) -> Any:
+    def facts_of(*details: Any) -> Any:
         error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": list(details)}
         return gemini_error_facts(429, {"error": error})
 
@@ -294,10 +294,10 @@ def test_gemini_is_understood_by_its_details() -> None:
     a_minute = google(
         "QuotaFailure", violations=[{"quotaId": "EmbedContentRequestsPerMinutePerProject"}]
     )
-    assert told(a_day).out_of_quota
-    assert not told(a_minute).out_of_quota
-    assert told(a_minute, google("RetryInfo", retryDelay="34.07s")).retry_after_s == 34.07
-    assert told(google("RetryInfo", retryDelay="soon")).retry_after_s is None
+    assert facts_of(a_day).out_of_quota
+    assert not facts_of(a_minute).out_of_quota
+    assert facts_of(a_minute, google("RetryInfo", retryDelay="34.07s")).retry_after_s == 34.07
+    assert facts_of(google("RetryInfo", retryDelay="soon")).retry_after_s is None
 
 
 @pytest.mark.parametrize("provider", [OPENAI, OPENAI_COMPATIBLE, GEMINI, VOYAGE, OLLAMA])

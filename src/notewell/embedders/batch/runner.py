@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from notewell.embedders.remote import BYTES_PER_NUMBER
 from notewell.embedders.retrying import Deadline, is_retryable, pause_s
 from notewell.embedders.vectors import NotRows, unit_vectors
 from notewell.errors import EmbedderFailed, EmbedderRefused, EmbedderTrouble
@@ -46,9 +47,8 @@ WAITS = 2
 MAX_POLL_FACTOR = 15
 """The longest pause between two polls, as a multiple of the set interval: 30 s for 2 s."""
 
-BYTES_PER_NUMBER = 32
 LINE_BYTES = 4096
-"""A result line has about 22 bytes for each number and a few hundred around them."""
+"""For a result line without its numbers: a few hundred bytes, with space to spare."""
 
 _NOT_EXECUTED = frozenset({408, 409, 425, 429, 503})
 """Statuses that say that the server made no job."""
