@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from notewell import Memory, open_memory
 from notewell.adapters.claude import async_memory_tool, memory_tool
-from notewell.adapters.wording import VIEW_CHARS
+from notewell.adapters.claude_commands import VIEW_CHARS
 from notewell.errors import BadSetting
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext

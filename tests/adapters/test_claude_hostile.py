@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from notewell import Memory
 from notewell.adapters.claude import memory_tool
-from notewell.adapters.memories import LISTED
+from notewell.adapters.claude_commands import LISTED
 from notewell.notes.edit import MAX_EDIT_BYTES
 
 OUTSIDE = "the canary is yellow"

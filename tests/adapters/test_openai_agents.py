@@ -10,8 +10,8 @@ from agents import Agent, FunctionTool, RunConfig, Runner
 from tests.adapters.scripted import ScriptedModel
 
 from notewell import Memory
-from notewell.adapters.answer import answer_json
 from notewell.adapters.openai_agents import tools
+from notewell.adapters.tool_calls import call_tool_json
 from notewell.tools import TOOLS, CallContext, Failure
 
 
@@ -62,7 +62,7 @@ def test_a_bad_call_is_answered_and_the_run_goes_on(
 
 
 def test_json_that_no_reader_gets_to_the_end_of_is_answered_too(memory: Memory) -> None:
-    output = answer_json(memory, "memory_status", "[" * 100_000, CallContext())
+    output = call_tool_json(memory, "memory_status", "[" * 100_000, CallContext())
     assert isinstance(output, Failure)
 
 

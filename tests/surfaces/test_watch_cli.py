@@ -19,7 +19,7 @@ import pytest
 
 from notewell import SearchSettings, Settings, open_memory
 from notewell.cli import watch
-from notewell.cli.watching import JsonView, LiveView
+from notewell.cli.watch_output import JsonView, LiveView
 from notewell.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
 from notewell.sync import (
     Failed,
@@ -62,7 +62,7 @@ def test_one_line_says_when_what_and_how_long(capsys: pytest.CaptureFixture[str]
         changed(NOTE, "/mnt/b.md", written=2),
         changed(NOTE, NOTE + "2", NOTE + "3", written=3, forgotten=1),
     ):
-        view.told(event)
+        view.on_event(event)
     view.done()
     out, err = capsys.readouterr()
     assert out.splitlines() == [
@@ -80,7 +80,7 @@ def test_trouble_is_told_once_and_so_is_its_end(capsys: pytest.CaptureFixture[st
     waiting.report.trouble = EmbedderUnreachable("openai", "no answer")
     gone = Failed("change", WorkspaceMissing("/somewhere/notes"), 5.0)
     for event in (*BEGUN, waiting, waiting, changed(), gone, changed()):
-        view.told(event)
+        view.on_event(event)
     assert capsys.readouterr().err.splitlines() == [
         "12:00:00  the 'openai' embedder failed: no answer",
         "12:00:00  all is well again",
@@ -93,7 +93,7 @@ def test_trouble_is_told_once_and_so_is_its_end(capsys: pytest.CaptureFixture[st
 def test_who_cannot_listen_says_what_is_done_instead(capsys: pytest.CaptureFixture[str]) -> None:
     view = LiveView(WORKSPACE, noon)
     for event in (Scanning("no watches left", 5.0), BEGUN[1], Listening(2)):
-        view.told(event)
+        view.on_event(event)
     out, err = capsys.readouterr()
     assert out == "12:00:00  looking every 5 s: 3 notes, 9 chunks (1.0 s)\n"
     assert err.splitlines() == [
@@ -114,7 +114,7 @@ def test_a_terminal_has_a_line_about_now(
     monkeypatch.setattr(sys, "stderr", terminal)
     view = LiveView(WORKSPACE, noon)
     for event in (*BEGUN, Heard((NOTE,))):
-        view.told(event)
+        view.on_event(event)
     view.progress(Progress(3, 9, "vectors"))
     view.done()
     assert terminal.getvalue().split("\r") == [
@@ -131,7 +131,7 @@ def test_a_terminal_has_a_line_about_now(
 def test_a_name_cannot_write_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     view = LiveView(WORKSPACE, noon)
     for event in (*BEGUN, changed(str(WORKSPACE / "\x1b[2J.md"), written=1)):
-        view.told(event)
+        view.on_event(event)
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -145,7 +145,7 @@ def test_json_lines_tell_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         Scanning("no watches left", 5.0),
         Failed("change", WorkspaceMissing("/somewhere/notes"), 5.0),
     ):
-        view.told(event)
+        view.on_event(event)
     view.progress(Progress(3, 9, "vectors"))
     view.done()
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -203,7 +203,7 @@ def test_a_long_sync_ends_between_two_batches(
         tmp_path, state_dir=tmp_path / "state", settings=settings, environment={}
     ) as memory:
         view = StopsAtOnce(tmp_path, stop)
-        memory.watch(stop, on_event=view.told, notifier=NoNotifier(), progress=view.progress)
+        memory.watch(stop, on_event=view.on_event, notifier=NoNotifier(), progress=view.progress)
     assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()] == [
         "scanning"
     ]

@@ -3,7 +3,7 @@
     client.beta.messages.run_tools(model=…, messages=…, tools=[memory_tool(memory)])
 
 What the model writes below /memories are notes of this memory: `notewell search` finds them, and
-so do the other tools. See `memories` for the commands and `notes.edit` for what keeps files safe.
+so do the other tools. `claude_commands` has the commands, `notes.edit` protects the files.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from notewell.adapters.memories import Memories
-from notewell.adapters.packages import needing
-from notewell.adapters.wording import Refused
+from notewell.adapters.claude_commands import MemoryCommands, Refused
+from notewell.adapters.tool_calls import require_package
 from notewell.errors import BadSetting, EditRefused, NotewellError
 from notewell.notes import EditableFolder
 from notewell.tools import DISABLED, HERE, UNEXPECTED, failure_of
@@ -43,22 +42,22 @@ _OPTIONAL = ("view_range", "new_str")
 
 
 class _Commands:
-    """A command as the model wrote it: the SDK hands it on without looking at its types."""
+    """Runs commands as the model wrote them: the SDK passes them on without checking types."""
 
     def __init__(self, memory: Memory, context: CallContext, folder: str) -> None:
         self._memory = memory
         self._talk = context
         try:
-            self._memories = Memories(EditableFolder(memory.workspace, folder))
+            self._memories = MemoryCommands(EditableFolder(memory.workspace, folder))
         except EditRefused as refused:
             raise BadSetting("folder", f"{folder!r}: {refused.why}; {refused.action}") from None
 
     def run(self, command: object) -> str:
-        """What the model is told; raises `Refused` with the same."""
+        """The text for the model; `Refused` has such a text too."""
         return self._answered(partial(self._run, command))
 
     def clear(self) -> str:
-        """For the host alone: no command of the model leads here."""
+        """For the host only: no command of the model calls this."""
         return self._answered(self._memories.clear)
 
     def _answered(self, work: Callable[[], str]) -> str:
@@ -71,19 +70,19 @@ class _Commands:
         except NotewellError as error:
             raise Refused(failure_of(error).to_text()) from error
         except Exception as error:
-            # The edge of the house: the model goes on without, and the log has the details.
-            _log.exception("a command ran into something unforeseen")
+            # The outermost frame of ours: the model goes on without memory, the log has details.
+            _log.exception("unexpected error in a memory command")
             raise Refused(UNEXPECTED.to_text()) from error
         finally:
-            # Also after a failure: some of a folder may have gone into the trash before it.
+            # Also after a failure: part of a folder may already be in the trash.
             self._memory.mark_changed()
 
     def _run(self, command: object) -> str:
-        told = _told(command)
-        name = told.get("command")
+        payload = _payload(command)
+        name = payload.get("command")
         if not isinstance(name, str) or name not in _ARGUMENTS:
             raise Refused(f"Unknown command: {str(name)[:40]}")
-        given = {key: told[key] for key in _ARGUMENTS[name] if key in told}
+        given = {key: payload[key] for key in _ARGUMENTS[name] if key in payload}
         for key in _ARGUMENTS[name]:
             if key not in given and key not in _OPTIONAL:
                 raise Refused(f"Missing parameter `{key}` of the command {name}.")
@@ -91,22 +90,22 @@ class _Commands:
         return run(**given)
 
 
-def _told(command: object) -> Mapping[str, Any]:
-    """The arguments, from the JSON itself or from what the SDK has made of it."""
+def _payload(command: object) -> Mapping[str, Any]:
+    """The arguments, from the JSON itself or from the SDK's model of it."""
     if isinstance(command, Mapping):
         return command
     dump = getattr(command, "model_dump", None)
     if dump is None:
         raise Refused("The command is not a JSON object.")
-    told: dict[str, Any] = dump(warnings=False)
-    return told
+    payload: dict[str, Any] = dump(warnings=False)
+    return payload
 
 
 def memory_tool(
     memory: Memory, context: CallContext = HERE, *, folder: str = FOLDER
 ) -> BetaAbstractMemoryTool:
     """For `run_tools` of a synchronous client, or for a loop of your own: `tool.call(input)`."""
-    with needing("anthropic"):
+    with require_package("anthropic"):
         from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 
     commands = _Commands(memory, context, folder)
@@ -127,7 +126,7 @@ def memory_tool(
             except Refused as refused:
                 raise ToolError(str(refused)) from refused
 
-        # A command says itself which one it is.
+        # Each command names itself, so all methods of the SDK's class are the same function.
         view = create = str_replace = insert = delete = rename = execute
 
     return NotewellMemoryTool()
@@ -137,7 +136,7 @@ def async_memory_tool(
     memory: Memory, context: CallContext = HERE, *, folder: str = FOLDER
 ) -> BetaAsyncAbstractMemoryTool:
     """The same for an asynchronous client; each command runs in a worker thread."""
-    with needing("anthropic"):
+    with require_package("anthropic"):
         from anthropic.lib.tools import BetaAsyncAbstractMemoryTool, ToolError
         from anyio.to_thread import run_sync
 

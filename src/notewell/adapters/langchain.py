@@ -9,8 +9,7 @@ import asyncio
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from notewell.adapters.answer import answer, offered
-from notewell.adapters.packages import needing
+from notewell.adapters.tool_calls import call_tool, offered_tools, require_package
 from notewell.tools import HERE, Failure
 
 if TYPE_CHECKING:
@@ -21,23 +20,23 @@ if TYPE_CHECKING:
 
 
 def tools(memory: Memory, context: CallContext = HERE) -> list[BaseTool]:
-    """A tool message has the text for the model; its `artifact` is the same as JSON."""
-    return [_tool(memory, spec, context) for spec in offered(context)]
+    """A tool message has the text for the model; its `artifact` has the same as JSON."""
+    return [_tool(memory, spec, context) for spec in offered_tools(context)]
 
 
 def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> BaseTool:
-    with needing("langchain-core"):
+    with require_package("langchain-core"):
         from langchain_core.tools import BaseTool, ToolException
 
     def run(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        output = answer(memory, spec.name, arguments, context)
+        output = call_tool(memory, spec.name, arguments, context)
         if isinstance(output, Failure):
-            # `handle_tool_error` makes a message of it whose status is "error".
+            # `handle_tool_error` turns it into a message whose status is "error".
             raise ToolException(output.to_text())
         return output.to_text(), output.to_json()
 
     class NotewellTool(BaseTool):
-        """Not a StructuredTool, which keeps for itself what a model calls `config` or `self`."""
+        """Not a StructuredTool: that one reserves the argument names `config` and `self`."""
 
         def _run(self, /, *_: Any, **arguments: Any) -> tuple[str, dict[str, Any]]:
             return run(arguments)

@@ -9,8 +9,7 @@ import asyncio
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from notewell.adapters.answer import answer_json, offered
-from notewell.adapters.packages import needing
+from notewell.adapters.tool_calls import call_tool_json, offered_tools, require_package
 from notewell.tools import HERE
 
 if TYPE_CHECKING:
@@ -22,17 +21,18 @@ if TYPE_CHECKING:
 
 
 def tools(memory: Memory, context: CallContext = HERE) -> list[Tool]:
-    """What goes into `Agent(tools=…)`; none where `context` has no memory."""
-    return [_tool(memory, spec, context) for spec in offered(context)]
+    """The tools for `Agent(tools=…)`; none if the context has no memory."""
+    return [_tool(memory, spec, context) for spec in offered_tools(context)]
 
 
 def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> FunctionTool:
-    with needing("openai-agents"):
+    with require_package("openai-agents"):
         from agents import FunctionTool
 
     async def invoke(_: ToolContext[object], arguments: str) -> str:
-        # In a thread, because the library is synchronous; a write goes on when a run is cancelled.
-        output = await asyncio.to_thread(answer_json, memory, spec.name, arguments, context)
+        # In a worker thread, because the library is synchronous. A write that has started is
+        # finished even if the run is cancelled.
+        output = await asyncio.to_thread(call_tool_json, memory, spec.name, arguments, context)
         return output.to_text()
 
     return FunctionTool(

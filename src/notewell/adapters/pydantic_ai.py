@@ -8,8 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from notewell.adapters.answer import answer, offered
-from notewell.adapters.packages import needing
+from notewell.adapters.tool_calls import call_tool, offered_tools, require_package
 from notewell.tools import HERE, Failure, recall_section
 
 if TYPE_CHECKING:
@@ -22,28 +21,28 @@ ID = "notewell"
 
 
 def toolset(memory: Memory, context: CallContext = HERE, *, id: str = ID) -> FunctionToolset[Any]:  # noqa: A002 - as they call it
-    """The tools, and the words on when to use them for the model's instructions."""
-    with needing("pydantic-ai-slim"):
+    """The tools, with instructions that tell the model when to use them."""
+    with require_package("pydantic-ai-slim"):
         from pydantic_ai import FunctionToolset
 
-    specs = offered(context)
-    told = recall_section([spec.name for spec in specs], context)
+    specs = offered_tools(context)
+    instructions = recall_section([spec.name for spec in specs], context)
     return FunctionToolset(
-        [_tool(memory, spec, context) for spec in specs], id=id, instructions=told or None
+        [_tool(memory, spec, context) for spec in specs], id=id, instructions=instructions or None
     )
 
 
 def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> Tool[Any]:
-    with needing("pydantic-ai-slim"):
+    with require_package("pydantic-ai-slim"):
         from pydantic_ai import Tool, ToolReturn
         from pydantic_ai.exceptions import ToolFailed
 
     def run(**arguments: object) -> ToolReturn:
-        output = answer(memory, spec.name, arguments, context)
+        output = call_tool(memory, spec.name, arguments, context)
         if isinstance(output, Failure):
-            # Not ModelRetry: it would use up the tool's retries, and then end the whole run.
+            # Not ModelRetry: that uses up the tool's retries and then ends the whole run.
             raise ToolFailed(output.to_text())
         return ToolReturn(output.to_text(), metadata=output.to_json())
 
-    # Pydantic AI runs what is not a coroutine in a thread, which is what the library wants.
+    # Pydantic AI runs a function that is not a coroutine in a thread, as this library needs.
     return Tool.from_schema(run, spec.name, spec.description, deepcopy(spec.input_schema))

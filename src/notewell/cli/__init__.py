@@ -1,7 +1,7 @@
 """The command line: data goes to standard output, everything else to standard error.
 
-Exit codes: 0 done · 1 error · 2 wrong usage · 3 nothing found · 5 done, but not as well as it
-should be · 75 somebody else is at work, try again · 130 interrupted.
+Exit codes: 0 done · 1 error · 2 wrong usage · 3 nothing found · 5 degraded: done, but with less
+than was requested · 75 busy: another process is writing, try again · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    # A command lives for a moment: looking for garbage while it starts is time spent for nothing.
+    # A command runs for a moment: garbage collection while it starts would only cost time.
     gc.set_threshold(100_000)
     if sys.stdout is None:  # Started with standard output closed.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # A pipe may not be UTF-8; notes are.
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # A pipe may not be UTF-8, but notes are.
     words = sys.argv[1:] if argv is None else argv
     arguments = build_parser(words[0] if words else None).parse_args(words)
     try:
@@ -42,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return INTERRUPTED
     except BrokenPipeError:
-        _give_up_output()  # Whoever read us has seen enough.
+        _give_up_output()  # The reader, `head` for example, has seen enough.
         return 0
     except NotewellError as error:
         return _report(error, as_json=arguments.json)
@@ -59,5 +61,5 @@ def _report(error: NotewellError, *, as_json: bool) -> int:
 
 
 def _give_up_output() -> None:
-    """Python would complain once more about what is left to be written while shutting down."""
+    """Otherwise Python reports the unwritten rest once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

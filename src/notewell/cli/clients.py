@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
-from notewell.cli.place import MAIN, meant
+from notewell.cli.place import MAIN, location_of
 from notewell.clients import (
     entry_text,
     hook_command_line,
@@ -115,7 +115,7 @@ def hook_command(arguments: argparse.Namespace, event: str) -> str:
 def _place_options(arguments: argparse.Namespace) -> list[str]:
     from notewell.notes import Workspace
 
-    agent, place, _ = meant(arguments)
+    agent, place, _ = location_of(arguments)
     workspace = Path(place).absolute()
     # A wrong workspace is refused here; later the error would be in the host's log only.
     Workspace.open(workspace)

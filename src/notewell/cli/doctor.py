@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import ProgressBar, counted, print_json, say
-from notewell.cli.place import HERE, MAIN, add_place, meant, memory_of
+from notewell.cli.place import HERE, MAIN, add_place, location_of, memory_of
 from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _without_memory(arguments: argparse.Namespace, error: Exception) -> Subject:
     from notewell.doctor import Subject
 
     try:
-        agent, workspace, _ = meant(arguments)
+        agent, workspace, _ = location_of(arguments)
     except (NotewellError, OSError):
         agent, workspace = arguments.agent or MAIN, arguments.workspace or HERE
     folder = arguments.state_dir

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
-from notewell.cli.place import add_place, meant
+from notewell.cli.place import add_place, location_of
 from notewell.errors import BadRequest, MemoryOff
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from notewell.config import load_settings
     from notewell.entries import EntriesSettings
 
-    agent, workspace, settings = meant(arguments)
+    agent, workspace, settings = location_of(arguments)
     if settings is None:
         settings = load_settings(Path(workspace), agent)
     if settings.off_because:
@@ -95,7 +95,7 @@ def _opened(
     try:
         yield EntryStore(
             entries_settings.folder(state),
-            meant(arguments).agent,
+            location_of(arguments).agent,
             selection.embedder,
             redact=Redactor(load_mask_key(state)),
         )

@@ -18,36 +18,36 @@ _CITATION = re.compile(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    path, first, count = _wanted(arguments)
+    path, first, count = _range(arguments)
     with memory_of(arguments) as memory:
-        lines = memory.get(path, from_line=first, lines=count)
+        excerpt = memory.get(path, from_line=first, lines=count)
     if arguments.json:
-        print_json(excerpt_json(lines))
-        return 0 if lines.end_line >= lines.start_line else NOTHING_FOUND
-    if lines.end_line < lines.start_line:
-        total = counted(lines.total_lines, "line")
-        tell(f"{lines.path} has {total}; there is no line {lines.start_line}")
+        print_json(excerpt_json(excerpt))
+        return 0 if excerpt.end_line >= excerpt.start_line else NOTHING_FOUND
+    if excerpt.end_line < excerpt.start_line:
+        total = counted(excerpt.total_lines, "line")
+        tell(f"{excerpt.path} has {total}; there is no line {excerpt.start_line}")
         return NOTHING_FOUND
-    say(lines.text)
-    if lines.cut:
-        tell(f"line {lines.end_line} is too long to show whole")
-    if lines.next_from and not count:
-        tell(f"read on with --from {lines.next_from} ({lines.total_lines} lines in all)")
+    say(excerpt.text)
+    if excerpt.cut:
+        tell(f"line {excerpt.end_line} is too long to show whole")
+    if excerpt.next_from and not count:
+        tell(f"read on with --from {excerpt.next_from} ({excerpt.total_lines} lines in all)")
     return 0
 
 
-def _wanted(arguments: argparse.Namespace) -> tuple[str, int, int | None]:
-    """A citation says which lines; the options win over it."""
+def _range(arguments: argparse.Namespace) -> tuple[str, int, int | None]:
+    """The path and the lines. Options take precedence over the lines of a citation."""
     cited = _CITATION.fullmatch(arguments.path)
     if not cited:
-        return arguments.path, _first(arguments.from_line, 1), arguments.lines
+        return arguments.path, _or(arguments.from_line, 1), arguments.lines
     first = int(cited["first"])
     last = int(cited["last"] or first)
     if last < first:
         raise BadRequest(f"{arguments.path!r} ends before it begins")
     count = arguments.lines if arguments.lines is not None else last - first + 1
-    return cited["path"], _first(arguments.from_line, first), count
+    return cited["path"], _or(arguments.from_line, first), count
 
 
-def _first(asked: int | None, otherwise: int) -> int:
-    return otherwise if asked is None else asked
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.cli.output import print_json, say, tell
-from notewell.cli.place import add_place, meant
+from notewell.cli.place import add_place, location_of
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +31,7 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     from notewell.config import default_state_dir
     from notewell.notes import Workspace
 
-    agent, workspace, _ = meant(arguments)
+    agent, workspace, _ = location_of(arguments)
     notes = Workspace.open(Path(workspace))
     state_dir = arguments.state_dir
     state = Path(state_dir).expanduser() if state_dir else default_state_dir()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.cli.output import say, tell
-from notewell.cli.place import add_place, meant, workspace_of
+from notewell.cli.place import add_place, location_of, workspace_of
 from notewell.errors import MemoryOff, NoteUnreadable
 from notewell.hosts import HOOK_FILES
 
@@ -316,12 +316,12 @@ def _state_dir(arguments: argparse.Namespace) -> Path:
 def _folder(arguments: argparse.Namespace) -> Path:
     from notewell.capture import capture_dir
 
-    return capture_dir(_state_dir(arguments), meant(arguments).agent, _root(arguments))
+    return capture_dir(_state_dir(arguments), location_of(arguments).agent, _root(arguments))
 
 
 def _messages(arguments: argparse.Namespace) -> int:
     """How many messages to save; 0 if the settings switch it off."""
     from notewell.config import load_settings
 
-    settings = load_settings(_root(arguments), meant(arguments).agent)
+    settings = load_settings(_root(arguments), location_of(arguments).agent)
     return 0 if settings.off_because else settings.capture.session_messages

@@ -1,4 +1,4 @@
-"""`notewell index`: text first, then vectors; says what it did and what it could not do."""
+"""`notewell index`: indexes text first, then vectors, and reports what it could not do."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
         tell(_advice(memory))
 
 
-def _show_list(title: str, things: tuple[Ignored, ...] | list[Ignored]) -> None:
-    for thing in things[:SHOWN]:
-        tell(f"{title}: {thing.path}: {thing.why}")
-    if len(things) > SHOWN:
-        tell(f"{title}: {len(things) - SHOWN} more (--json lists them)")
+def _show_list(title: str, files: tuple[Ignored, ...] | list[Ignored]) -> None:
+    for file in files[:SHOWN]:
+        tell(f"{title}: {file.path}: {file.why}")
+    if len(files) > SHOWN:
+        tell(f"{title}: {len(files) - SHOWN} more (--json lists them)")
 
 
 def _advice(memory: Memory) -> str:

@@ -1,4 +1,4 @@
-"""How the command line speaks."""
+"""Standard output and standard error of the command line, and its progress bar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _OURS = ("\x1b[1m", "\x1b[0m")
 _STEERS = re.compile(r"(\x1b\[[01]m)")
-# C0 has pictures of its own (␛ for escape); C1, whose U+009B begins a command too, has none.
+# C0 control characters have visible pictures (␛ for escape). C1 has none, and its U+009B starts an
+# escape sequence too, so those become the replacement character.
 _PICTURES = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
     0x7F: 0x2421,
@@ -25,14 +26,14 @@ _PICTURES = {
 
 
 def say(text: str) -> None:
-    """Data."""
+    """Write data to standard output."""
     with _our_errors():
         sys.stdout.write(_for(sys.stdout, text) + "\n")
 
 
 def _for(stream: TextIO, text: str) -> str:
-    """A terminal obeys what it is sent, and notes may hold anything: there, of all that steers it
-    only our own bold and its end are left. What goes to a pipe or a file is as it is."""
+    """A terminal executes escape sequences, and notes may contain any. On a terminal only our own
+    bold and reset are kept; output to a pipe or a file is unchanged."""
     if not stream.isatty() or text.isprintable():
         return text
     return "".join(map(_harmless, _STEERS.split(text)))
@@ -58,7 +59,7 @@ def _our_errors() -> Iterator[None]:
 
 
 def tell(text: str) -> None:
-    """Everything else."""
+    """Write everything that is not data to standard error."""
     sys.stderr.write(_for(sys.stderr, text) + "\n")
 
 

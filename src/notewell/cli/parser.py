@@ -1,4 +1,4 @@
-"""What can be typed. Kept apart from what is done, so that it loads in a blink."""
+"""The arguments of all commands. Apart from the commands themselves, so that it loads fast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ exit codes: 0 done, 1 error, 2 wrong usage, 3 nothing found, 5 degraded, 75 busy
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """The whole parser, or with `only`, if that is a command, as much as that command needs."""
+    """The whole parser; if `only` names a command, just what that command needs."""
     parser = argparse.ArgumentParser(
         prog="notewell",
         description="A memory for AI agents: search the Markdown notes of a workspace.",
@@ -160,7 +160,7 @@ def _eval(parser: argparse.ArgumentParser) -> None:
 
 
 def _own(command: str) -> Callable[[argparse.ArgumentParser], None]:
-    """The options that a command's own module adds."""
+    """Options that the command's own module defines."""
 
     def add(parser: argparse.ArgumentParser) -> None:
         from importlib import import_module

@@ -1,4 +1,4 @@
-"""Which memory a command is about: the options that name it, and opening it."""
+"""Which memory a command uses: the options that name it, and opening it."""
 
 from __future__ import annotations
 
@@ -40,34 +40,34 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         group.add_argument("--json", action="store_true", help="print JSON")
 
 
-class Meant(NamedTuple):
-    """What the options come to."""
+class MemoryLocation(NamedTuple):
+    """The agent and the workspace that the options name."""
 
     agent: str
     workspace: str
     settings: Settings | None = None
-    """Those of an OpenClaw; None leaves them to our own files."""
+    """The settings of an OpenClaw; None: from our own files."""
 
 
-def meant(arguments: argparse.Namespace) -> Meant:
-    """The folder that was named, that of the agent that is meant, or the one we are in."""
+def location_of(arguments: argparse.Namespace) -> MemoryLocation:
+    """The folder from the options, the folder of the agent, or the current folder."""
     if arguments.openclaw:
         found = _openclaw(arguments)
         return found._replace(workspace=arguments.workspace or found.workspace)
     if arguments.workspace is not None:
-        return Meant(arguments.agent or MAIN, str(arguments.workspace))
+        return MemoryLocation(arguments.agent or MAIN, str(arguments.workspace))
     return _configured(arguments)
 
 
 def workspace_of(arguments: argparse.Namespace) -> str:
-    return meant(arguments).workspace
+    return location_of(arguments).workspace
 
 
 def memory_of(arguments: argparse.Namespace) -> Memory:
     """The memory that the options name."""
     from notewell.assembly import LEASE_WAIT_S, open_memory
 
-    agent, workspace, settings = meant(arguments)
+    agent, workspace, settings = location_of(arguments)
     return open_memory(
         workspace,
         agent=agent,
@@ -77,19 +77,19 @@ def memory_of(arguments: argparse.Namespace) -> Memory:
     )
 
 
-def _configured(arguments: argparse.Namespace) -> Meant:
-    """The agent that is meant, and the folder the settings give to it.
+def _configured(arguments: argparse.Namespace) -> MemoryLocation:
+    """The agent, and the folder that the settings give to it.
 
-    Somebody who stands in a workspace and names nobody means that one.
+    A user who is in a workspace and names no agent means that workspace.
     """
     import os
     from pathlib import Path
 
     from notewell.config import has_files
 
-    standing = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
-    if not has_files(Path(HERE), os.environ) or (arguments.agent is None and standing):
-        return Meant(arguments.agent or MAIN, HERE)
+    in_workspace = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
+    if not has_files(Path(HERE), os.environ) or (arguments.agent is None and in_workspace):
+        return MemoryLocation(arguments.agent or MAIN, HERE)
     from notewell.config import ConfigScope, load_configuration, read_configuration
 
     every = read_configuration(ConfigScope(), os.environ)
@@ -97,13 +97,14 @@ def _configured(arguments: argparse.Namespace) -> Meant:
     if arguments.agent and every.agents.keys() - {MAIN} and id_.lower() not in every.agents:
         known = ", ".join(every.agents)
         raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
-    told = load_configuration(agent=id_).agents.get(id_.lower())
-    folder = told.workspace if told else None  # An id that is none is refused by who opens it.
-    return Meant(id_, str(folder) if folder else HERE)
+    agent = load_configuration(agent=id_).agents.get(id_.lower())
+    # `open_memory` refuses an id that is not valid, with a better message.
+    folder = agent.workspace if agent else None
+    return MemoryLocation(id_, str(folder) if folder else HERE)
 
 
-def _openclaw(arguments: argparse.Namespace) -> Meant:
-    """The agent of an OpenClaw, where its notes are, and what its settings come to for us."""
+def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
+    """An agent of OpenClaw: where its notes are, and its settings translated to ours."""
     from dataclasses import replace
 
     from notewell.config import from_openclaw, settings_of
@@ -119,4 +120,4 @@ def _openclaw(arguments: argparse.Namespace) -> Meant:
     settings = settings_of(agent.config, found.configuration.provider_keys)
     folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)
-    return Meant(id_, str(agent.config.workspace), replace(settings, sessions=sessions))
+    return MemoryLocation(id_, str(agent.config.workspace), replace(settings, sessions=sessions))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import flush, print_json, say
-from notewell.cli.place import add_place, meant
+from notewell.cli.place import add_place, location_of
 from notewell.errors import BadSetting, NotewellError
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
     configured = {} if is_named else _configured_agents()
     if configured:
         return configured
-    agent, workspace, settings = meant(arguments)
+    agent, workspace, settings = location_of(arguments)
     id_ = agent.lower()
     if normal_agent_id(id_) != id_:
         raise BadSetting("agent", f"{agent!r} is not an agent id")

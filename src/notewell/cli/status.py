@@ -1,4 +1,4 @@
-"""`notewell status`: what the memory holds and how it is."""
+"""`notewell status`: what the memory holds and whether it works."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
 
 
 def _answering_facts(answering: Answering) -> list[tuple[str, str]]:
-    """Nothing where our own engine answers as it was asked to."""
+    """Nothing if the built-in engine is configured and answers."""
     if answering.wanted == "builtin":
         return []
     facts = [("engine", answering.backend), *(("", f"{a}: {b}") for a, b in answering.facts)]
@@ -79,6 +79,6 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         facts.append(("next sync", f"builds a new index: {status.rebuild_needed}"))
     elif status.dirty:
         facts.append(("next sync", f"{counted(status.dirty, 'note')} to catch up with"))
-    facts += [("left out", f"{one.path}: {one.why}") for one in status.ignored]
-    facts += [("unreadable", f"{one.path}: {one.why}") for one in status.unreadable]
+    facts += [("left out", f"{file.path}: {file.why}") for file in status.ignored]
+    facts += [("unreadable", f"{file.path}: {file.why}") for file in status.unreadable]
     return facts

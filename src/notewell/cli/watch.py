@@ -1,4 +1,4 @@
-"""`notewell watch`: keep the index up to date until somebody says stop."""
+"""`notewell watch`: keeps the index up to date until it is interrupted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.cli.watching import JsonView, LiveView
+    from notewell.cli.watch_output import JsonView, LiveView
     from notewell.sync import FileNotifier, NoNotifier
 
     stop = threading.Event()
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             memory.watch(
                 stop,
-                on_event=view.told,
+                on_event=view.on_event,
                 timing=_timing(arguments, memory.settings.sync),
                 notifier=NoNotifier() if arguments.scan else FileNotifier(),
                 progress=view.progress,
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _timing(arguments: argparse.Namespace, settings: SyncSettings) -> Timing:
-    """What the command line says, else what the settings say."""
+    """From the command line, else from the settings."""
     from notewell.sync import Timing
 
     debounce_s, minutes = arguments.debounce, arguments.every
@@ -83,16 +83,16 @@ def _timing(arguments: argparse.Namespace, settings: SyncSettings) -> Timing:
 
 @contextmanager
 def _ended_by_signals(stop: threading.Event) -> Iterator[None]:
-    """The first signal asks for an end after the batch at hand; the second one does not ask."""
+    """The first signal ends the watch after the current batch; the second one ends it at once."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Only the main thread may say what signals do.
+        yield  # Only the main thread may set signal handlers.
         return
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.getsignal(number) for number in numbers}
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        # Not from here: the thread that waits for the event may be the one that was interrupted,
-        # and then it holds the lock that `set` needs.
+        # Not directly: the signal may interrupt the very thread that waits for the event, and that
+        # thread holds the lock that `set` needs. It would deadlock.
         threading.Thread(target=stop.set, daemon=True).start()
         restore()
 

@@ -25,7 +25,7 @@ from notewell.limits import MAX_QUERY_CHARS
 from notewell.tools.context import CallContext
 from notewell.tools.failures import DISABLED, Failure, failure_of, without_places
 from notewell.tools.fence import REMINDER, escaped, fenced
-from notewell.tools.inputs import MAX_TEXT_CHARS, Given
+from notewell.tools.inputs import MAX_TEXT_CHARS, Arguments
 from notewell.tools.outputs import fit
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ class RecallInput:
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> RecallInput:
-        given = Given(arguments, ("query", "limit"))
+        values = Arguments(arguments, ("query", "limit"))
         return cls(
-            given.text("query", MAX_QUERY_CHARS), given.whole("limit", 1, MAX_LIMIT) or LIMIT
+            values.text("query", MAX_QUERY_CHARS), values.whole("limit", 1, MAX_LIMIT) or LIMIT
         )
 
 
@@ -60,12 +60,12 @@ class StoreInput:
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> StoreInput:
-        given = Given(arguments, ("text", "importance", "category"))
-        importance = given.share("importance")
+        values = Arguments(arguments, ("text", "importance", "category"))
+        importance = values.share("importance")
         return cls(
-            given.text("text", MAX_TEXT_CHARS),
+            values.text("text", MAX_TEXT_CHARS),
             IMPORTANCE if importance is None else importance,
-            given.text("category", MAX_WORD_CHARS) if given.has("category") else "other",
+            values.text("category", MAX_WORD_CHARS) if values.has("category") else "other",
         )
 
 
@@ -78,12 +78,12 @@ class ForgetInput:
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> ForgetInput:
-        given = Given(arguments, ("memoryId", "query"))
-        if given.has("memoryId") == given.has("query"):
+        values = Arguments(arguments, ("memoryId", "query"))
+        if values.has("memoryId") == values.has("query"):
             raise BadRequest("give either 'memoryId' or 'query'")
-        if given.has("memoryId"):
-            return cls(memory_id=given.text("memoryId", MAX_WORD_CHARS))
-        return cls(query=given.text("query", MAX_QUERY_CHARS))
+        if values.has("memoryId"):
+            return cls(memory_id=values.text("memoryId", MAX_WORD_CHARS))
+        return cls(query=values.text("query", MAX_QUERY_CHARS))
 
 
 @dataclass(frozen=True, slots=True)

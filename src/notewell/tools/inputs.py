@@ -1,4 +1,4 @@
-"""From the JSON a model writes to typed values. What is wrong is said so that it can be mended."""
+"""From the JSON that a model writes to typed values. Errors say how to correct the call."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_PATH_CHARS = 4096
-"""As long as a path can be on Linux; a longer one is not looked at, and not repeated back."""
+"""The longest path on Linux. A longer one is refused unread, and not repeated."""
 MAX_TEXT_CHARS = 1_000_000
-"""An entry is refused from 64 KiB on by the notes; this bounds what is looked at before."""
+"""The note store refuses entries from 64 KiB on; this bounds the work before that check."""
 MAX_SECTION_CHARS = 200
 MAX_LINE = 2**31
 
@@ -31,12 +31,12 @@ class SearchInput:
     min_score: float | None = None
 
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> SearchInput:
-        given = Given(told, ("query", "maxResults", "minScore"))
+    def parse(cls, arguments: Mapping[str, object]) -> SearchInput:
+        values = Arguments(arguments, ("query", "maxResults", "minScore"))
         return cls(
-            given.text("query", MAX_QUERY_CHARS),
-            given.whole("maxResults", 1, MAX_RESULTS),
-            given.share("minScore"),
+            values.text("query", MAX_QUERY_CHARS),
+            values.whole("maxResults", 1, MAX_RESULTS),
+            values.share("minScore"),
         )
 
 
@@ -47,11 +47,11 @@ class GetInput:
     lines: int | None = None
 
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> GetInput:
-        given = Given(told, ("path", "from", "lines"))
-        path = given.text("path", MAX_PATH_CHARS)
-        first = given.whole("from", 1, MAX_LINE)
-        lines = given.whole("lines", 1, MAX_LINE)
+    def parse(cls, arguments: Mapping[str, object]) -> GetInput:
+        values = Arguments(arguments, ("path", "from", "lines"))
+        path = values.text("path", MAX_PATH_CHARS)
+        first = values.whole("from", 1, MAX_LINE)
+        lines = values.whole("lines", 1, MAX_LINE)
         return cls(*_uncited(path, first, lines))
 
 
@@ -61,24 +61,24 @@ class AppendInput:
     section: str | None = None
 
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> AppendInput:
-        given = Given(told, ("text", "section"))
-        section = given.text("section", MAX_SECTION_CHARS) if given.has("section") else None
-        return cls(given.text("text", MAX_TEXT_CHARS), section)
+    def parse(cls, arguments: Mapping[str, object]) -> AppendInput:
+        values = Arguments(arguments, ("text", "section"))
+        section = values.text("section", MAX_SECTION_CHARS) if values.has("section") else None
+        return cls(values.text("text", MAX_TEXT_CHARS), section)
 
 
 @dataclass(frozen=True, slots=True)
 class StatusInput:
     @classmethod
-    def parse(cls, told: Mapping[str, object]) -> StatusInput:
-        Given(told, ())
+    def parse(cls, arguments: Mapping[str, object]) -> StatusInput:
+        Arguments(arguments, ())
         return cls()
 
 
 def _uncited(
     path: str, first: int | None, lines: int | None
 ) -> tuple[str, int | None, int | None]:
-    """`memory/a.md#L5-L9` is how a hit is cited, so it is what a model may paste as a path."""
+    """Hits are cited as `memory/a.md#L5-L9`, so a model may pass that as a path."""
     cited = _CITED.fullmatch(path)
     if cited is None:
         return path, first, lines
@@ -87,20 +87,20 @@ def _uncited(
     return cited["path"], first or start, lines or (None if first else count)
 
 
-class Given:
-    """Arguments by name; one that is null counts as not given."""
+class Arguments:
+    """Arguments by name; one that is null counts as not values."""
 
-    def __init__(self, told: Mapping[str, object], known: tuple[str, ...]) -> None:
-        self._told = told
-        for name in told:
+    def __init__(self, arguments: Mapping[str, object], known: tuple[str, ...]) -> None:
+        self._arguments = arguments
+        for name in arguments:
             if name not in known:
                 raise BadRequest(f"there is no argument {name[:40]!r}{_nearest(name, known)}")
 
     def has(self, name: str) -> bool:
-        return self._told.get(name) is not None
+        return self._arguments.get(name) is not None
 
     def text(self, name: str, most: int) -> str:
-        value = self._told.get(name)
+        value = self._arguments.get(name)
         if not isinstance(value, str):
             raise BadRequest(f"{name!r} must be a text, not {_kind(value)}")
         if len(value) > most:
@@ -113,7 +113,7 @@ class Given:
             return None
         if value != int(value) or not low <= value <= high:
             raise BadRequest(f"{name!r} must be a whole number from {low} to {high}")
-        return int(value)  # A model may well write 5.0.
+        return int(value)  # Models also write 5.0.
 
     def share(self, name: str) -> float | None:
         value = self._number(name)
@@ -122,7 +122,7 @@ class Given:
         return value
 
     def _number(self, name: str) -> float | None:
-        value = self._told.get(name)
+        value = self._arguments.get(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,9 +1,9 @@
-"""What `notewell watch` shows: a line when something changed, and nothing that scrolls by unread.
+"""The output of `notewell watch`: one line for each change, and no others.
 
     13:47:04  watching 3 folders: 12 notes, 40 chunks
     13:52:10  memory/2026-11-15.md: 1 written, 2 vectors added (0.4 s)
 
-On a terminal a last line says what goes on now. JSON lines tell the same to programs.
+On a terminal the last line shows the current activity. Programs get the same as JSON lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from notewell.sync import Progress, SyncReport, WatchEvent
 
 NAMED = 2
-"""Notes named in a line; of more, their number says enough."""
+"""Up to so many notes are named in a line; for more, the counts suffice."""
 
 
 def now_here() -> datetime:
@@ -33,7 +33,7 @@ def now_here() -> datetime:
 
 
 class StatusLine:
-    """One line at the bottom of a terminal, written over and over; nothing where nobody looks."""
+    """The last line of a terminal, overwritten in place; nothing without a terminal."""
 
     def __init__(self) -> None:
         self._watched = sys.stderr.isatty()
@@ -58,7 +58,7 @@ class LiveView:
         self._trouble: str | None = None
         self._has_begun = False
 
-    def told(self, event: WatchEvent) -> None:
+    def on_event(self, event: WatchEvent) -> None:
         match event:
             case Listening(folders):
                 self._hears(folders)
@@ -96,7 +96,7 @@ class LiveView:
         self._status.show(f"{self._state}, {_held(report)}, looked at {self._clock():%H:%M:%S}")
 
     def _tell_trouble(self, trouble: str | None) -> None:
-        """Once while it lasts, and once when it is over."""
+        """Report a problem once while it lasts, and once when it is over."""
         if trouble and trouble != self._trouble:
             self._aside(trouble)
         elif self._trouble and not trouble:
@@ -121,7 +121,7 @@ class JsonView:
         self._clock = clock
         self._has_begun = False
 
-    def told(self, event: WatchEvent) -> None:
+    def on_event(self, event: WatchEvent) -> None:
         match event:
             case Listening(folders):
                 self._line("listening", {"folders": folders})
@@ -135,8 +135,8 @@ class JsonView:
                     self._line("synced", _synced_json(why, report, took_s, named))
                 self._has_begun = True
             case Failed(_, error, retry_s):
-                told = {"kind": type(error).__name__, "message": str(error)}
-                self._line("failed", {"error": told, "retrySeconds": retry_s})
+                message = {"kind": type(error).__name__, "message": str(error)}
+                self._line("failed", {"error": message, "retrySeconds": retry_s})
 
     def progress(self, progress: Progress) -> None:
         return None
@@ -146,13 +146,13 @@ class JsonView:
 
     def _line(self, event: str, facts: dict[str, Any]) -> None:
         time = self._clock().isoformat(timespec="seconds")
-        told = {"version": JSON_VERSION, "event": event, "time": time, **facts}
-        say(json.dumps(told, ensure_ascii=False))
+        payload = {"version": JSON_VERSION, "event": event, "time": time, **facts}
+        say(json.dumps(payload, ensure_ascii=False))
         flush()
 
 
 def what_changed(report: SyncReport) -> str:
-    """Empty where nothing did."""
+    """Empty if nothing changed."""
     parts = [f"built a new index: {report.rebuilt}"] if report.rebuilt else []
     parts += [f"{report.written} written"] if report.written else []
     parts += [f"{report.forgotten} forgotten"] if report.forgotten else []
