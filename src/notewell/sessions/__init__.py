@@ -3,6 +3,7 @@
 records.py       bytes to JSON records, also of a damaged or growing file
 transcript.py    records to text: one line per message, and the record of each line
 folders.py       which files are transcripts; opened without following links
+settings.py      what users can set for transcripts
 deltas.py        whether enough is new to read a transcript again
 tail.py          the new messages of one transcript, for hooks
 transcripts.py   START HERE: scan, read, open
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
         BLOCK_BYTES,
         MAX_TRANSCRIPT_BYTES,
         TranscriptFolder,
-        is_transcript_path,
         path_of_session,
         session_of_path,
-        transcript_suffixes,
     )
     from notewell.sessions.settings import SessionSettings
     from notewell.sessions.tail import TranscriptTail, read_tail
@@ -36,8 +35,7 @@ else:
         {
             "deltas": "DeltaLimits hold_back why_take",
             "folders": (
-                "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder is_transcript_path "
-                "path_of_session session_of_path transcript_suffixes"
+                "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder path_of_session session_of_path"
             ),
             "settings": "SessionSettings",
             "tail": "TranscriptTail read_tail",

@@ -50,11 +50,6 @@ def transcript_suffixes(
     return tuple(dict.fromkeys(format_.suffix for format_ in formats))
 
 
-def is_transcript_path(path: str) -> bool:
-    """Whether a path in the index is that of a transcript; notes are Markdown files."""
-    return path.endswith(transcript_suffixes())
-
-
 def path_of_session(id_: str) -> str:
     """The path of a session by its id. The most common suffix is not part of an id; others are,
     since two files may differ in the suffix only."""
