@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import sync_playwright
-from tests.browser.looked_at import Visit, theme
 from tests.browser.service import Service
+from tests.browser.visit import Visit, theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="the browser tests need the package playwright")
 from playwright.sync_api import Browser, sync_playwright
-from tests.browser.looked_at import Visit
 from tests.browser.service import Service
+from tests.browser.visit import Visit
 from tests.browser.workspace import make_workspace
 
 CHROMIUM = os.environ.get("NOTEWELL_TEST_CHROMIUM") or shutil.which("chromium")

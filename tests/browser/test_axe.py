@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.browser.looked_at import VIEWS, Visit, settled, theme
+from tests.browser.visit import VIEWS, Visit, settled, theme
 
 MODULES = os.environ.get("NOTEWELL_TEST_NODE_MODULES", "")
 AXE = Path(MODULES) / "axe-core" / "axe.min.js"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect
-from tests.browser.looked_at import Visit, settled
+from tests.browser.visit import Visit, settled
 from tests.browser.workspace import CANARY, HOSTILE, HOSTILE_PATH
 
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.looked_at import Visit, settled
 from tests.browser.service import Service
+from tests.browser.visit import Visit, settled
 
 WORD = "trespasser"
 """What the other page tries to write."""

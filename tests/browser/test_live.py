@@ -10,8 +10,8 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from playwright.sync_api import expect
-from tests.browser.looked_at import Visit, settled
 from tests.browser.service import Service
+from tests.browser.visit import Visit, settled
 
 
 def test_health_follows_an_append_of_another_client(visit: Visit) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Page, Request, expect
-from tests.browser.looked_at import Visit, settled
+from tests.browser.visit import Visit, settled
 
 
 def test_hits_come_while_one_types_and_the_newest_question_wins(visit: Visit) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Page, ViewportSize, expect
-from tests.browser.looked_at import VIEWS, Visit, settled, theme
+from tests.browser.visit import VIEWS, Visit, settled, theme
 from tests.browser.workspace import SECRET
 
 NARROW = ViewportSize(width=360, height=740)

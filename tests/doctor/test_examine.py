@@ -504,7 +504,7 @@ def test_what_failed_in_a_hook_is_told(ward: Ward) -> None:
 # -- when nothing works --------------------------------------------------------------------------
 
 
-def test_a_patient_without_a_memory_is_looked_at_all_the_same(ward: Ward) -> None:
+def test_a_patient_without_a_memory_is_visit_all_the_same(ward: Ward) -> None:
     ward.sync()
     (ward.workspace / "notewell.json").write_text("{not json", encoding="utf-8")
     patient = Subject.without_memory("main", ward.workspace, ward.state, "bad settings")

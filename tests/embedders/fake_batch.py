@@ -100,7 +100,7 @@ class FakeBatches(FakeProvider):
         if stage == "cancel":
             job.phase = "cancelled"
             return _json({})
-        return _json(self._shown(seen, self._looked_at(job)))
+        return _json(self._shown(seen, self._visit(job)))
 
     def _create(self, seen: Seen) -> FakeJob:
         if _is_gemini(seen):
@@ -114,7 +114,7 @@ class FakeBatches(FakeProvider):
         self.jobs[job_id] = FakeJob(job_id, lines, params, self.looks_before_end)
         return self.jobs[job_id]
 
-    def _looked_at(self, job: FakeJob) -> FakeJob:
+    def _visit(self, job: FakeJob) -> FakeJob:
         if job.phase == "waiting" and job.looks_left <= 0:
             job.phase = self.ending
         job.looks_left -= 1

@@ -437,7 +437,7 @@ def test_an_index_is_read_where_nothing_can_be_written(
     assert closed.names() == ["CURRENT", "index-1.sqlite"]
 
 
-def test_what_is_read_without_locks_is_looked_at_afresh(
+def test_what_is_read_without_locks_is_visit_afresh(
     closed: Room, ask: Ask, unprivileged: Callable[[], AbstractContextManager[None]]
 ) -> None:
     """Its owner may write meanwhile, and no lock or log tells the reader."""

@@ -262,7 +262,7 @@ def test_who_is_told_not_to_listen_only_looks() -> None:
 
 
 @given(st.lists(st.floats(0.1, 8.0), max_size=40), st.floats(0.0, 3.0))
-def test_every_change_is_looked_at_soon_and_no_sooner_than_it_may(
+def test_every_change_is_visit_soon_and_no_sooner_than_it_may(
     pauses: list[float], debounce_s: float
 ) -> None:
     changes, now = list[float](), 0.0

@@ -219,19 +219,14 @@ def _published_address(state: Path, address: str) -> Iterator[str]:
 
 def running_at(state: Path) -> str | None:
     """The address of a running server that uses this state folder."""
-    from notewell.files import read_json
+    from notewell.files import is_alive, read_json
 
     record = read_json(state / RUNNING)
     url, pid = record.get("url"), record.get("pid")
     if not isinstance(url, str) or not isinstance(pid, int):
         return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None  # The server was killed and could not remove the file.
-    except OSError:
-        pass  # The process exists and belongs to another user.
-    return url
+    # A server that was killed could not remove the file. If we cannot know, we believe the file.
+    return None if is_alive(pid) is False else url
 
 
 def _open_all(agents: Agents) -> None:

@@ -154,17 +154,13 @@ def last_modified(memory: Memory) -> dict[str, tuple[int, ...]]:
     """For each topic, a value that changes whenever its data is written."""
     return {
         "index": memory.inspect.store.change_mark(),
-        "recall": _times([memory.journal.folder / SEARCHES]),
-        "history": _times([memory.journal.folder / HISTORY]),
+        "recall": _change_mark(memory.journal.folder / SEARCHES),
+        "history": _change_mark(memory.journal.folder / HISTORY),
     }
 
 
-def _times(files: list[Path]) -> tuple[int, ...]:
-    return tuple(number for file in files for number in _time(file))
-
-
-def _time(file: Path) -> tuple[int, int]:
-    """With the size: two writes within one tick of the clock have the same time."""
+def _change_mark(file: Path) -> tuple[int, int]:
+    """Time and size of the last write: two writes within one clock tick have the same time."""
     try:
         stat = file.stat()
     except OSError:

@@ -11,15 +11,16 @@ reuses a chunk id, so a slightly outdated map still identifies its chunks correc
 
 from __future__ import annotations
 
+import io
 import json
 import logging
-import os
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.core import note_date
 from notewell.errors import NotewellError
+from notewell.files import replace_file
 from notewell.http_service.ui.projection import MAX_POINTS, project
 
 if TYPE_CHECKING:
@@ -214,20 +215,18 @@ def write_map(file: Path, vector_map: VectorMap) -> None:
         "days": vector_map.days,
         "of": vector_map.of,
     }
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        header=np.frombuffer(json.dumps(header).encode(), np.uint8),
+        ids=vector_map.ids,
+        positions=vector_map.positions,
+        note=vector_map.note,
+        lines=vector_map.lines,
+    )
+    # A fixed name: the next computation then removes what a killed process left behind.
     temporary = file.with_name(f"{file.name}.tmp")
-    # Left over from a crash; O_EXCL below would refuse it.
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        np.savez(
-            opened,
-            header=np.frombuffer(json.dumps(header).encode(), np.uint8),
-            ids=vector_map.ids,
-            positions=vector_map.positions,
-            note=vector_map.note,
-            lines=vector_map.lines,
-        )
-    temporary.replace(file)
+    replace_file(file, buffer.getvalue(), durable=False, temporary=temporary)
 
 
 def read_map(file: Path) -> VectorMap | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from playwright.sync_api import expect
-from tests.browser.looked_at import Visit, settled
 from tests.browser.service import COOKIE, Service
+from tests.browser.visit import Visit, settled
 
 
 def test_a_link_works_once(visit: Visit, service: Service) -> None:
