@@ -1,4 +1,4 @@
-"""What was just written is found, and what could not be taken in is told."""
+"""What was just written is found, and what could not be indexed is told."""
 
 from __future__ import annotations
 
@@ -119,9 +119,7 @@ def test_where_the_index_cannot_be_written_the_last_one_answers_and_says_so(
         answer = memory.search("green boat")
     assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
     assert answer.notice is not None
-    assert answer.notice.startswith(
-        "a note has changed and could not be taken in: another process"
-    )
+    assert answer.notice.startswith("a note has changed and could not be indexed: another process")
 
 
 def test_a_search_looks_at_the_notes_only_now_and_then(memory: Memory, workspace: Path) -> None:

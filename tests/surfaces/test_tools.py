@@ -232,7 +232,7 @@ def test_an_entry_is_saved_while_another_process_writes_the_index(
     assert isinstance(done, AppendOutput)
     assert done.added
     assert answer.hits
-    assert "could not be taken in" in str(answer.notice)
+    assert "could not be indexed" in str(answer.notice)
     assert str(tmp_path) not in answer.to_text() + json.dumps(answer.to_json())
 
 

@@ -268,4 +268,4 @@ def test_a_search_does_not_wait_behind_a_sync_of_its_own_process(
     searched.set()
     syncing.join()
     assert answer.hits[0].path == "memory/note-7.md"
-    assert "could not be taken in" in (answer.notice or "")
+    assert "could not be indexed" in (answer.notice or "")

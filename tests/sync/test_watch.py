@@ -258,7 +258,7 @@ def test_who_is_told_not_to_listen_only_looks() -> None:
         return SyncReport()
 
     Watcher(sync, [HERE], notifier=NoNotifier(), on_event=told.append).run(stop)
-    assert told[0] == Scanning("listening is switched off", 5.0)
+    assert told[0] == Scanning("notices of changes are switched off", 5.0)
 
 
 @given(st.lists(st.floats(0.1, 8.0), max_size=40), st.floats(0.0, 3.0))

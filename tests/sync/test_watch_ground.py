@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NotifierUnavailable
-from notewell.sync.watch_paths import WatchPaths
+from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NotifierUnavailable, WatchPaths
 
 LINUX_ONLY = pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
 BOUND_S = 60.0  # Far above what it takes; a test that waits so long has failed.
@@ -177,7 +176,7 @@ def test_what_is_never_there_when_it_is_listened_to_makes_deaf(
     def always_gone(_: object) -> None:
         raise FileNotFoundError
 
-    monkeypatch.setattr("notewell.sync.notifier._notices", always_gone)
+    monkeypatch.setattr("notewell.sync.notifier._open_native", always_gone)
     with pytest.raises(NotifierUnavailable, match="vanish"):
         ear.open([str(workspace)])
 

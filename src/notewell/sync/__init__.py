@@ -1,16 +1,22 @@
 """Bringing the index up to date with the notes.
 
-`plan` decides, `apply` makes the text searchable, `fill` adds the vectors, `keeping` does all of
-it, or as much as a search may wait for.
+indexer.py        START HERE: a whole sync, or the quick one before a search
+plan.py           decides what to read and forget; what a sync reports
+source.py         lists and reads notes and transcripts
+apply.py          makes the text searchable, and reuses known vectors
+embed_pending.py  embeds the chunks that wait for a vector
+watch.py          syncs whenever something changes
+schedule.py       decides when the next sync is due: debounce, backoff, interval
+notifier.py       the operating system's notices, and the folders to watch
+settings.py       what can be set
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.sync.indexer import Indexer
-    from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier
-    from notewell.sync.plan import behind, plan_sync
-    from notewell.sync.report import Progress, ProgressCallback, SyncReport
+    from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier, WatchPaths
+    from notewell.sync.plan import Progress, ProgressCallback, SyncReport, behind, plan_sync
     from notewell.sync.schedule import Timing
     from notewell.sync.settings import SyncSettings
     from notewell.sync.source import TextSource
@@ -24,7 +30,6 @@ if TYPE_CHECKING:
         Watcher,
         WatchEvent,
     )
-    from notewell.sync.watch_paths import WatchPaths
 else:
     from notewell.lazy import lazy_exports
 
@@ -32,13 +37,11 @@ else:
         __name__,
         {
             "indexer": "Indexer",
-            "notifier": "Notifier FileNotifier MAX_FOLDERS NoNotifier",
-            "plan": "behind plan_sync",
-            "report": "Progress ProgressCallback SyncReport",
+            "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
+            "plan": "Progress ProgressCallback SyncReport behind plan_sync",
             "schedule": "Timing",
             "settings": "SyncSettings",
             "source": "TextSource",
             "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",
-            "watch_paths": "WatchPaths",
         },
     )

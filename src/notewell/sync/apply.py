@@ -1,6 +1,14 @@
-"""Doing what the plan says: the words of the notes become searchable.
+"""Carrying out the plan: the words of the notes become searchable.
 
-Everything here happens under the writer's lease and takes a moment; vectors follow (see `fill`).
+Everything here runs while the writer's lease is held and takes a moment. Vectors follow without
+that lease (see `embed_pending`), except those that are already known: a rebuild takes them over
+before readers see the new index.
+
+    the published index    has all vectors, unless it was built with another model; found by note
+    the cache              has the newest, of every model and of notes that moved; found by digest
+
+The cache alone is not enough: it keeps 50 000 vectors, so that a rebuild of a million chunks would
+compute, and pay for, nineteen of twenty again.
 """
 
 from __future__ import annotations
@@ -9,37 +17,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.core import ChunkLimits, chunk
-from notewell.errors import IndexUnreadable, NoteUnreadable
+from notewell.errors import IndexTrouble, IndexUnreadable, NoteUnreadable
 from notewell.index import MustRebuild, UpToDate
-from notewell.sync.gc_pause import uncollected
-from notewell.sync.plan import SyncPlan, compare, plan_sync, settled_stat
-from notewell.sync.report import Progress, SyncReport
+from notewell.sync.plan import Progress, SyncPlan, SyncReport, compare, plan_sync, settled_stat
+from notewell.sync.source import gc_paused
 from notewell.types import Ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.index import Identity, IndexWriter
-    from notewell.sync.report import ProgressCallback
+    from notewell.embedders import CacheTally
+    from notewell.index import Identity, IndexStore, IndexWriter, StoredChunk
+    from notewell.ports import VectorCache, Vectors
+    from notewell.sync.plan import ProgressCallback
     from notewell.sync.source import TextSource
-    from notewell.sync.vector_reuse import KnownVectors
 
-NOTES_AT_ONCE = 200  # Notes a transaction: fsyncs are dear.
+NOTES_AT_ONCE = 200  # Notes in one transaction: each commit costs an fsync.
 VECTORS_AT_ONCE = 400
 
 
 @dataclass(frozen=True, slots=True)
 class TextSync:
-    """One run: reads the `sources`, writes through `writer`, tells `report`."""
+    """One run: reads the `sources` and writes through `writer`."""
 
     sources: Sequence[TextSource]
     writer: IndexWriter
     known_vectors: KnownVectors
     wanted: Identity
     reads: Callable[[str], bool]
-    """Whether the model can read a text at all: what it cannot, it shall not judge."""
+    """Whether the model can read a text; one that it cannot read gets no vector."""
     now_ns: Callable[[], int]
-    progress: ProgressCallback
+    on_progress: ProgressCallback
 
     def run(self, *, force: bool) -> SyncReport:
         state = self.writer.open_current(force=force)
@@ -49,59 +57,62 @@ class TextSync:
             if isinstance(state, UpToDate):
                 return self._bring_up_to_date()
         except IndexUnreadable as error:
+            # Damage may show only when its page is read, in the middle of the update.
             state = self.writer.set_aside(error)
         return self._rebuild(state)
 
     def _bring_up_to_date(self) -> SyncReport:
         report = SyncReport()
         for source in self.sources:
-            self._take_in(source, report)
+            self._index_source(source, report)
         if report.written or report.forgotten:
             self.writer.finish()
         return report
-
-    def _take_in(self, source: TextSource, report: SyncReport) -> None:
-        with uncollected():
-            todo, digests = self._look(source, report)
-        self._write_notes(source, todo, digests, report)
-
-    def _look(self, source: TextSource, report: SyncReport) -> tuple[SyncPlan, dict[str, str]]:
-        """What is to be done, and the digests of the notes to read as they were indexed. What
-        else is known of all the notes ends here: a hundred thousand are a burden to carry."""
-        known = self.writer.view.notes(source.name)
-        scan = source.scan({path: note.stat for path, note in known.items()})
-        todo = plan_sync(scan, known)
-        report.ignored += scan.ignored
-        report.unreadable += scan.unreadable
-        report.unchanged += todo.unchanged
-        return todo, {path: known[path].digest for path in todo.read if path in known}
 
     def _rebuild(self, reason: MustRebuild) -> SyncReport:
         report = SyncReport(rebuilt=reason)
         self.writer.start_generation(self.wanted)
         for source in self.sources:
-            self._take_in(source, report)
-        self._reuse_known_vectors()
+            self._index_source(source, report)
+        self._add_known_vectors()
         self.writer.publish()
         return report
 
+    # -- notes -----------------------------------------------------------------------------------
+
+    def _index_source(self, source: TextSource, report: SyncReport) -> None:
+        with gc_paused():
+            plan, digests = self._plan(source, report)
+        self._write_notes(source, plan, digests, report)
+
+    def _plan(self, source: TextSource, report: SyncReport) -> tuple[SyncPlan, dict[str, str]]:
+        """What to do, and the indexed digests of the notes to read. Everything else that is known
+        about the notes is freed here: with 100 000 notes it takes much memory."""
+        indexed = self.writer.view.notes(source.name)
+        scan = source.scan({path: note.stat for path, note in indexed.items()})
+        plan = plan_sync(scan, indexed)
+        report.ignored += scan.ignored
+        report.unreadable += scan.unreadable
+        report.unchanged += plan.unchanged
+        return plan, {path: indexed[path].digest for path in plan.read if path in indexed}
+
     def _write_notes(
-        self, source: TextSource, todo: SyncPlan, digests: Mapping[str, str], report: SyncReport
+        self, source: TextSource, plan: SyncPlan, digests: Mapping[str, str], report: SyncReport
     ) -> None:
-        for start in range(0, len(todo.read), NOTES_AT_ONCE):
-            group = todo.read[start : start + NOTES_AT_ONCE]
+        for start in range(0, len(plan.read), NOTES_AT_ONCE):
+            group = plan.read[start : start + NOTES_AT_ONCE]
             with self.writer.transaction():
                 for path in group:
                     self._write_note(source, path, digests.get(path), report)
             label = "notes" if source.name == "memory" else source.name
-            self.progress(Progress(start + len(group), len(todo.read), label))
-        if todo.forget:
+            self.on_progress(Progress(start + len(group), len(plan.read), label))
+        if plan.forget:
             with self.writer.transaction():
-                self.writer.forget(todo.forget)
-        report.forgotten += len(todo.forget)
+                self.writer.forget(plan.forget)
+        report.forgotten += len(plan.forget)
 
     def _write_note(
-        self, source: TextSource, path: str, before: str | None, report: SyncReport
+        self, source: TextSource, path: str, old_digest: str | None, report: SyncReport
     ) -> None:
         try:
             note = source.read(path)
@@ -110,32 +121,76 @@ class TextSync:
             return
         report.repaired += (Ignored(path, repair) for repair in note.repairs)
         stat = settled_stat(note.stat, self.now_ns())
-        if note.digest == before:
+        if note.digest == old_digest:
+            # Touched, not changed. The new stat spares the next sync from reading it again.
             report.unchanged += 1
             self.writer.note_seen(path, source.name, note.digest, stat, note.day)
             return
         limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
         chunks = chunk(note.text, limits, plain=source.name == "sessions")
         self.writer.replace(path, source.name, note.digest, stat, chunks, note.day)
-        self.writer.mark_unread(path, [one.digest for one in chunks if not self.reads(one.text)])
+        unread = [piece.digest for piece in chunks if not self.reads(piece.text)]
+        self.writer.mark_unread(path, unread)
         report.written += 1
 
-    def _reuse_known_vectors(self) -> None:
-        """Vectors already paid for go in before readers see the new index."""
+    # -- vectors ---------------------------------------------------------------------------------
+
+    def _add_known_vectors(self) -> None:
         import numpy as np
 
         from notewell.embedders import is_sound
 
-        last = 0
-        while chunks := self.writer.view.waiting_for_vectors(VECTORS_AT_ONCE, after=last):
-            last = chunks[-1].id
+        last_id = 0
+        while chunks := self.writer.view.waiting_for_vectors(VECTORS_AT_ONCE, after=last_id):
+            last_id = chunks[-1].id
             known = self.known_vectors.vectors(chunks)
+            # A cached vector may be older than a fix of its provider: it is checked again.
             usable = [
-                one
-                for one in chunks
-                if one.digest in known and is_sound(known[one.digest], self.wanted.dims)
+                chunk
+                for chunk in chunks
+                if chunk.digest in known and is_sound(known[chunk.digest], self.wanted.dims)
             ]
             if usable:
                 with self.writer.transaction():
-                    vectors = np.stack([known[one.digest] for one in usable])
+                    vectors = np.stack([known[chunk.digest] for chunk in usable])
                     self.writer.add_vectors(usable, vectors)
+
+
+class KnownVectors:
+    """Vectors that were computed before, by the digest of their text."""
+
+    def __init__(
+        self, published: IndexStore, cache: VectorCache, wanted: Identity, tally: CacheTally
+    ) -> None:
+        self._published: IndexStore | None = published
+        self._cache = cache
+        self._wanted = wanted
+        self._tally = tally
+
+    def vectors(self, chunks: Sequence[StoredChunk]) -> dict[str, Vectors]:
+        indexed = self._from_index(chunks)
+        rest = [chunk.digest for chunk in chunks if chunk.digest not in indexed]
+        vectors = indexed | dict(self._cache.get(rest))
+        # No misses: what is missing here is counted when it is embedded.
+        self._tally.add(hits=len(vectors), misses=0)
+        return vectors
+
+    def _from_index(self, chunks: Sequence[StoredChunk]) -> dict[str, Vectors]:
+        """Opens a view for each group of chunks: searches of this process wait for an open one."""
+        if self._published is None:
+            return {}
+        try:
+            with self._published.view() as view:
+                if view is not None and _has_same_vectors(view.identity(), self._wanted):
+                    return view.vectors_of({chunk.path for chunk in chunks})
+        except IndexTrouble:
+            pass  # It is being replaced, perhaps because it is damaged: the cache has to do.
+        self._published = None
+        return {}
+
+
+_VECTOR_FIELDS = ("provider", "model", "dims", "vector_driver", "endpoint_key")
+
+
+def _has_same_vectors(found: Identity, wanted: Identity) -> bool:
+    return all(getattr(found, name) == getattr(wanted, name) for name in _VECTOR_FIELDS)

@@ -1,8 +1,8 @@
-"""Vectors for the chunks that wait for one: as long as it takes, a call's worth at a time.
+"""Embedding the chunks that wait for a vector, one call's worth at a time, as long as it takes.
 
-Embedding goes on without the writer's lease, which is taken only to write, so a note saved
-meanwhile does not wait. A lease of its own sees to it that no two processes embed, or pay for, the
-same chunk. What a kill interrupts is taken up again by the next run.
+The writer's lease is held only to write, not while embedding, so a note that is saved meanwhile
+does not wait. A lease of its own makes sure that no two processes embed, or pay for, the same
+chunk. The next run continues where a killed one stopped.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, NoReturn
 from notewell.core import embedding_text
 from notewell.errors import EmbedderFailed, EmbedderTrouble, IndexBusy, IndexUnreadable
 from notewell.index import MustRebuild, UpToDate
-from notewell.sync.report import Progress, SyncReport
+from notewell.sync.plan import Progress, SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.index import Identity, IndexStore, StoredChunk
-    from notewell.ports import Embedder
-    from notewell.sync.report import ProgressCallback
+    from notewell.ports import Embedder, Vectors
+    from notewell.sync.plan import ProgressCallback
 
 SETTLED_EVERY = 16_384
-"""Vectors that are not settled yet are read whole by every search: of a million, 1.5 GB."""
+"""Every search reads all vectors that are not merged yet: of a million, 1.5 GB."""
 
-LATE = (
-    "only now is it known how long its vectors are; run `notewell index` once more, which makes "
-    "an index for them: what was computed is kept"
+DIMS_LATE = (
+    "the length of its vectors became known only now; run `notewell index` once more, which "
+    "builds an index for them: the computed vectors are kept"
 )
 
 
@@ -39,59 +39,65 @@ class PendingEmbedder:
     embedder: Embedder
     wanted: Identity
     wait_s: float
-    progress: ProgressCallback
+    on_progress: ProgressCallback
 
     def run(self, report: SyncReport) -> None:
-        """Embed until nothing waits; trouble is told, not raised: the text is already there."""
+        """Embed until nothing waits. Trouble is put into the report and not raised: the text is
+        searchable already."""
         waiting = self.waiting()
         if not waiting:
             return
         try:
             with self.store.embedding_lease():
-                self._fill(waiting, report)
+                self._embed_all(waiting, report)
         except (EmbedderTrouble, IndexBusy) as trouble:
             report.trouble = trouble
 
     def waiting(self) -> int:
         with self.store.view() as view:
-            if view is None:
-                return 0
-            return view.waiting()
+            return view.waiting() if view else 0
 
-    def _fill(self, total: int, report: SyncReport) -> None:
-        unsettled = 0
+    def _embed_all(self, total: int, report: SyncReport) -> None:
+        unmerged = 0
         in_vain: Sequence[StoredChunk] = ()
         while chunks := self._next_chunks():
             if chunks == in_vain:
                 self._give_up()
-            texts = [embedding_text(one.heading, one.text) for one in chunks]
+            texts = [embedding_text(chunk.heading, chunk.text) for chunk in chunks]
             vectors = self.embedder.embed(texts, "document")
             if self.wanted.dims == 0:
-                raise EmbedderFailed(self.wanted.provider, LATE)
-            with self.store.writing(wait_s=self.wait_s) as writer:
-                state = writer.open_current()
-                if isinstance(state, MustRebuild):
-                    # A damaged index was set aside; the next sync builds a new one.
-                    raise IndexUnreadable(self.store.describe().place, str(state))
-                if writer.view.identity() != self.wanted:
-                    return  # Somebody rebuilt the index for another model while we computed.
-                with writer.transaction():
-                    added = writer.add_vectors(chunks, vectors)
-                unsettled += added
-                if unsettled >= SETTLED_EVERY:
-                    writer.finish()
-                    unsettled = 0
+                raise EmbedderFailed(self.wanted.provider, DIMS_LATE)
+            added = self._write(chunks, vectors, unmerged)
+            if added is None:
+                return
+            unmerged = (unmerged + added) if unmerged + added < SETTLED_EVERY else 0
             report.vectors_added += added
             in_vain = () if added else chunks
-            self.progress(
-                Progress(report.vectors_added, max(total, report.vectors_added), "vectors")
-            )
+            # Notes that were saved meanwhile may have brought more chunks than there were.
+            total = max(total, report.vectors_added)
+            self.on_progress(Progress(report.vectors_added, total, "vectors"))
         with self.store.writing(wait_s=self.wait_s) as writer:
             if isinstance(writer.open_current(), UpToDate):
                 writer.finish()
 
+    def _write(self, chunks: Sequence[StoredChunk], vectors: Vectors, unmerged: int) -> int | None:
+        """How many vectors were stored; None if the index is no longer the one they are for."""
+        with self.store.writing(wait_s=self.wait_s) as writer:
+            state = writer.open_current()
+            if isinstance(state, MustRebuild):
+                # A damaged index was set aside; the next sync builds a new one.
+                raise IndexUnreadable(self.store.describe().place, str(state))
+            if writer.view.identity() != self.wanted:
+                return None  # Another process rebuilt the index for another model meanwhile.
+            with writer.transaction():
+                added = writer.add_vectors(chunks, vectors)
+            if unmerged + added >= SETTLED_EVERY:
+                writer.finish()
+        return added
+
     def _give_up(self) -> NoReturn:
-        """Chunks that wait in one place and not in another would be embedded for ever."""
+        """The same chunks wait although their vectors were written: the index contradicts itself,
+        and this loop would embed them for ever."""
         self.store.mark_suspect()
         raise IndexUnreadable(self.store.describe().place, "its parts do not fit together")
 

@@ -1,10 +1,10 @@
-"""Keeping the index at what the notes say: a whole sync, or a quick look before a search.
+"""Keeping the index equal to the notes: a whole sync, or a quick one before a search.
 
-    run        plan, write the words, then fill in the vectors: as long as it takes
-    catch_up   what was saved a moment ago, if that is little; a search does not wait for more
+    run        plan, write the words, then embed what waits: as long as it takes
+    catch_up   index what was saved a moment ago, if that is little; a search waits for no more
 
-One thread of a process writes words at a time and one fills in vectors; a second caller waits and
-then finds little left to do. Between processes the leases of the index see to it.
+In a process one thread at a time writes words and one embeds; a second caller waits and then finds
+little left to do. Between processes the leases of the store do the same.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from notewell.embedders import CacheTally
 from notewell.errors import IndexBusy, IndexTrouble
 from notewell.index import Identity
 from notewell.ports import ReportsWaiting
-from notewell.sync.gc_pause import uncollected
-from notewell.sync.plan import behind
-from notewell.sync.report import Progress, SyncReport
+from notewell.sync.plan import Progress, SyncReport, behind
+from notewell.sync.source import gc_paused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -35,25 +34,25 @@ if TYPE_CHECKING:
     from notewell.types import Scan
 
 CATCH_UP_NOTES = 32
-"""More changed notes than this are a checkout or a move, not somebody writing."""
+"""More changed notes than this come from a checkout or a move, not from writing."""
 CATCH_UP_CHUNKS = 8
-"""So many chunks are embedded on the way; about half a second with the embedded model."""
+"""A search embeds at most so many chunks; about half a second with the embedded model."""
 CATCH_UP_WAIT_S = 0.2
 LOOK_SHARE = 10
-"""Looking at the notes takes at most a tenth of the time: a scan of 10 000 files takes long enough
-not to be done for every search of a busy process."""
+"""Scanning takes at most a tenth of the time: a scan of 10 000 files is too slow to be done for
+every search of a busy process."""
 
 
 @dataclass(slots=True)
 class Indexer:
-    """The index of one memory and what it is kept from."""
+    """The index of one memory, and the sources it is built from."""
 
     notes: NoteStore
     transcripts: tuple[Transcripts, DeltaLimits] | None
-    """And how much must be new in one; None: transcripts are not searched."""
+    """With the limits of what must be new in one; None: transcripts are not searched."""
     redact_notes: Callable[[str], str] | None
     redaction: str
-    """Tells redacted text of different rules or keys apart."""
+    """Identifies the rules and the key of the redaction; another value rebuilds the index."""
     store: IndexStore
     embedder: Embedder
     chunk_tokens: int
@@ -65,7 +64,7 @@ class Indexer:
     lease_wait_s: float
     tally: CacheTally = field(default_factory=CacheTally)
     _writing: threading.Lock = field(default_factory=threading.Lock)
-    _filling: threading.Lock = field(default_factory=threading.Lock)
+    _embedding: threading.Lock = field(default_factory=threading.Lock)
     _look_again_at: float = 0.0
 
     @property
@@ -73,7 +72,7 @@ class Indexer:
         return ("memory", "sessions") if self.transcripts else ("memory",)
 
     def text_sources(self, *, everything: bool) -> list[TextSource]:
-        """`everything` takes in transcripts that have hardly grown, too."""
+        """`everything` includes transcripts that have hardly grown."""
         from notewell.sync.source import notes_source, sessions_source
 
         now = self.now_ns()
@@ -82,18 +81,18 @@ class Indexer:
             sources.append(sessions_source(*self.transcripts, everything=everything))
         return sources
 
-    # -- what the index should be made with ------------------------------------------------------
+    # -- what the index should be built with -----------------------------------------------------
 
     def facts(self) -> ModelFacts:
-        """Where the embedder cannot say now how long its vectors are, the index knows: it must
-        not be rebuilt because a provider is down."""
+        """The facts of the model. If the embedder does not know the length of its vectors now, the
+        index does: it must not be rebuilt because a provider is down."""
         facts = self.embedder.facts
         if facts.dims:
             return facts
         with suppress(IndexTrouble), self.store.view() as view:
-            found = view.identity() if view else None
-            if found and (found.provider, found.model) == (facts.provider, facts.model):
-                return replace(facts, dims=found.dims)
+            identity = view.identity() if view else None
+            if identity and (identity.provider, identity.model) == (facts.provider, facts.model):
+                return replace(facts, dims=identity.dims)
         return facts
 
     def wanted(self, facts: ModelFacts) -> Identity:
@@ -119,9 +118,12 @@ class Indexer:
         vectors: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        told = progress or (lambda _: None)
         return self._run(
-            force=force, everything=True, vectors=vectors, told=told, wait_s=self.lease_wait_s
+            force=force,
+            everything=True,
+            vectors=vectors,
+            on_progress=progress or (lambda _: None),
+            wait_s=self.lease_wait_s,
         )
 
     def _run(
@@ -130,38 +132,45 @@ class Indexer:
         force: bool,
         everything: bool,
         vectors: bool,
-        told: Callable[[Progress], None],
+        on_progress: Callable[[Progress], None],
         wait_s: float,
-        turn_s: float = -1,
+        thread_wait_s: float = -1,
     ) -> SyncReport:
-        """`wait_s` for other processes, `turn_s` for other threads of this one; -1 is for ever."""
-        # A search needs neither a Markdown parser nor a cache.
+        """Waits `wait_s` for other processes and `thread_wait_s` for other threads of this one;
+        -1 is without limit."""
+        # Imported here: a search needs neither a Markdown parser nor a cache.
         from notewell.embedders import Cached
-        from notewell.sync.apply import TextSync
+        from notewell.sync.apply import KnownVectors, TextSync
         from notewell.sync.embed_pending import PendingEmbedder
-        from notewell.sync.vector_reuse import KnownVectors
 
         facts = self.facts()
         wanted = self.wanted(facts)
         cache = self.store.vector_cache(facts)
         try:
-            with self._alone(self._writing, turn_s), self.store.writing(wait_s=wait_s) as writer:
+            with (
+                self._alone(self._writing, thread_wait_s),
+                self.store.writing(wait_s=wait_s) as writer,
+            ):
+                # Listed while the lease is held: a list from before it may be older than the
+                # index that another process has just written.
                 sources = self.text_sources(everything=everything)
-                paid = KnownVectors(self.store, cache, wanted, self.tally)
-                text = TextSync(sources, writer, paid, wanted, facts.reads, self.now_ns, told)
+                known = KnownVectors(self.store, cache, wanted, self.tally)
+                text = TextSync(
+                    sources, writer, known, wanted, facts.reads, self.now_ns, on_progress
+                )
                 report = text.run(force=force)
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache, self.tally)
-                with self._alone(self._filling, turn_s), self._telling(told):
-                    PendingEmbedder(self.store, cached, wanted, wait_s, told).run(report)
+                with self._alone(self._embedding, thread_wait_s), self._reporting(on_progress):
+                    PendingEmbedder(self.store, cached, wanted, wait_s, on_progress).run(report)
             return self._counted(report)
         finally:
             cache.close()
 
     @contextmanager
-    def _alone(self, lock: threading.Lock, turn_s: float) -> Iterator[None]:
-        if not lock.acquire(timeout=turn_s):
-            raise IndexBusy(self.store.describe().place, "a sync of this very process", turn_s)
+    def _alone(self, lock: threading.Lock, wait_s: float) -> Iterator[None]:
+        if not lock.acquire(timeout=wait_s):
+            raise IndexBusy(self.store.describe().place, "another sync of this process", wait_s)
         try:
             yield
         finally:
@@ -175,22 +184,22 @@ class Indexer:
                 report.vectors_waiting = counts.waiting
         return report
 
-    def _telling(self, told: Callable[[Progress], None]) -> AbstractContextManager[None]:
-        """An embedder that waits for somebody else, as for a batch job, says so meanwhile."""
+    def _reporting(self, on_progress: Callable[[Progress], None]) -> AbstractContextManager[None]:
+        """An embedder that waits for a remote batch job reports its progress."""
         if not isinstance(self.embedder, ReportsWaiting):
             return nullcontext()
         return self.embedder.reporting(
-            lambda waiting: told(Progress(waiting.done, waiting.total, waiting.what))
+            lambda waiting: on_progress(Progress(waiting.done, waiting.total, waiting.what))
         )
 
-    # -- a quick look ----------------------------------------------------------------------------
+    # -- the quick sync before a search ----------------------------------------------------------
 
     def look_again(self) -> None:
-        """Somebody knows that a note has just changed."""
+        """The next `catch_up` scans at once: the caller knows that a note has just changed."""
         self._look_again_at = 0.0
 
     def catch_up(self, *, vectors: bool) -> str | None:
-        """Take in what was saved a moment ago; what is left over is told in words."""
+        """Index what was saved a moment ago. Returns a notice if something is left."""
         if self.monotonic_s() < self._look_again_at:
             return None
         changed = self._changed()
@@ -199,34 +208,36 @@ class Indexer:
         if changed > CATCH_UP_NOTES:
             return f"{changed} notes have changed since the last sync: run `notewell index`"
         try:
-            report = self._take_in(vectors=False)
+            report = self._index_few(vectors=False)
             if vectors and 0 < report.vectors_waiting <= CATCH_UP_CHUNKS:
-                self._take_in(vectors=True)
+                self._index_few(vectors=True)
         except IndexTrouble as trouble:
             number = "a note has" if changed == 1 else f"{changed} notes have"
-            return f"{number} changed and could not be taken in: {trouble}"
+            return f"{number} changed and could not be indexed: {trouble}"
         return None
 
-    def _take_in(self, *, vectors: bool) -> SyncReport:
+    def _index_few(self, *, vectors: bool) -> SyncReport:
         return self._run(
             force=False,
             everything=False,
             vectors=vectors,
-            told=lambda _: None,
+            on_progress=lambda _: None,
             wait_s=CATCH_UP_WAIT_S,
-            turn_s=CATCH_UP_WAIT_S,
+            thread_wait_s=CATCH_UP_WAIT_S,
         )
 
     def _changed(self) -> int:
-        """How many files differ from the index; 0 where there is none to differ from."""
+        """How many files differ from the index; 0 if there is no index."""
         started = self.monotonic_s()
-        wanted = self.wanted(self.facts())  # Looks into the index itself, so not while we do.
-        with uncollected():
+        # Before the view below is open: `facts` opens one itself, and there is one at a time.
+        wanted = self.wanted(self.facts())
+        with gc_paused():
             with self.store.view() as view:
                 if view is None or view.identity() != wanted:
-                    return 0  # Building an index takes longer than a search may.
-                known = {source: view.notes(source) for source in self.sources}
-            changed = sum(behind(scan, known[name]) for name, scan in self.scans(known).items())
+                    return 0  # A rebuild takes longer than a search may wait.
+                indexed = {source: view.notes(source) for source in self.sources}
+            scans = self.scans(indexed)
+            changed = sum(behind(scan, indexed[name]) for name, scan in scans.items())
         ended = self.monotonic_s()
         self._look_again_at = ended + LOOK_SHARE * (ended - started)
         return changed
@@ -237,11 +248,11 @@ class Indexer:
             return self.transcripts[0].read(path).text
         return self.notes.read(path).text
 
-    def scans(self, known: Mapping[str, Mapping[str, IndexedNote]]) -> dict[str, Scan]:
-        """What is there now, by source, given what is indexed of each."""
+    def scans(self, indexed: Mapping[str, Mapping[str, IndexedNote]]) -> dict[str, Scan]:
+        """What is on disk now, by source, given what is indexed of each."""
         return {
             source.name: source.scan(
-                {path: note.stat for path, note in known.get(source.name, {}).items()}
+                {path: note.stat for path, note in indexed.get(source.name, {}).items()}
             )
             for source in self.text_sources(everything=False)
         }

@@ -1,33 +1,47 @@
-"""Hearing that something changed in a folder.
+"""Notices of the operating system that something changed, and the folders they are asked for.
 
-What is heard is a hint and nothing more: it may come late, twice, or not at all, and the names it
-brings are for show. Listening holds three descriptors, however many folders are listened to.
+A notice is only a hint: it may come late, twice, or not at all, and its paths are for display. A
+notifier holds three file descriptors, however many folders it watches.
+
+    workspace/            watched, without what is below: MEMORY.md and memory/ come and go here
+    ├── node_modules/     not watched
+    └── memory/           watched, with every folder below
+        └── trips/        watched
+
+Folders are watched, never files: ten thousand notes in one folder cost one watch. We walk the
+tree ourselves instead of asking for recursive watches, so that ignored folders cost nothing. For a
+folder that does not exist yet, the nearest existing folder above it is watched.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from notewell.notes import IGNORED_FOLDERS, untellable
+
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from watchfiles._rust_notify import RustNotify
 
 STEP_S = 0.1
-"""How often the ear looks up; also the quiet after which it hands over what it heard."""
+"""How often the native notifier wakes up; also the pause after which it returns a group."""
 GROUP_MS = 500
-"""Hands over by then, even if it goes on."""
+"""It returns a group after this time, even if changes go on."""
+NOTE_SUFFIXES = (".md",)
 MAX_FOLDERS = 10_000
 """Each costs the kernel about a kilobyte and one of the user's watches, which editors need too."""
 VANISHING = 3
-"""Folders may go between being found and being listened to, but hardly three times in a row."""
+"""How often to retry: a folder may vanish between being listed and being watched."""
 
 
 class NotifierUnavailable(Exception):
-    """Changes cannot be heard, or no longer; the reason is in words the user sees."""
+    """There are no notices, or no longer; `why` is shown to the user."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -35,15 +49,16 @@ class NotifierUnavailable(Exception):
 
 
 class Notifier(Protocol):
-    """Listens to folders, not to what is below them. Its waiting is all the waiting there is."""
+    """Watches folders, not the folders below them. A watch waits nowhere else."""
 
     def open(self, folders: Collection[str]) -> None:
-        """From now on, listen to these in place of others; raises `Deaf`."""
+        """Watch these folders in place of others; raises `NotifierUnavailable`."""
         ...
 
     def listen(self, timeout_s: float, stop: threading.Event) -> Collection[str]:
-        """The paths that changed, as soon as there are any; nothing when the time is over or
-        `stop` is set. Merely waits where it is not open. Raises `Deaf`, and is closed then."""
+        """The paths that changed, as soon as there are any; nothing after the timeout or when
+        `stop` is set. Only waits if it is not open. Closes itself when it raises
+        `NotifierUnavailable`."""
         ...
 
     def close(self) -> None: ...
@@ -62,26 +77,26 @@ class FileNotifier:
             raise NotifierUnavailable(f"there are more than {MAX_FOLDERS} folders of notes")
         for _ in range(VANISHING):
             with suppress(FileNotFoundError):
-                self._notify = _notices(folders)
+                self._notify = _open_native(folders)
                 return
             folders = [folder for folder in folders if Path(folder).is_dir()]
-        raise NotifierUnavailable("folders vanish faster than they can be listened to")
+        raise NotifierUnavailable("folders vanish faster than they can be watched")
 
     def listen(self, timeout_s: float, stop: threading.Event) -> Collection[str]:
         if self._notify is None:
             stop.wait(timeout_s)
             return ()
         try:
-            # A timeout of 0 would mean for ever.
+            # RustNotify takes a timeout of 0 as no timeout.
             timeout_ms = max(1, round(timeout_s * 1000))
-            said = self._notify.watch(GROUP_MS, self._step_ms, timeout_ms, stop)
+            changes = self._notify.watch(GROUP_MS, self._step_ms, timeout_ms, stop)
         except RuntimeError as error:
-            # One name that is not UTF-8 is enough, and the notices end with it.
+            # A single name that is not UTF-8 ends the notices of RustNotify.
             self.close()
             raise NotifierUnavailable(str(error)) from error
-        if said == "signal":
+        if changes == "signal":
             raise KeyboardInterrupt
-        return () if isinstance(said, str) else [path for _, path in said]
+        return () if isinstance(changes, str) else [path for _, path in changes]
 
     def close(self) -> None:
         if self._notify is not None:
@@ -90,10 +105,10 @@ class FileNotifier:
 
 
 class NoNotifier:
-    """For places that make no sound: network drives, some containers."""
+    """For file systems without notices: network drives, some containers."""
 
     def open(self, folders: Collection[str]) -> None:
-        raise NotifierUnavailable("listening is switched off")
+        raise NotifierUnavailable("notices of changes are switched off")
 
     def listen(self, timeout_s: float, stop: threading.Event) -> Collection[str]:
         stop.wait(timeout_s)
@@ -103,7 +118,7 @@ class NoNotifier:
         return None
 
 
-def _notices(folders: Collection[str]) -> RustNotify:
+def _open_native(folders: Collection[str]) -> RustNotify:
     try:
         from watchfiles._rust_notify import RustNotify
     except ImportError as error:
@@ -111,7 +126,7 @@ def _notices(folders: Collection[str]) -> RustNotify:
             f"the watchfiles package cannot be used here: {error}"
         ) from error
     debug = polling = recursive = forgiving = False
-    # Not forgiving: it would keep silent about a limit that is reached, too.
+    # ignore_permission_denied would also hide that the limit of watches is reached.
     try:
         return RustNotify(sorted(folders), debug, polling, 0, recursive, forgiving)
     except FileNotFoundError:
@@ -119,20 +134,101 @@ def _notices(folders: Collection[str]) -> RustNotify:
     except UnicodeEncodeError as error:
         raise NotifierUnavailable("the name of a folder is not valid UTF-8") from error
     except (OSError, RuntimeError) as error:
-        raise NotifierUnavailable(_in_words(error)) from error
+        raise NotifierUnavailable(_describe(error)) from error
 
 
-def _in_words(error: Exception) -> str:
-    told = str(error)
-    # It has no errno, only a text.
-    if "watch limit" in told:
+def _describe(error: Exception) -> str:
+    text = str(error)
+    # RustNotify raises errors without an errno: the text is all there is.
+    if "watch limit" in text:
         return (
             "the system's limit of watched folders is reached; "
-            "raise fs.inotify.max_user_watches to be told of changes at once"
+            "raise fs.inotify.max_user_watches to get changes at once"
         )
-    if "os error 24" in told:
+    if "os error 24" in text:
         return (
             "the system has no descriptor or inotify instance left for this user; raise "
-            "`ulimit -n` or fs.inotify.max_user_instances to be told of changes at once"
+            "`ulimit -n` or fs.inotify.max_user_instances to get changes at once"
         )
-    return told
+    return text
+
+
+# -- which folders -------------------------------------------------------------------------------
+
+
+class WatchPaths:
+    """The paths of a memory: files, or folders with everything below them."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        ignore: Sequence[Path] = (),
+        suffixes: tuple[str, ...] = NOTE_SUFFIXES,
+    ) -> None:
+        self._paths = tuple(dict.fromkeys(_real(path) for path in paths))
+        self._ignore = frozenset(_real(path) for path in ignore)
+        self._suffixes = suffixes
+        self._above = {str(parent) for path in self._paths for parent in Path(path).parents}
+
+    def folders(self) -> Mapping[str, tuple[int, int]]:
+        """The folders to watch now, each with its device and inode: a folder that was replaced by
+        another of the same name has to be watched anew."""
+        folders: dict[str, tuple[int, int]] = {}
+        for path in self._paths:
+            folders.update(_nearest(Path(path).parent))
+            folders.update(self._below(path))
+        return folders
+
+    def _below(self, top: str) -> Iterator[tuple[str, tuple[int, int]]]:
+        waiting = [top]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                status = os.lstat(folder)
+                if not stat.S_ISDIR(status.st_mode):
+                    continue  # A file is watched by its folder; a link is not followed.
+                with os.scandir(folder) as entries:
+                    waiting += [entry.path for entry in entries if self._is_watched(entry)]
+            except OSError:
+                continue  # It vanished, or we may not read it: the scan reports that.
+            yield folder, (status.st_dev, status.st_ino)
+
+    def _is_watched(self, entry: os.DirEntry[str]) -> bool:
+        return (
+            entry.is_dir(follow_symlinks=False)
+            and entry.name not in IGNORED_FOLDERS
+            and entry.path not in self._ignore
+            and untellable(entry.name) is None
+        )
+
+    def matters(self, path: str, watched: Collection[str]) -> bool:
+        """Whether a change of `path` can change what a sync finds."""
+        if path in self._paths or path in self._above:
+            return True
+        if not any(path.startswith(f"{parent}{os.sep}") for parent in self._paths):
+            return False
+        if path in self._ignore:
+            return False
+        # A folder that was removed can be recognized only by the watches we had.
+        return self.is_note(path) or path in watched or os.path.isdir(path)  # noqa: PTH112
+
+    def is_note(self, path: str) -> bool:
+        return path.lower().endswith(self._suffixes)
+
+
+def _real(path: Path) -> str:
+    """The path as notices will name it: links are resolved, except the last component."""
+    absolute = path.absolute()
+    return str(Path(os.path.realpath(absolute.parent)) / absolute.name)
+
+
+def _nearest(folder: Path) -> dict[str, tuple[int, int]]:
+    """This folder, or the nearest one above it that can be watched."""
+    nearest: dict[str, tuple[int, int]] = {}
+    for candidate in (*reversed(folder.parents), folder):
+        with suppress(OSError):
+            os.scandir(candidate).close()  # A folder that we may list we may also watch.
+            status = candidate.stat()
+            nearest = {str(candidate): (status.st_dev, status.st_ino)}
+    return nearest

@@ -1,27 +1,31 @@
-"""What must be done so that the index says what the notes say. It decides; it does nothing."""
+"""What a sync has to do, and what it reports. Decides; reads and writes nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
+from notewell.errors import BackendFailed, EmbedderTrouble, NotewellError
 from notewell.index import MustRebuild, UpToDate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from notewell.index import Identity, IndexedNote
-    from notewell.types import NoteStat, Scan
+    from notewell.types import Ignored, NoteStat, Scan
 
 SETTLED_NS = 2_000_000_000
-"""File systems keep time in ticks of up to 2 s (FAT). Within one tick two writes look like one."""
+"""File systems store times in ticks of up to 2 s (FAT); two writes in one tick look like one."""
 
 UNSETTLED = -1
 
 
+# -- deciding ------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """Which notes to look at, and which to forget."""
+    """Which notes to read, and which to forget."""
 
     read: tuple[str, ...]
     """New notes, and those whose stat changed: their content decides the rest."""
@@ -35,20 +39,20 @@ class SyncPlan:
 
 def plan_sync(scan: Scan, indexed: Mapping[str, IndexedNote]) -> SyncPlan:
     read, new = [], 0
-    for path, found in scan.notes.items():
-        known = indexed.get(path)
-        if known is None or known.stat != found.stat:
+    for path, note in scan.notes.items():
+        before = indexed.get(path)
+        if before is None or before.stat != note.stat:
             read.append(path)
-            new += known is None
+            new += before is None
     forget: list[str] = []
-    if len(indexed) > len(scan.notes) - new:  # Else each of them was met above.
+    if len(indexed) > len(scan.notes) - new:  # Otherwise the loop above has met all of them.
         gone = (path for path in indexed if path not in scan.notes)
         forget = sorted(path for path in gone if not _may_still_be_there(path, scan))
     return SyncPlan(tuple(sorted(read)), tuple(forget), len(scan.notes) - len(read))
 
 
 def _may_still_be_there(path: str, scan: Scan) -> bool:
-    """A folder that could not be listed says nothing about what is in it."""
+    """A folder that cannot be listed says nothing about the notes in it: they are kept."""
     return any(
         folder.path == "." or path == folder.path or path.startswith(f"{folder.path}/")
         for folder in scan.unreadable
@@ -56,20 +60,22 @@ def _may_still_be_there(path: str, scan: Scan) -> bool:
 
 
 def behind(scan: Scan, indexed: Mapping[str, IndexedNote]) -> int:
-    """How many notes the index has not caught up with, told from the stats alone."""
-    believed = {
+    """How many notes differ from the index, judged by their stats alone."""
+    # An unsettled stat means "read again to be sure", not "changed": it counts as equal here, or
+    # every search within two seconds of a save would start a sync.
+    assumed = {
         path: note._replace(stat=note.stat._replace(mtime_ns=scan.notes[path].stat.mtime_ns))
         if note.stat.mtime_ns == UNSETTLED and path in scan.notes
         else note
         for path, note in indexed.items()
     }
-    todo = plan_sync(scan, believed)
-    return len(todo.read) + len(todo.forget)
+    plan = plan_sync(scan, assumed)
+    return len(plan.read) + len(plan.forget)
 
 
 def settled_stat(stat: NoteStat, now_ns: int) -> NoteStat:
-    """The stat to remember. A note touched a moment ago may change again without its stat showing
-    it, so it gets one that no file has and is read again at the next sync."""
+    """The stat to store. A note that was written a moment ago may change again with an equal stat.
+    So it gets one that no file has, and the next sync reads it again."""
     if now_ns - max(stat.mtime_ns, stat.ctime_ns) > SETTLED_NS:
         return stat
     return stat._replace(mtime_ns=UNSETTLED)
@@ -81,3 +87,52 @@ def compare(found: Identity, wanted: Identity, *, force: bool) -> UpToDate | Mus
         return MustRebuild("requested")
     difference = found.difference(wanted)
     return MustRebuild("identity", difference) if difference else UpToDate()
+
+
+# -- reporting -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a sync is."""
+
+    completed: int
+    total: int
+    label: str
+
+
+ProgressCallback: TypeAlias = "Callable[[Progress], None]"
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What a sync did, and what it could not do."""
+
+    rebuilt: MustRebuild | None = None
+    """Why a new index was built; None if none was."""
+    written: int = 0
+    """Notes that were new or had changed."""
+    forgotten: int = 0
+    unchanged: int = 0
+    ignored: tuple[Ignored, ...] = ()
+    unreadable: list[Ignored] = field(default_factory=list)
+    """Folders and notes that could not be read; the index keeps what it has of them."""
+    repaired: list[Ignored] = field(default_factory=list)
+    """What had to be removed from notes to read them; the files are not changed."""
+    chunks: int = 0
+    vectors_added: int = 0
+    vectors_waiting: int = 0
+    trouble: NotewellError | None = None
+    """Why chunks still wait for vectors, or why an engine is not up to date."""
+
+    @property
+    def notes(self) -> int:
+        return self.written + self.unchanged
+
+    @property
+    def changed_anything(self) -> bool:
+        return bool(self.rebuilt or self.written or self.forgotten or self.vectors_added)
+
+    @property
+    def is_degraded(self) -> bool:
+        return bool(self.unreadable or isinstance(self.trouble, EmbedderTrouble | BackendFailed))

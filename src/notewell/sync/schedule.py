@@ -1,9 +1,9 @@
-"""When the next sync is due. It decides; it waits for nothing and looks at no clock.
+"""When the next sync is due. Decides only: it does not wait and reads no clock.
 
-a change     once the writing has stopped, or has gone on for too long to wait any further
-a failure    a little later, and later still if it fails again
-no change    at the interval the user set; else seldom, in case a change went unheard;
-             often where nothing can be heard at all
+a change     debounce: after writing has stopped, or has gone on for too long
+a failure    exponential backoff
+no change    at the interval the user set; otherwise seldom, in case a notice was lost;
+             often if there are no notices at all
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from typing import Literal, NamedTuple, TypeAlias
 Why: TypeAlias = Literal["start", "change", "retry", "interval", "safety", "scan"]
 
 SCAN_SHARE = 10
-"""Where only looking helps, at most a tenth of the time is spent on it."""
+"""Without notices, at most a tenth of the time is spent on scanning."""
 SAFETY_SHARE = 100
-"""Where changes are heard, a hundredth: a network drive with 100 000 notes is slow to look at."""
+"""With notices, a hundredth: scanning 100 000 notes on a network drive is slow."""
 MAX_SAFETY_S = 600.0
 NAMED = 8
-"""So many paths of a burst are kept by name: nobody reads more of them in a line."""
+"""So many paths of a burst are kept, for one line of output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long to wait for what."""
+    """Durations of a watch."""
 
     debounce_s: float = 1.5
-    """Quiet after the last change, so that a file is not read while it is written."""
+    """Pause after the last change, so that no file is read while it is written."""
     longest_s: float = 10.0
-    """A file that is written without end is taken in this often all the same."""
+    """A file that is written all the time is indexed this often nevertheless."""
     interval_s: float | None = None
-    """A sync unasked; None leaves it to the two below."""
+    """Sync this often without a notice; None: see the two below."""
     safety_s: float = 60.0
-    """Network drives and containers may change files without a sound."""
+    """Network drives and containers may change files without a notice."""
     scan_s: float = 5.0
-    """In place of listening, where that is not possible."""
+    """Between scans, if there are no notices."""
     retry_s: float = 5.0
     longest_retry_s: float = 60.0
 
 
 class Burst(NamedTuple):
-    """Changes heard since the last sync."""
+    """The notices since the last sync."""
 
     first_s: float
     last_s: float
     paths: tuple[str, ...]
-    """The first few, in the order they were heard; empty where only a noise was."""
+    """The first few, in the order of their notices; empty if a notice named none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Past:
 
     ended_s: float
     look_s: float = 0.0
-    """How long a sync takes that finds nothing new."""
+    """How long a sync takes that finds nothing to do."""
     failures: int = 0
-    """In a row; a sync whose vectors are still waiting counts too."""
+    """In a row; a sync that left chunks without vectors counts, too."""
 
 
 class Due(NamedTuple):
@@ -68,12 +68,12 @@ class Due(NamedTuple):
 def heard(burst: Burst | None, paths: tuple[str, ...], now_s: float) -> Burst:
     if burst is None:
         return Burst(now_s, now_s, paths[:NAMED])
-    known = dict.fromkeys((*burst.paths, *paths))
-    return Burst(burst.first_s, now_s, tuple(known)[:NAMED])
+    named = dict.fromkeys((*burst.paths, *paths))
+    return Burst(burst.first_s, now_s, tuple(named)[:NAMED])
 
 
 def next_sync(timing: Timing, past: Past, burst: Burst | None, *, listening: bool) -> Due:
-    due = [_unheard(timing, past, listening=listening)]
+    due = [_without_notice(timing, past, listening=listening)]
     if burst is not None:
         due.append(Due(_settled_at(timing, burst), "change"))
     if timing.interval_s is not None:
@@ -86,8 +86,9 @@ def _settled_at(timing: Timing, burst: Burst) -> float:
     return min(burst.last_s + timing.debounce_s, burst.first_s + longest_s)
 
 
-def _unheard(timing: Timing, past: Past, *, listening: bool) -> Due:
+def _without_notice(timing: Timing, past: Past, *, listening: bool) -> Due:
     if past.failures:
+        # The exponent is capped: 2.0 ** 1024 would raise OverflowError after a long outage.
         doubled = timing.retry_s * 2.0 ** min(past.failures - 1, 30)
         return Due(past.ended_s + min(doubled, timing.longest_retry_s), "retry")
     if not listening:

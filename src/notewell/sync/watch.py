@@ -1,14 +1,14 @@
-"""Bringing the index up to date whenever the notes change, for as long as nobody says stop.
+"""Syncing whenever the notes change, until `stop` is set.
 
-    listen ──a change──▶ wait until the writing stops ──▶ listen to new folders ──▶ sync ─┐
-       ▲                                                                                  │
-       └──────────────────────────────────────────────────────────────────────────────────┘
+    wait ──a change──▶ debounce: wait until writing stops ──▶ watch new folders ──▶ sync ─┐
+     ▲                                                                                    │
+     └────────────────────────────────────────────────────────────────────────────────────┘
 
-The scan is the truth, and what is heard only says when to look. Two rules make that enough:
-folders are listened to *before* the scan, so what changes after it was looked at is heard; and
-the ear gives up waiting only when a sync is due, so what it drops in that moment is looked at.
+The scan of a sync is the truth; notices only say when to scan. Two rules make that sufficient.
+Folders are watched *before* the scan, so a change after the scan gives a notice. And the notifier
+stops waiting only when a sync is due, so that sync sees whatever notice was dropped then.
 
-One thread. A sync that fails is told and tried again; it does not end the watch.
+It runs in one thread. A sync that fails is reported and retried; it does not end the watch.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import NotewellError
-from notewell.sync.notifier import FileNotifier, NotifierUnavailable
+from notewell.sync.notifier import NOTE_SUFFIXES, FileNotifier, NotifierUnavailable, WatchPaths
 from notewell.sync.schedule import Burst, Past, Timing, heard, next_sync
-from notewell.sync.watch_paths import NOTE_SUFFIXES, WatchPaths
 
 if TYPE_CHECKING:
     import threading
@@ -28,27 +27,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.sync.notifier import Notifier
-    from notewell.sync.report import SyncReport
+    from notewell.sync.plan import SyncReport
     from notewell.sync.schedule import Why
 
-LISTEN_AGAIN_S = 60.0
-"""How often somebody who cannot listen tries to: watches are given back when an editor ends."""
+RETRY_NOTIFIER_S = 60.0
+"""How often to retry without notices: an editor that ends gives its watches back."""
 
 
 class StopAskedFor(Exception):
-    """Raise it out of a sync, from its progress say, to end the watch in the middle of one."""
+    """Raise it from a sync, for example from its progress callback, to end the watch at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Changes are heard: from the start, or again."""
+    """Notices of changes arrive: from the start, or again."""
 
     folders: int
 
 
 @dataclass(frozen=True, slots=True)
 class Scanning:
-    """Changes are not heard, for this reason; the notes are looked at every so often instead."""
+    """There are no notices, for this reason; the notes are scanned periodically instead."""
 
     why: str
     every_s: float
@@ -56,7 +55,7 @@ class Scanning:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The first change after a sync; the rest of the writing is waited for."""
+    """The first notice after a sync; the watch now waits until writing stops."""
 
     paths: tuple[str, ...]
 
@@ -67,12 +66,12 @@ class Synced:
     report: SyncReport
     took_s: float
     paths: tuple[str, ...]
-    """Notes that were heard to change, the first few; the report knows how many did."""
+    """The first few notes that notices named; the report has the numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Told once while it stays the same."""
+    """A sync failed. Reported once while the error stays the same."""
 
     why: Why
     error: Exception
@@ -85,8 +84,8 @@ WatchEvent: TypeAlias = Listening | Scanning | Heard | Synced | Failed
 class Watcher:
     """Calls `sync` when something changed at or below `folders`.
 
-    A folder is heard with everything below it; of a single file, the folder it is in. Nothing
-    happens in `ignore`. Files count if their names end in one of `suffixes`.
+    A folder is watched with everything below it; for a single file, its folder is watched. Changes
+    in `ignore` do not count, nor do files whose names end in none of `suffixes`.
     """
 
     def __init__(
@@ -107,10 +106,10 @@ class Watcher:
         self._on_event = on_event
         self._notifier = notifier or FileNotifier()
         self._monotonic_s = monotonic_s
-        self._listened_to: Mapping[str, tuple[int, int]] | None = None
-        """None while nothing can be heard."""
+        self._watched: Mapping[str, tuple[int, int]] | None = None
+        """None while there are no notices."""
         self._last_state: Listening | Scanning | None = None
-        self._listen_again_at_s = float("-inf")
+        self._retry_notifier_at_s = float("-inf")
         self._burst: Burst | None = None
         self._past = Past(0.0)
         self._trouble = ""
@@ -133,26 +132,27 @@ class Watcher:
         if left_s <= 0:
             self._bring_up_to_date(due.why)
         else:
-            self._hear(left_s, stop)
+            self._wait_for_notices(left_s, stop)
 
     @property
     def _is_listening(self) -> bool:
-        """As far as the user knows: an ear that just broke down is opened again in a moment."""
+        """As last reported: a notifier that has just failed is opened again by the next sync."""
         return isinstance(self._last_state, Listening)
 
-    # -- listening -------------------------------------------------------------------------------
+    # -- notices ---------------------------------------------------------------------------------
 
-    def _hear(self, timeout_s: float, stop: threading.Event) -> None:
+    def _wait_for_notices(self, timeout_s: float, stop: threading.Event) -> None:
         try:
             paths = self._notifier.listen(timeout_s, stop)
         except NotifierUnavailable:
-            # Whatever it was, something happened; the sync that follows opens the ear again.
-            self._listened_to = None
+            # Notices may be lost, so this counts as a change. The sync that follows opens the
+            # notifier again.
+            self._watched = None
             self._note_change(())
             return
-        known = self._listened_to or {}
-        if matter := [path for path in paths if self._watch_paths.matters(path, known)]:
-            self._note_change(tuple(sorted(filter(self._watch_paths.is_note, matter))))
+        watched = self._watched or {}
+        if relevant := [path for path in paths if self._watch_paths.matters(path, watched)]:
+            self._note_change(tuple(sorted(filter(self._watch_paths.is_note, relevant))))
 
     def _note_change(self, paths: tuple[str, ...]) -> None:
         is_first = self._burst is None
@@ -160,28 +160,28 @@ class Watcher:
         if is_first:
             self._on_event(Heard(self._burst.paths))
 
-    def _listen_to_what_is_there(self) -> None:
-        """Nothing is done where the folders are the ones of before."""
-        if self._monotonic_s() < self._listen_again_at_s:
+    def _watch_folders(self) -> None:
+        """Open the notifier for the folders that exist now, unless it has these already."""
+        if self._monotonic_s() < self._retry_notifier_at_s:
             return
         folders = self._watch_paths.folders()
-        if folders == self._listened_to:
+        if folders == self._watched:
             return
         try:
             self._notifier.open(folders)
         except NotifierUnavailable as error:
-            self._give_up_listening(error)
+            self._fall_back_to_scanning(error)
             return
-        self._listened_to = folders
+        self._watched = folders
         self._report_state(Listening(len(folders)))
 
-    def _give_up_listening(self, error: NotifierUnavailable) -> None:
-        self._listened_to = None
-        self._listen_again_at_s = self._monotonic_s() + LISTEN_AGAIN_S
+    def _fall_back_to_scanning(self, error: NotifierUnavailable) -> None:
+        self._watched = None
+        self._retry_notifier_at_s = self._monotonic_s() + RETRY_NOTIFIER_S
         self._report_state(Scanning(error.why, self._timing.scan_s))
 
     def _report_state(self, state: Listening | Scanning) -> None:
-        """Only when the one turns into the other: folders come and go all day."""
+        """Only when the kind of state changes: the number of folders changes all day."""
         if type(state) is not type(self._last_state):
             self._last_state = state
             self._on_event(state)
@@ -189,7 +189,7 @@ class Watcher:
     # -- syncing ---------------------------------------------------------------------------------
 
     def _bring_up_to_date(self, why: Why) -> None:
-        self._listen_to_what_is_there()
+        self._watch_folders()
         paths = self._burst.paths if self._burst else ()
         self._burst = None
         started_s = self._monotonic_s()
@@ -202,8 +202,8 @@ class Watcher:
 
     def _synced(self, done: Synced) -> None:
         report = done.report
-        changed = report.written or report.forgotten or report.vectors_added or report.rebuilt
-        look_s = self._past.look_s if changed else done.took_s
+        # Only a sync that found nothing to do measures how long a scan takes.
+        look_s = self._past.look_s if report.changed_anything else done.took_s
         failures = self._past.failures + 1 if report.trouble else 0
         self._past = Past(self._monotonic_s(), look_s, failures)
         self._trouble = ""

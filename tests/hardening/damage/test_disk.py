@@ -116,7 +116,7 @@ def goes_on_answering(deeds: Told) -> None:
     for name in ("search before", "search anew", "search"):
         assert deeds[name]["hits"] in (["the router"], ["the router moved"]), deeds[name]
         if deeds[name]["hits"] == ["the router"]:
-            assert "could not be taken in: cannot write to" in deeds[name]["notice"]
+            assert "could not be indexed: cannot write to" in deeds[name]["notice"]
     assert "the router" in deeds["notewell search router --mode keyword"]["out"]
     assert "state='ready'" in deeds["status"]["told"]
     assert deeds["notewell status"]["code"] in (0, 5)
