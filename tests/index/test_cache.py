@@ -204,7 +204,7 @@ def test_a_cache_that_was_taken_away_is_begun_anew_too(file: Path) -> None:
         cache.put(vectors(range(500)))
         damage(file, file.stat().st_size - 500)
         file.unlink()
-        cache._begin_anew()
+        cache._replace_damaged()
         assert cache.get([digest(1)]) == {}
 
 

@@ -327,9 +327,9 @@ def told(memory):
 staying = opened()
 staying.sync()
 print(told(staying))
-for path in staying._indexer.store.folder.path.glob("*-*m"):  # no -shm: a search makes one
+for path in staying.indexer.store.folder.path.glob("*-*m"):  # no -shm: a search makes one
     path.unlink()
-for path in staying._indexer.store.folder.path.glob("*-wal"):
+for path in staying.indexer.store.folder.path.glob("*-wal"):
     path.unlink()
 staying.close()
 filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
@@ -345,12 +345,12 @@ for force in (False, True):
     try:
         staying.sync(force=force)
     except StateNotWritable as error:
-        print(error.path == str(staying._indexer.store.folder.path))
+        print(error.path == str(staying.indexer.store.folder.path))
     print(told(staying), told(opened()))
 os.ftruncate(filler, 0)
 opened().sync()
 print(told(staying), told(opened()))
-print([path.name for path in staying._indexer.store.folder.path.glob("*.damaged")])
+print([path.name for path in staying.indexer.store.folder.path.glob("*.damaged")])
 """
 
 

@@ -433,12 +433,12 @@ def test_damage_without_a_file_to_keep_is_told_all_the_same(room: Room) -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "does not say what it was made with"),
+        (None, "does not say what it was built with"),
         ("{", "is not JSON"),
-        ("{}", "its description is odd"),
-        ('{"sources": []}', "its description is odd"),
-        ('{"sources": 3}', "its description is odd"),
-        ("[]", "its description is odd"),
+        ("{}", "its description is invalid"),
+        ('{"sources": []}', "its description is invalid"),
+        ('{"sources": 3}', "its description is invalid"),
+        ("[]", "its description is invalid"),
     ],
 )
 def test_an_index_that_does_not_say_what_it_is_is_unreadable(

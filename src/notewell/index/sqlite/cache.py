@@ -1,4 +1,4 @@
-"""Vectors that were paid for once, by the digest of their text. It outlives every generation."""
+"""Computed vectors by the digest of their text, in a file that outlives every generation."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from notewell.ports import ModelFacts, Vectors
 
 MAX_ENTRIES = 50_000
-"""About 77 MB at 384 dimensions; the oldest go first."""
+"""About 77 MB at 384 dimensions; the oldest entries are evicted first."""
 EVICTED_SHARE = 16
-"""Of a full cache this part goes at once. To count 50 000 rows and look for the oldest took 33 ms
-with every eight that came; all else that is done for eight vectors took 2."""
+"""A full cache evicts this part at once. Counting 50 000 rows and finding the oldest took 33 ms
+for every eight new vectors; everything else for eight vectors took 2 ms."""
 READ_AT_ONCE = 400
-OPEN_WAIT_S = 10.0  # Making a file takes milliseconds; who waits longer wants to know why.
+OPEN_WAIT_S = 10.0  # Creating a file takes milliseconds; a longer wait is an error worth showing.
 
 
 class SqliteVectorCache:
-    """The cache of one model. A damaged cache is begun anew: it holds nothing but copies."""
+    """The cache of one model. A damaged one is replaced by an empty one: it holds only copies."""
 
     def __init__(
         self,
@@ -57,24 +57,24 @@ class SqliteVectorCache:
         self._db: apsw.Connection | None = None
         self._inode = 0
         self._room = 0
-        """How many may come before somebody has to count again."""
+        """How many vectors may be added before the rows are counted again."""
 
     def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]:
-        found: dict[str, Vectors] = {}
+        vectors: dict[str, Vectors] = {}
         for start in range(0, len(digests), READ_AT_ONCE):
             part = digests[start : start + READ_AT_ONCE]
             try:
-                found |= self._read(part)
+                vectors |= self._read(part)
             except IndexUnreadable as error:
-                self._begin_anew(error)
-        return found
+                self._replace_damaged(error)
+        return vectors
 
     def _read(self, digests: Sequence[str]) -> Mapping[str, Vectors]:
         import numpy as np
 
         facts = self._facts
         with our_errors(self._path):
-            found = select(
+            rows = select(
                 self._opened(),
                 "SELECT hash, embedding FROM embedding_cache WHERE provider = ? AND model = ? "
                 "AND provider_key = ? AND dims = ? AND length(embedding) = 4 * dims "
@@ -87,18 +87,21 @@ class SqliteVectorCache:
                     json.dumps(digests),
                 ),
             )
-            return {digest: np.frombuffer(blob, dtype="<f4") for digest, blob in found}
+            return {digest: np.frombuffer(blob, dtype="<f4") for digest, blob in rows}
 
     def put(self, vectors: Mapping[str, Vectors]) -> None:
         try:
             self._write(vectors)
         except IndexUnreadable as error:
-            self._begin_anew(error)
+            self._replace_damaged(error)
             self._write(vectors)
 
     def _write(self, vectors: Mapping[str, Vectors]) -> None:
         facts, now = self._facts, int(self._now_s())
-        room, self._room = self._room - len(vectors), 0  # Whatever fails below, the next counts.
+        room, self._room = (
+            self._room - len(vectors),
+            0,
+        )  # If something fails below, the next write counts.
         with our_errors(self._path), transaction(self._opened()) as db:
             db.executemany(
                 "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -109,7 +112,7 @@ class SqliteVectorCache:
                         facts.endpoint_key,
                         digest,
                         vector.astype("<f4").tobytes(),
-                        vector.size,  # Not the facts', which may not be known yet.
+                        vector.size,  # Not `facts.dims`, which may still be unknown.
                         now,
                     )
                     for digest, vector in vectors.items()
@@ -120,13 +123,13 @@ class SqliteVectorCache:
         self._room = room
 
     def _evict(self, db: apsw.Connection) -> int:
-        """Let the oldest go where there are too many; how many more may come now."""
+        """Remove the oldest entries if there are too many; returns how many may be added now."""
         ((entries,),) = select(db, "SELECT count(*) FROM embedding_cache")
         room = self._max_entries - int(entries)
         if room >= 0:
             return room
         spare = self._max_entries // EVICTED_SHARE
-        # What is put again gets a new row, so that rows are in the order of their age.
+        # INSERT OR REPLACE gives an entry a new rowid, so rowids ascend with age.
         oldest = "SELECT rowid FROM embedding_cache ORDER BY rowid LIMIT ?"
         db.execute(f"DELETE FROM embedding_cache WHERE rowid IN ({oldest})", (spare - room,))  # noqa: S608
         return spare
@@ -138,7 +141,7 @@ class SqliteVectorCache:
 
     def _opened(self) -> apsw.Connection:
         if self._db is None:
-            # Alone, because a file that another process has only begun would be taken for one
+            # With the lease: a file that another process is just creating would look like one
             # without checksums.
             with self._lease():
                 self._db = self._open()
@@ -156,13 +159,13 @@ class SqliteVectorCache:
             raise
         return db
 
-    def _begin_anew(self, error: IndexUnreadable | None = None) -> None:
+    def _replace_damaged(self, error: IndexUnreadable | None = None) -> None:
         if error and not is_damage(error):
             self.close()
             raise cannot_open(self._path.parent, error.why) from error
         with self._lease():
-            # Another process may have been first; what it has begun is sound. While our file is
-            # open its inode is not given to another one, so it is closed only now.
+            # Another process may have replaced it already; then the new file is sound. The inode
+            # of an open file is not reused, so our file is closed only after the comparison.
             damaged = _inode(self._path) == self._inode
             self.close()
             for suffix in ("-wal", "-shm", "") if damaged else ():
@@ -173,7 +176,7 @@ class SqliteVectorCache:
 
 
 def _inode(path: Path) -> int:
-    """0 where there is no file."""
+    """0 if there is no file."""
     try:
         return path.stat().st_ino
     except FileNotFoundError:
@@ -181,8 +184,8 @@ def _inode(path: Path) -> int:
 
 
 def count_entries(path: Path) -> int:
-    """How many vectors are kept, without writing anything."""
-    if not os.access(path, os.R_OK):  # None yet, or not for us to look into.
+    """How many vectors there are. Writes nothing."""
+    if not os.access(path, os.R_OK):  # There is none yet, or we may not read it.
         return 0
     with our_errors(path):
         db = open_reader(path)

@@ -1,8 +1,8 @@
-"""Opening SQLite the one way we trust, and turning its errors into ours.
+"""Opening SQLite files in the one way we trust, and turning SQLite's errors into ours.
 
-Every page carries a checksum (SQLite's cksumvfs, part of the apsw wheel): of 300 random bit flips
-300 were noticed on reading, where `integrity_check` missed most. It wants 8 reserved bytes a page
-before the first table is made, and every writer must have it loaded.
+Every page has a checksum (SQLite's cksumvfs, part of the apsw wheel): of 300 random bit flips it
+detected 300 on reading, where `integrity_check` missed most. It needs 8 reserved bytes a page
+before the first table is created, and every writer must have it loaded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CHECKSUM_BYTES = 8
 PAGE_BYTES = 8192  # Five vectors of 384 dimensions fit, where 4096 bytes hold two and a gap.
-BUSY_MS = 5_000  # Readers never wait for long: a writer's transactions are short.
+BUSY_MS = 5_000  # A reader never waits long: transactions of a writer are short.
 OLDEST_SOUND_SQLITE = (3, 51, 3)  # Before it a WAL reset could lose a commit.
 _NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN)
 
@@ -36,7 +36,7 @@ def extensions_dir() -> Path:
 
 @cache
 def _load_checksums() -> None:
-    """Once a process: afterwards cksumvfs stands in front of the default file system."""
+    """Once in a process: cksumvfs then replaces the default VFS of every new connection."""
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
     if version < OLDEST_SOUND_SQLITE:
         raise NotewellError(
@@ -51,7 +51,7 @@ def _load_checksums() -> None:
 
 
 def open_new(path: Path) -> apsw.Connection:
-    """A new, empty file with checksums, readable by its owner alone."""
+    """A new, empty file with checksums, which only its owner can read."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
@@ -73,7 +73,7 @@ def open_writer(path: Path) -> apsw.Connection:
 
 @contextlib.contextmanager
 def not_damage(path: Path) -> Iterator[None]:
-    """Who writes and cannot open a file or its log has met no damage, and sets nothing aside."""
+    """A writer that cannot open a file or its log has not met damage: nothing is set aside."""
     try:
         yield
     except apsw.CantOpenError as error:
@@ -86,14 +86,14 @@ def cannot_open(folder: Path, why: str) -> StateNotWritable:
 
 
 def is_damage(error: IndexUnreadable) -> bool:
-    """Not where opening failed: SQLite opens logs and shared memory late, so in the middle of
-    reading a sound file it may find no descriptor left, or no inode."""
+    """False if opening failed. SQLite opens logs and shared memory late, so in the middle of
+    reading a sound file it may run out of file descriptors or inodes."""
     return not isinstance(error.__cause__, (apsw.CantOpenError, OSError))
 
 
 def open_reader(path: Path) -> apsw.Connection:
-    """Read-only. Where the shared memory of WAL cannot be had (a folder that cannot be written, a
-    full disk), a file that is wholly checkpointed is read without it."""
+    """Read-only. If the shared memory of WAL cannot be created (a read-only folder, a full disk),
+    a file that is completely checkpointed is read without it, as immutable."""
     db = _open(str(path), apsw.SQLITE_OPEN_READONLY)
     try:
         db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
@@ -109,7 +109,7 @@ def open_reader(path: Path) -> apsw.Connection:
 
 
 def is_immutable(db: apsw.Connection) -> bool:
-    """Whether `open_reader` had to do without locks: a later change would not be noticed."""
+    """Whether `open_reader` had to work without locks; then later changes go unnoticed."""
     return bool(db.open_flags & apsw.SQLITE_OPEN_URI)
 
 
@@ -119,7 +119,7 @@ def _lacks_shared_memory(error: apsw.Error) -> bool:
 
 
 def _is_checkpointed(path: Path) -> bool:
-    """A log that holds something may be half moved into the file, which is no whole without it."""
+    """A log with content may be partly copied into the file; the file is incomplete without it."""
     try:
         return path.with_name(f"{path.name}-wal").stat().st_size == 0
     except FileNotFoundError:
@@ -135,17 +135,17 @@ def _open(name: str, flags: int) -> apsw.Connection:
 
 def _prepare_writer(db: apsw.Connection) -> None:
     db.pragma("journal_mode", "wal")
-    # FULL: what we report as done is on disk, not on its way there.
+    # FULL: a commit that we report is on disk, not in a write cache.
     db.pragma("synchronous", "full")
     db.pragma("temp_store", "memory")
 
 
 def require_checksums(db: apsw.Connection, path: Path) -> None:
-    """Close the two gaps of cksumvfs: one flipped bit in the header turns it off, and it does not
-    look at a page that the end of the file cuts in two."""
+    """Closes two gaps of cksumvfs: one flipped bit in the header turns it off, and it does not
+    check a last page that is cut off by the end of the file."""
     if not int(db.pragma("checksum_verification")):
         raise IndexUnreadable(str(path), "its pages carry no checksums")
-    # While there is a log, a writer may be moving it into the file, page by page.
+    # Checked twice: while there is a log, a writer may be copying it into the file.
     if _is_checkpointed(path) and _is_cut(db, path) and _is_checkpointed(path):
         raise IndexUnreadable(str(path), "its end is missing")
 
@@ -158,8 +158,8 @@ def _is_cut(db: apsw.Connection, path: Path) -> bool:
 def transaction(db: apsw.Connection) -> Iterator[apsw.Connection]:
     """All of it or none of it.
 
-    After a failed write SQLite has rolled back by itself. `with db:` would do it again, fail, and
-    so turn a full disk into an error about transactions.
+    After a failed write SQLite has rolled back by itself. `with db:` would roll back again, fail,
+    and so report a full disk as an error about transactions.
     """
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -172,7 +172,7 @@ def transaction(db: apsw.Connection) -> Iterator[apsw.Connection]:
 
 @contextlib.contextmanager
 def reading(db: apsw.Connection) -> Iterator[None]:
-    """One moment for several questions; inside a transaction that is already so."""
+    """One snapshot for several queries; a transaction that is open already is one."""
     if db.in_transaction:
         yield
         return
@@ -190,22 +190,24 @@ def select(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[tu
 
 @contextlib.contextmanager
 def doubted(db: apsw.Connection, path: Path) -> Iterator[None]:
-    """A page that was written over another brings a right checksum along, and then anything may
-    go wrong: an error nobody expected is put down to the file, if the file is not sound."""
+    """A page that was written in the place of another has a correct checksum, and then anything
+    may go wrong. So an unexpected error counts as damage if the integrity check fails."""
     try:
         yield
     except (NotewellError, apsw.Error):
         raise
     except Exception as error:
-        told = select(db, "PRAGMA integrity_check(1)")
-        if told == [("ok",)]:
+        lines = select(db, "PRAGMA integrity_check(1)")
+        if lines == [("ok",)]:
             raise
-        raise IndexUnreadable(str(path), f"its parts do not fit together: {told[0][0]}") from error
+        raise IndexUnreadable(
+            str(path), f"its parts do not fit together: {lines[0][0]}"
+        ) from error
 
 
 @contextlib.contextmanager
 def our_errors(path: Path) -> Iterator[None]:
-    """SQLite's errors about the file at `path`, in our words."""
+    """Turns SQLite's errors about the file at `path` into ours."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
@@ -223,5 +225,5 @@ def our_errors(path: Path) -> Iterator[None]:
     except apsw.CantOpenError as error:
         raise IndexUnreadable(str(path), str(error)) from error
     except apsw.SQLError as error:
-        # A table or column we count on is not there: the file is not what it claims to be.
+        # A table or column is missing: the file is not what its header claims.
         raise IndexUnreadable(str(path), str(error)) from error

@@ -2,18 +2,17 @@
 
     CURRENT            names the generation that answers, e.g. `index-7.sqlite`
     index-7.sqlite     that generation (with -wal and -shm beside it while in use)
-    index-7.sqlite-map perhaps: where a page draws its chunks (see `http_service/vector_map.py`)
-    index-8.sqlite     perhaps: one being built; nobody reads it before CURRENT names it
-    cache.sqlite       vectors already paid for; outlives every generation
+    index-7.sqlite-map optional: data derived from it, removed together with it
+    index-8.sqlite     optional: one being built; nobody reads it before CURRENT names it
+    cache.sqlite       computed vectors; outlives every generation
     writer.lock        the lease on writing, held for a moment
-    embedder.lock      the lease on filling in vectors, held as long as that takes
-    cache.lock         the lease on making the cache, or on making it anew
-    SUSPECT            perhaps: a generation in which a reader met damage
+    embedder.lock      the lease on embedding, held as long as that takes
+    cache.lock         the lease on creating or replacing the cache
+    SUSPECT            optional: names a generation in which a reader met damage
 
-A generation is complete and on disk before CURRENT is moved by one atomic rename, so at every
-moment, kill -9 and power loss included, CURRENT names a whole index. Readers look at CURRENT
-before each answer. Renaming three SQLite files one by one, as the original does, cannot promise
-that.
+A generation is complete and on disk before one atomic rename lets CURRENT name it. So at every
+moment, kill -9 and power loss included, CURRENT names a complete index. Readers read CURRENT
+before each answer. Renaming three SQLite files one by one would not guarantee that.
 """
 
 from __future__ import annotations
@@ -59,29 +58,29 @@ class IndexFolder:
         return self.path / "embedder.lock"
 
     def map_of(self, generation: Path) -> Path:
-        """The picture of a generation's vectors; made anew whenever it is not there."""
+        """A file for data derived from a generation; see `IndexStore.derived_file`."""
         return generation.with_name(generation.name + _MAP)
 
     def create(self) -> None:
-        """Make the folder; only its owner may look inside, notes are private."""
+        """Create the folder; only its owner may read it, because notes are private."""
         try:
             make_private(self.path)
         except OSError as error:
             raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
 
     def current(self) -> Path | None:
-        """The generation that answers, or None where nothing was published yet."""
+        """The generation that answers; None if nothing was published yet."""
         try:
             name = (self.path / CURRENT).read_text(encoding="ascii", errors="replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
-        # A pointer to anything but a generation beside it is no pointer of ours.
+        # Only the name of a generation in this folder is valid: CURRENT must not lead elsewhere.
         return self.path / name if _GENERATION.fullmatch(name) else None
 
     def next_generation(self) -> Path:
-        """A name that no reader can have open: numbers only ever grow."""
+        """A name that no reader can have open: numbers only grow."""
         taken = [_number(path.name) for path in self._generations()]
         current = self.current()
         if current:
@@ -89,7 +88,7 @@ class IndexFolder:
         return self.path / f"index-{max(taken, default=0) + 1}.sqlite"
 
     def publish(self, generation: Path) -> None:
-        """Let `generation`, checkpointed and closed, be the one that answers."""
+        """Make `generation`, which is checkpointed and closed, the one that answers."""
         try:
             _sync_file(generation)
             pointer = self.path / f"{CURRENT}.tmp"
@@ -100,7 +99,7 @@ class IndexFolder:
             raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
 
     def mark_suspect(self, generation: Path) -> None:
-        """Leave word for the next writer, which would otherwise not look at the damaged page."""
+        """Tell the next writer, which would otherwise not read the damaged page."""
         with suppress(OSError):
             _write_name(self.path / SUSPECT, generation)
 
@@ -111,14 +110,14 @@ class IndexFolder:
             return False
 
     def set_aside(self, generation: Path) -> Path | None:
-        """Keep a damaged generation for those who want to look, out of everyone's way."""
+        """Rename a damaged generation, so that nobody reads it and people can examine it."""
         kept = self._keep(generation)
         if kept:
             self.remove(generation)
         return kept
 
     def set_aside_pointer(self) -> str | None:
-        """Where CURRENT is no file it can be neither read nor replaced: why it was moved away."""
+        """If CURRENT is not a file it can be neither read nor replaced: rename it. Returns why."""
         pointer = self.path / CURRENT
         if pointer.is_file() or not os.path.lexists(pointer):
             return None
@@ -126,9 +125,9 @@ class IndexFolder:
         return f"{CURRENT} was not a file" + (f" and is kept as {kept.name}" if kept else "")
 
     def _keep(self, damaged: Path) -> Path | None:
-        for older in self.path.glob("*.damaged"):  # One is enough to look at.
+        for older in self.path.glob("*.damaged"):  # One is enough to examine.
             with suppress(FileNotFoundError, IsADirectoryError):
-                older.unlink()  # A folder was made by somebody else: it stays.
+                older.unlink()  # We create no folders here, so a folder is not ours to remove.
         kept = damaged.with_name(f"{damaged.name}.damaged")
         try:
             damaged.replace(kept)
@@ -140,13 +139,13 @@ class IndexFolder:
 
     def remove(self, generation: Path) -> None:
         for suffix in _SIDE_FILES:
-            # Windows refuses to remove what a reader has open, and a disk may be in trouble: what
-            # is left over takes room and does no harm, and the next sync tries again.
+            # Windows does not remove a file that a reader has open. A file that stays is harmless,
+            # and the next sync tries again.
             with suppress(OSError):
                 generation.with_name(generation.name + suffix).unlink()
 
     def sweep(self) -> None:
-        """Remove what no longer answers: old generations and those a crash left half built."""
+        """Remove old generations, and those that a crash left incomplete."""
         current = self.current()
         for generation in self._generations():
             if generation != current:
@@ -159,7 +158,7 @@ class IndexFolder:
         """Bytes on disk, everything included."""
         total = 0
         with suppress(OSError), os.scandir(self.path) as entries:
-            for entry in entries:  # None yet, or not for us to look into.
+            for entry in entries:
                 with suppress(OSError):
                     total += entry.stat().st_size
         return total
@@ -174,12 +173,12 @@ class IndexFolder:
 
 
 def _number(name: str) -> int:
-    found = _GENERATION.fullmatch(name)
-    return int(found.group(1)) if found else 0
+    match = _GENERATION.fullmatch(name)
+    return int(match.group(1)) if match else 0
 
 
 def _write_name(path: Path, generation: Path) -> None:
-    """On disk when this returns, and like everything here for its owner alone."""
+    """Durable when this returns, and readable by its owner only."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(f"{generation.name}\n")

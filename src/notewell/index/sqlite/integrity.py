@@ -1,7 +1,7 @@
-"""The pages of one SQLite file: is it ours, is it whole, does every page match its checksum.
+"""Is an SQLite file ours, is it complete, does every page match its checksum?
 
-The file is read as it lies on the disk, page by page, because SQL reaches only the pages that a
-question needs. What the write-ahead log holds is not in the file yet; `integrity` reads that too.
+The file is read from disk page by page, because a query reads only the pages that it needs. Pages
+in the write-ahead log are not in the file yet; `integrity` reads those, too.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     import apsw
 
 MOST_BAD = 100
-"""More damaged pages than this tell nothing new."""
+"""A longer list of damaged pages helps nobody."""
 READ_TRIES = 3
-"""A writer may be moving a page of its log into the file while we read it."""
+"""A checkpoint may be writing a page while we read it."""
 INTEGRITY_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How an SQLite file of ours is."""
+    """The condition of one SQLite file."""
 
     kind: Literal["sound", "old", "newer", "damaged", "closed"]
-    """old, newer: of another schema · closed: we may not open it, which says nothing of it."""
+    """old, newer: another schema · closed: we may not open it, so nothing is known about it."""
     detail: str
     pages: int = 0
 
 
 def condition(file: Path, *, is_index: bool, every_page: bool = True) -> Condition:
-    """Look at a generation, or at a cache."""
+    """Examine a generation or a cache."""
     try:
         with opened(file) as db:
             found = _schema(db, file, is_index=is_index)
@@ -64,7 +64,7 @@ def pages_text(bad: list[int]) -> str:
 
 @contextmanager
 def opened(file: Path) -> Iterator[apsw.Connection]:
-    """For reading alone, in our words where it fails."""
+    """A read-only connection; SQLite's errors become ours."""
     from notewell.index.sqlite.connect import open_reader, our_errors
 
     with our_errors(file):
@@ -76,7 +76,7 @@ def opened(file: Path) -> Iterator[apsw.Connection]:
 
 
 def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
-    """Why it is old; raises where it is not ours, not whole, or too new."""
+    """Why it is old, if it is; raises if it is not ours, incomplete, or too new."""
     from notewell.index.sqlite.connect import require_checksums
     from notewell.index.sqlite.schema import SCHEMA, found_schema
     from notewell.index.sqlite.vectors import vector_driver
@@ -88,7 +88,7 @@ def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
     found = found_schema(db, file)
     if found < SCHEMA:
         return f"its schema is {found}, now {SCHEMA}"
-    driver = vector_driver("segments")  # It is not asked anything.
+    driver = vector_driver("segments")  # A view needs one; no vector is read.
     view = SqliteView(db, file, driver, driver.reader)
     view.identity()
     view.counts()
@@ -96,7 +96,7 @@ def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
 
 
 def _is_closed(error: IndexUnreadable) -> bool:
-    """No permission or no descriptor is not damage."""
+    """A missing permission or descriptor is not damage."""
     import apsw
 
     return isinstance(error.__cause__, apsw.CantOpenError | apsw.PermissionsError)
@@ -105,9 +105,9 @@ def _is_closed(error: IndexUnreadable) -> bool:
 def bad_pages(
     db: apsw.Connection, file: Path, progress: Callable[[int, int], None] = lambda _, __: None
 ) -> tuple[int, list[int]]:
-    """How many pages there are, and the numbers of those that do not match their checksums."""
+    """The number of pages, and the page numbers that do not match their checksums."""
     size = int(db.pragma("page_size"))
-    locked = 2**30 // size + 1  # SQLite never writes this one.
+    locked = 2**30 // size + 1  # SQLite never writes the page that holds its lock bytes.
     bad: list[int] = []
     with file.open("rb") as opened_file:
         total = file.stat().st_size // size
@@ -136,10 +136,10 @@ def _stays_bad(db: apsw.Connection, file: Path, number: int, size: int) -> bool:
 
 
 def integrity(db: apsw.Connection) -> list[str]:
-    """What SQLite finds wrong with its trees and FTS5 with its words; nothing where all is well.
+    """The problems that SQLite finds in its trees and FTS5 in its words.
 
-    `integrity_check` asks every virtual table too, and needs no right to write for it, which
-    FTS5's own command does.
+    `integrity_check` includes virtual tables and works on a read-only connection; FTS5's own
+    integrity command needs a writable one.
     """
     rows = db.execute(f"PRAGMA integrity_check({INTEGRITY_LINES})").fetchall()
     return [str(line) for (line,) in rows if line != "ok"]

@@ -41,7 +41,7 @@ class Lease(NamedTuple):
 
     name: str
     is_held: bool | None
-    """None where it cannot be told."""
+    """None if the file system has no locks."""
     last: Holder | None
     """The process that took it last; perhaps long ago."""
 

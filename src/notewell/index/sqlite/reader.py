@@ -1,4 +1,4 @@
-"""Reading: always the generation that CURRENT names, never a write."""
+"""A connection that follows CURRENT to the published generation. It never writes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
-MOVED_TRIES = 5  # A writer may publish and sweep between our look at CURRENT and our open.
+MOVED_TRIES = 5  # A writer may publish and sweep between reading CURRENT and opening the file.
 
 
 class SqliteReader:
-    """A held connection; safe to use from several threads, one at a time."""
+    """One connection, kept open between views; threads take turns."""
 
     def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
         self._folder = folder
@@ -48,10 +48,10 @@ class SqliteReader:
                     try:
                         yield SqliteView(self._db, generation, self._driver, self._vector_reader)
                     finally:
-                        if self._db.in_transaction:  # After damage SQLite has ended it itself.
+                        if self._db.in_transaction:  # After damage SQLite has rolled back itself.
                             self._db.execute("ROLLBACK")
             except IndexUnreadable as error:
-                # Without locks it may have been a writer, not damage.
+                # An immutable file is read without locks: a writer may have changed it meanwhile.
                 if is_damage(error) and not is_immutable(self._db):
                     self._folder.mark_suspect(generation)
                 self._close()
@@ -68,7 +68,7 @@ class SqliteReader:
         self._vectors = None
 
     def _vector_reader(self) -> VectorReader:
-        """Made when it is first needed: a keyword search does not pay for importing numpy."""
+        """Created on first use, so that a keyword search does not import numpy."""
         if self._vectors is None:
             self._vectors = self._driver.reader()
         return self._vectors
@@ -80,11 +80,11 @@ class SqliteReader:
                 self._close()
                 return None
             try:
-                # The inode too: a deleted and rebuilt index may get the same name again.
+                # The inode, too: an index that was deleted and rebuilt may have the same name.
                 opened = (generation, generation.stat().st_ino)
             except FileNotFoundError:
                 continue
-            except OSError as error:  # A link that leads to itself, say.
+            except OSError as error:  # For example a link to itself.
                 raise IndexUnreadable(str(generation), error.strerror or str(error)) from error
             if opened == self._opened:
                 return generation
@@ -96,7 +96,7 @@ class SqliteReader:
                     if generation == self._folder.current() and generation.exists():
                         raise
                     continue
-            # What is read without locks may change under us, so it is opened anew each time.
+            # A file that is read without locks may change meanwhile: open it anew each time.
             self._opened = None if is_immutable(self._db) else opened
             return generation
         raise IndexUnreadable(str(generation), "CURRENT names a file that is not there")
@@ -105,12 +105,12 @@ class SqliteReader:
 def _open_checked(generation: Path) -> apsw.Connection:
     db = open_reader(generation)
     try:
-        found = found_schema(db, generation)
+        schema = found_schema(db, generation)
     except BaseException:
         db.close()
         raise
-    if found < SCHEMA:
+    if schema < SCHEMA:
         db.close()
-        raise IndexUnreadable(str(generation), f"it has the older schema {found}")
+        raise IndexUnreadable(str(generation), f"it has the older schema {schema}")
     register_counts(db)
     return db

@@ -1,4 +1,5 @@
-"""The tables of one generation. A change takes a new number, and the old index is rebuilt."""
+"""The tables of one generation. After a change of the schema the number grows and old indexes are
+rebuilt: an index is a copy, so there are no migrations."""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ SCHEMA = 2
 
 META_KEY = "memory_index_meta_v1"
 
-# chunks_fts holds words, not text (see core.words): the ASCII tokenizer splits at the spaces
-# between them and has nothing else to decide. `source` is a word too, so that a source is filtered
-# while matching. It is contentless: the text is in `chunks`, once.
+# chunks_fts holds the words of core.words, not the text: the ASCII tokenizer only splits them at
+# spaces. `source` is a word, too, so that FTS5 filters by source while it matches, instead of
+# joining afterwards. The table is contentless: the text is stored once, in `chunks`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
@@ -74,7 +75,7 @@ def stamp(db: apsw.Connection) -> None:
 
 
 def found_schema(db: apsw.Connection, path: Path) -> int:
-    """The schema number of a file that is ours; an older one is for the caller to rebuild."""
+    """The schema number of a file that is ours. The caller rebuilds an older one."""
     if db.pragma("application_id") != APPLICATION_ID:
         raise IndexUnreadable(str(path), "it was not written by Notewell")
     require_checksums(db, path)

@@ -1,12 +1,12 @@
-"""Where vectors live inside the index: the seam, and the choice behind it.
+"""How vectors are stored in an SQLite index: the protocol of a driver, and its registry.
 
-Two drivers keep one vector a chunk, written in the same transaction as the chunk itself:
+A driver stores one vector a chunk, in the same transaction as the chunk itself:
 
     segments     plain tables and numpy; nothing to install; the default
     sqlite-vec   the vec0 table of the sqlite-vec extension, for those who already use it
 
-Both refuse a vector that would poison every later answer, and both store unit vectors,
-so that a dot product is the cosine whatever the embedder promised.
+Both refuse vectors that would spoil every later answer (`unit_rows`), and both store unit vectors,
+so that a dot product is the cosine, whatever the embedder promised.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DRIVERS = ("segments", "sqlite-vec")
 
 
 class VectorReader(Protocol):
-    """Answers queries; one a thread. It may keep things in memory from one query to the next."""
+    """Answers queries; one for each thread. It may keep data in memory between queries."""
 
     def nearest(
         self, db: apsw.Connection, query: NDArray[np.float32], sources: Sequence[str], k: int
@@ -38,7 +38,7 @@ class VectorReader(Protocol):
 
     @property
     def answered_by(self) -> str:
-        """How the last answer came about: `exact`, `bits` or `sqlite-vec`."""
+        """How the last answer was computed: `exact`, `bits` or `sqlite-vec`."""
         ...
 
 
@@ -49,23 +49,23 @@ class VectorDriver(Protocol):
     def name(self) -> str: ...
 
     def create(self, db: apsw.Connection, dims: int) -> None:
-        """Lay out the tables of a new index."""
+        """Create the tables of a new index."""
         ...
 
     def add(self, db: apsw.Connection, source: str, ids: Sequence[int], vectors: Vectors) -> None:
-        """Store one row an id. An id that had a vector once must never come back."""
+        """Store one row for each id. An id that had a vector once must never be used again."""
         ...
 
     def remove(self, db: apsw.Connection, ids: Sequence[int]) -> None:
-        """Forget the vectors of these chunks; an id that has none is fine."""
+        """Remove the vectors of these chunks; ids without a vector are skipped."""
         ...
 
     def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
-        """The vectors of these chunks as they are stored, and which of the ids have one."""
+        """The ids that have a vector, ascending, and their vectors."""
         ...
 
     def settle(self, db: apsw.Connection) -> None:
-        """Tidy up at the end of a sync; answers are the same before and after."""
+        """Merge what a sync added; answers do not change."""
         ...
 
     def count(self, db: apsw.Connection, sources: Sequence[str]) -> int: ...
@@ -74,7 +74,7 @@ class VectorDriver(Protocol):
 
 
 def vector_driver(name: str) -> VectorDriver:
-    """The driver of this name, imported only when it is asked for."""
+    """The driver of this name, imported on demand."""
     if name == "segments":
         from notewell.index.sqlite.segments import SegmentDriver
 

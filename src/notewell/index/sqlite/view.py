@@ -1,4 +1,4 @@
-"""Everything that is read from one generation, at one moment."""
+"""Queries to one generation at one moment: contents, keyword search, vector search, inventory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from notewell.core import TextMatch, TextStats
 from notewell.errors import IndexUnreadable
-from notewell.index.records import EMBEDDED, Counts, Identity, IndexedNote, StoredChunk
+from notewell.index.records import (
+    EMBEDDED,
+    Counts,
+    Identity,
+    IndexedNote,
+    ListedNote,
+    OutlinedChunk,
+    PlacedChunk,
+    StoredChunk,
+)
 from notewell.index.sqlite.connect import our_errors, select
 from notewell.index.sqlite.schema import META_KEY
 from notewell.types import NoteStat, Span
@@ -23,16 +32,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.core import TextQuery
-    from notewell.index.sqlite.inventory import SqliteInventory
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
+    from notewell.ports import Vectors
 
-BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; 0 is the source.
+BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; column 0 is the source.
 _SOURCE_MARK = "_"
+# The source only filters: with a weight of 0 it does not change the rank.
 _RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
 
 
 class SqliteView:
-    """Questions to one generation; valid while the transaction it was made in lasts."""
+    """See `IndexView`. Valid while the transaction that it was made in lasts."""
 
     def __init__(
         self,
@@ -50,16 +60,18 @@ class SqliteView:
     def generation(self) -> str:
         return self.path.name
 
-    # -- what is in it ---------------------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------------------
 
     def identity(self) -> Identity:
-        told = self._meta(META_KEY)
-        if told is None:
-            raise IndexUnreadable(str(self.path), "it does not say what it was made with")
+        fields = self._meta(META_KEY)
+        if fields is None:
+            raise IndexUnreadable(str(self.path), "it does not say what it was built with")
         try:
-            return Identity(**(told | {"sources": tuple(told["sources"])}))
+            return Identity(**(fields | {"sources": tuple(fields["sources"])}))
         except (TypeError, KeyError) as error:
-            raise IndexUnreadable(str(self.path), f"its description is odd: {error}") from error
+            raise IndexUnreadable(
+                str(self.path), f"its description is invalid: {error}"
+            ) from error
 
     def _meta(self, key: str) -> dict[str, Any] | None:
         rows = self._select("SELECT value FROM meta WHERE key = ?", (key,))
@@ -81,8 +93,8 @@ class SqliteView:
         )
 
     def _chunks_by_source(self, sources: Sequence[str]) -> dict[str, int]:
-        """Read off the index of places: every sync counts, and to walk through the chunks
-        themselves is to read the text of all notes."""
+        """Counted in the index `chunks_by_place`: every sync counts, and counting the rows of
+        `chunks` would read the text of all notes."""
         if len(sources) == 1:
             return {sources[0]: self._count("SELECT count(*) FROM chunks")}
         return dict(
@@ -97,13 +109,13 @@ class SqliteView:
 
     def has_vectors(self) -> bool:
         oldest = self._select("SELECT embedded FROM chunks ORDER BY id LIMIT 1")
-        if oldest == [(EMBEDDED,)]:  # Vectors come to the oldest first.
+        if oldest == [(EMBEDDED,)]:  # The oldest chunk gets its vector first.
             return True
-        # Counted: to look for one among a million without is to read the text of all.
+        # By counting: searching for one embedded row would read the text of all chunks.
         return self._count("SELECT count(*) FROM chunks") > self.waiting() + self._unread()
 
     def waiting(self) -> int:
-        """How many chunks wait for a vector; read off their own index, not off all chunks."""
+        """Counted in the partial index `chunks_without_vector`."""
         return self._count("SELECT count(*) FROM chunks WHERE embedded = 0")
 
     def _unread(self) -> int:
@@ -113,11 +125,10 @@ class SqliteView:
         return int(self._select(sql)[0][0])
 
     def notes(self, source: str | None = None) -> dict[str, IndexedNote]:
-        """What was indexed, of one source or of all."""
-        known = "SELECT path, size, mtime, ctime, inode, hash FROM files WHERE ? IN (source, '')"
+        sql = "SELECT path, size, mtime, ctime, inode, hash FROM files WHERE ? IN (source, '')"
         with our_errors(self.path):
-            # Row by row: a list of them all would set off the garbage collector again and again.
-            rows = cast("Iterable[tuple[Any, ...]]", self._db.execute(known, (source or "",)))
+            # Row by row: a list of all rows would trigger the garbage collector repeatedly.
+            rows = cast("Iterable[tuple[Any, ...]]", self._db.execute(sql, (source or "",)))
             return {
                 path: IndexedNote(NoteStat(size, mtime, ctime, int(inode)), digest)
                 for path, size, mtime, ctime, inode, digest in rows
@@ -131,7 +142,6 @@ class SqliteView:
         return {row[0]: _stored(row) for row in rows}
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        """Which lines of which note each chunk is."""
         rows = self._select(
             "SELECT id, path, start_line, end_line FROM chunks "
             "WHERE id IN (SELECT value FROM json_each(?))",
@@ -140,7 +150,6 @@ class SqliteView:
         return {chunk_id: (path, Span(start, end)) for chunk_id, path, start, end in rows}
 
     def days(self, paths: Iterable[str]) -> dict[str, date]:
-        """The days of these files, where their names do not say them."""
         from datetime import date
 
         rows = self._select(
@@ -151,14 +160,12 @@ class SqliteView:
         return {path: date.fromisoformat(day) for path, day in rows}
 
     def chunks_of(self, path: str) -> list[int]:
-        """The chunks of a note, in order."""
         rows = self._select(
             "SELECT id FROM chunks WHERE path = ? ORDER BY start_line, id", (path,)
         )
         return [chunk_id for (chunk_id,) in rows]
 
     def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
-        """The chunks of a note that begin in these lines, in order."""
         rows = self._select(
             f"SELECT {_CHUNK} FROM chunks "  # noqa: S608
             "WHERE path = ? AND start_line BETWEEN ? AND ? ORDER BY start_line, id",
@@ -167,16 +174,14 @@ class SqliteView:
         return [_stored(row) for row in rows]
 
     def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
-        """Chunks without a vector, oldest first."""
         rows = self._select(
             "SELECT id FROM chunks WHERE embedded = 0 AND id > ? ORDER BY id LIMIT ?",
             (after, limit),
         )
-        found = self.chunks(row[0] for row in rows)
-        return [found[row[0]] for row in rows]
+        chunks = self.chunks(row[0] for row in rows)
+        return [chunks[row[0]] for row in rows]
 
     def vectors_of(self, paths: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of these notes' chunks, by the digest of their text."""
         digests = dict(
             self._select(
                 "SELECT id, hash FROM chunks WHERE embedded = 1 "
@@ -185,20 +190,17 @@ class SqliteView:
             )
         )
         with our_errors(self.path):
-            found, vectors = self._driver.stored(self._db, list(digests))
-        return {digests[chunk_id]: row for chunk_id, row in zip(found, vectors, strict=True)}
+            ids, vectors = self._driver.stored(self._db, list(digests))
+        return {digests[chunk_id]: row for chunk_id, row in zip(ids, vectors, strict=True)}
 
     def inventory(self) -> SqliteInventory:
-        """Everything in it, listed."""
-        from notewell.index.sqlite.inventory import SqliteInventory
-
         return SqliteInventory(self._db, self.path, self._driver)
 
     def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with our_errors(self.path):
             return select(self._db, sql, values)
 
-    # -- the two legs ----------------------------------------------------------------------------
+    # -- searching -------------------------------------------------------------------------------
 
     def matching(
         self,
@@ -207,22 +209,18 @@ class SqliteView:
         limit: int,
         among: Sequence[int] | None = None,
     ) -> tuple[list[TextMatch], TextStats]:
-        """The chunks with the best BM25, and what their exact score is computed from.
-
-        `among` looks at these chunks alone.
-        """
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
-        named = None if among is None else json.dumps(list(among))
+        only = None if among is None else json.dumps(list(among))
         rows = self._select(
             "SELECT rowid, notewell_counts(chunks_fts, ?) FROM chunks_fts "
             "WHERE chunks_fts MATCH ? AND rank MATCH ? "
             "AND (? IS NULL OR rowid IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?",
-            (len(sources), _match_expression(query, sources), _RANK, named, named, limit),
+            (len(sources), _match_expression(query, sources), _RANK, only, only, limit),
         )
         chunks, words, matches = 0, 0, []
-        for chunk_id, told in rows:
-            body, heading, name, gaps, length, chunks, words = json.loads(told)
+        for chunk_id, counts in rows:
+            body, heading, name, gaps, length, chunks, words = json.loads(counts)
             fields = (tuple(body), tuple(heading), tuple(name))
             matches.append(TextMatch(chunk_id, *fields, length, tuple(gaps)))
         having = self.having(query.terms)
@@ -230,7 +228,6 @@ class SqliteView:
         return matches, TextStats(chunks, words / max(1, chunks), frequencies)
 
     def having(self, terms: Sequence[str]) -> dict[str, int]:
-        """How many chunks have each of the terms; those that no chunk has are left out."""
         rows = self._select(
             "SELECT term, doc FROM chunks_words WHERE term IN (SELECT value FROM json_each(?))",
             (json.dumps(terms),),
@@ -242,9 +239,10 @@ class SqliteView:
         return [chunk_id for chunk_id, _ in near]
 
     def cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
-        """Exact, and the same to the last digit wherever a row happens to be stored."""
         import numpy as np
 
+        # In float64 and row by row: a matrix product rounds differently depending on where a row
+        # is stored, and the same index would then give different scores.
         found, rows = self._driver.stored(self._db, ids)
         products = rows.astype(np.float64) * vector.astype(np.float64)
         exact = products.sum(axis=1).round(9)
@@ -252,8 +250,60 @@ class SqliteView:
 
     @property
     def answered_by(self) -> str:
-        """Which way the last vector query went."""
+        """How the last vector query was answered; see `VectorReader`."""
         return self._vectors().answered_by
+
+
+class SqliteInventory:
+    """See `IndexInventory`. Each query reads rows of every note, so a search uses none of them."""
+
+    def __init__(self, db: apsw.Connection, path: Path, driver: VectorDriver) -> None:
+        self._db = db
+        self._path = path
+        self._driver = driver
+
+    def notes(self) -> list[ListedNote]:
+        rows = self._select(
+            "SELECT files.path, files.source, size, mtime, day, count(chunks.id), "
+            "coalesce(max(end_line), 0) FROM files "
+            "LEFT JOIN chunks ON chunks.path = files.path GROUP BY files.path ORDER BY files.path"
+        )
+        return [ListedNote(*row) for row in rows]
+
+    def outline(self, path: str) -> list[OutlinedChunk]:
+        rows = self._select(
+            "SELECT start_line, end_line, heading, embedded FROM chunks "
+            "WHERE path = ? ORDER BY start_line, id",
+            (path,),
+        )
+        return [
+            OutlinedChunk(Span(start, end), heading, embedded == EMBEDDED)
+            for start, end, heading, embedded in rows
+        ]
+
+    def chars(self) -> dict[str, int]:
+        rows = self._select("SELECT path, sum(length(text)) FROM chunks GROUP BY path")
+        return dict(rows)
+
+    def placed(self) -> list[PlacedChunk]:
+        rows = self._select(
+            "SELECT id, path, source, start_line FROM chunks WHERE embedded = ? "
+            "ORDER BY path, start_line, end_line, hash",
+            (EMBEDDED,),
+        )
+        return [PlacedChunk(*row) for row in rows]
+
+    def last_id(self) -> int:
+        ((last_id,),) = self._select("SELECT coalesce(max(id), 0) FROM chunks")
+        return int(last_id)
+
+    def vectors(self, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        with our_errors(self._path):
+            return self._driver.stored(self._db, ids)
+
+    def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with our_errors(self._path):
+            return select(self._db, sql, values)
 
 
 _CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece"
@@ -267,23 +317,26 @@ def _stored(row: tuple[Any, ...]) -> StoredChunk:
 
 
 def register_counts(db: apsw.Connection) -> None:
-    """Teach FTS5 to hand over how often each term stands where, for the rows it returns."""
+    """Registers an FTS5 function that returns the term counts of a row.
+
+    FTS5 knows them while it ranks; computing them again from the text would cost a search twice.
+    """
     db.register_fts5_function("notewell_counts", _counts)
 
 
 def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
-    # The sources come first in the expression (see _match_expression); they are no terms.
+    # The sources come first in the expression (see _match_expression) and are no terms.
     sources = cast("int", values[0])
     places = [api.phrase_locations(phrase) for phrase in range(sources, api.phrase_count)]
     fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
     body = [place[BODY] for place in places]
-    gaps = [_gap(one, following) for one, following in pairwise(body)]
-    told = [*fields, gaps, api.column_size(BODY), api.row_count, api.column_total_size(BODY)]
-    return json.dumps(told)
+    gaps = [_gap(term, following) for term, following in pairwise(body)]
+    sizes = (api.column_size(BODY), api.row_count, api.column_total_size(BODY))
+    return json.dumps([*fields, gaps, *sizes])  # An FTS5 function returns one value.
 
 
 def _gap(one: Sequence[int], other: Sequence[int]) -> int:
-    """How far the nearest two places of two terms are apart; 0 where one has no place."""
+    """The least distance between two terms; 0 if one of them does not occur."""
     least, i, j = 0, 0, 0
     while i < len(one) and j < len(other):
         gap = abs(one[i] - other[j])
@@ -293,12 +346,12 @@ def _gap(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 def source_word(source: str) -> str:
-    """The word a chunk's source is found by; no word of a text begins with an underscore."""
+    """The word that stands for a source in the index; no word of `core` starts with `_`."""
     return f"{_SOURCE_MARK}{source}"
 
 
 def _match_expression(query: TextQuery, sources: Sequence[str]) -> str:
-    """Only quoted words reach FTS5; its operators and column filters are ours alone."""
+    """Every word is quoted, so that no text of a user is taken for an operator of FTS5."""
     wanted = " OR ".join(_quoted(source_word(source)) for source in sources)
     terms = " OR ".join(_quoted(term) for term in query.terms)
     return f"source : ({wanted}) AND {{body heading name}} : ({terms})"

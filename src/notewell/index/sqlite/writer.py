@@ -1,4 +1,4 @@
-"""Writing: by the holder of the lease alone."""
+"""Writing to one generation; only the holder of the writer lease has a writer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LATEST_NS = (1 << 63) - 1  # 2262-04-11; SQLite's integers end there, those of f
 
 
 class SqliteWriter:
-    """One generation open for writing: the published one, or a new one until `publish`."""
+    """See `IndexWriter`."""
 
     def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
         self._folder = folder
@@ -96,7 +96,6 @@ class SqliteWriter:
         return MustRebuild("damaged", f"the old index was damaged ({damage.why}){where}")
 
     def start_generation(self, identity: Identity) -> None:
-        """Begin a new index beside the one that answers."""
         self.close()
         path = self._folder.next_generation()
         self._folder.sweep()
@@ -110,7 +109,7 @@ class SqliteWriter:
                 self._put_meta(META_KEY, asdict(identity))
 
     def publish(self) -> None:
-        """Let readers see this generation: complete, checkpointed, on disk, then pointed to."""
+        # Checkpointed, closed and synced first; CURRENT names it last.
         path = self._opened_path
         self.finish()
         self.close()
@@ -120,7 +119,7 @@ class SqliteWriter:
             self._db, self._path = open_writer(path), path
 
     def finish(self) -> None:
-        """Move what is in the write-ahead log into the file."""
+        """Merge the tail of the vectors, and copy the write-ahead log into the file."""
         import apsw
 
         with self.transaction() as db:
@@ -129,7 +128,7 @@ class SqliteWriter:
             try:
                 self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:
-                # A reader is in the middle of something; the log is durable as it is.
+                # A reader still uses the log, which is durable as it is: copy what is possible.
                 self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def close(self) -> None:
@@ -149,7 +148,7 @@ class SqliteWriter:
             raise RuntimeError("no generation is open for writing")
         return self._path
 
-    # -- reading one's own -----------------------------------------------------------------------
+    # -- reading back ----------------------------------------------------------------------------
 
     @property
     def view(self) -> SqliteView:
@@ -159,13 +158,12 @@ class SqliteWriter:
 
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
-        """All of it or none of it, for readers and for a crash alike."""
         with self._our_errors(), transaction(self._opened) as db:
             yield db
 
     @contextmanager
     def _our_errors(self) -> Iterator[None]:
-        """Damage met while writing leaves word as well: the next sync may not come across it."""
+        """Damage that a write meets is recorded, too: the next sync may not read that page."""
         try:
             with our_errors(self._opened_path), not_damage(self._opened_path):
                 yield
@@ -183,12 +181,12 @@ class SqliteWriter:
         chunks: Sequence[Chunk],
         day: date | None = None,
     ) -> None:
-        """Put a note in the place of its older self. Unchanged chunks keep their vectors."""
         old: dict[str, list[int]] = {}
-        known = "SELECT id, hash FROM chunks WHERE path = ? ORDER BY id DESC"
-        for chunk_id, chunk_digest in select(self._opened, known, (path,)):
+        # Descending, so that `pop` takes the oldest: of equal chunks the first keeps its id.
+        sql = "SELECT id, hash FROM chunks WHERE path = ? ORDER BY id DESC"
+        for chunk_id, chunk_digest in select(self._opened, sql, (path,)):
             old.setdefault(chunk_digest, []).append(chunk_id)
-        name = index_words(path)  # Once a note, not once a chunk.
+        name = index_words(path)  # Once for the note, not for each chunk.
         for chunk in chunks:
             same = old.get(chunk.digest)
             if same:
@@ -242,7 +240,6 @@ class SqliteWriter:
     def note_seen(
         self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
     ) -> None:
-        """Remember a note as it was read; while its stat stays, it is not read again."""
         mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)
         self._opened.execute(
             "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode, day) "
@@ -260,7 +257,6 @@ class SqliteWriter:
         )
 
     def mark_unread(self, path: str, digests: Sequence[str]) -> None:
-        """These chunks of a note are beyond the model: they wait for no vector."""
         if not digests:
             return
         self._opened.execute(
@@ -276,7 +272,6 @@ class SqliteWriter:
             self._opened.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
-        """Give chunks their vectors. One that was replaced meanwhile is passed over."""
         waiting = dict(
             select(
                 self._opened,
@@ -289,9 +284,9 @@ class SqliteWriter:
             number for number, chunk in enumerate(chunks) if waiting.get(chunk.id) == chunk.digest
         ]
         for source in sorted({chunks[number].source for number in rows}):
-            mine = [number for number in rows if chunks[number].source == source]
-            ids = [chunks[number].id for number in mine]
-            self._driver.add(self._opened, source, ids, vectors[mine])
+            of_source = [number for number in rows if chunks[number].source == source]
+            ids = [chunks[number].id for number in of_source]
+            self._driver.add(self._opened, source, ids, vectors[of_source])
             self._opened.executemany(
                 "UPDATE chunks SET embedded = 1 WHERE id = ?", ((chunk_id,) for chunk_id in ids)
             )
