@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.config.field_reads import reads
@@ -99,9 +100,14 @@ def settings_groups() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     return classes, groups
 
 
+@cache
+def fields_read() -> set[tuple[str, str]]:
+    return reads(SOURCE, settings_groups()[1])
+
+
 def test_every_field_that_a_key_decides_is_read() -> None:
     classes, groups = settings_groups()
-    found = reads(SOURCE, groups)
+    found = fields_read()
     for path, key in by_own_path().items():
         if key.field:
             group, _, name = key.field.rpartition(".")
@@ -112,7 +118,7 @@ def test_every_field_that_a_key_decides_is_read() -> None:
 def test_every_field_of_a_group_is_read() -> None:
     """Not only those that have a key; whether there are entries at all is decided by `None`."""
     _, groups = settings_groups()
-    found = reads(SOURCE, groups)
+    found = fields_read()
     unread = {f"{name}.{field}" for name in groups for field in groups[name]} - {
         f"{name}.{field}" for name, field in found
     }
