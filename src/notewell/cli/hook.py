@@ -75,9 +75,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     install = actions.add_parser("install", help="add these hooks to a host's file")
     install.set_defaults(action="install")
     install.add_argument("host", choices=tuple(HOOK_FILES))
-    install.add_argument("--print", action="store_true", help="print the entry, change nothing")
+    install.add_argument("--print", action="store_true", help="print the entry and change nothing")
     install.add_argument(
-        "--project", metavar="DIR", help="into this project's file (default: the user's)"
+        "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
     )
     add_place(install)
 

@@ -23,11 +23,11 @@ DEFAULT_PORT = 7373
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    serve = actions.add_parser("serve", help="answer an MCP client (standard input and output)")
+    serve = actions.add_parser("serve", help="serve an MCP client (standard input and output)")
     serve.set_defaults(action="serve")
     add_place(serve, json=False)
     _add_serve_options(serve)
-    install = actions.add_parser("install", help="tell a client about this memory")
+    install = actions.add_parser("install", help="add this memory to a client's configuration")
     install.set_defaults(action="install")
     add_place(install)
     _add_install_options(install)
@@ -37,12 +37,12 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--citations",
         choices=("auto", "on", "off"),
-        help="show sources of hits (default: what the settings say, else auto: in private)",
+        help="show the sources of hits (default: the setting, else auto: in private chats only)",
     )
     parser.add_argument(
         "--session-key",
         metavar="KEY",
-        help="the conversation served: agent:<id>:<channel>:<context>",
+        help="the conversation of the client: agent:<id>:<channel>:<context>",
     )
     http = parser.add_argument_group("over HTTP")
     http.add_argument("--http", action="store_true", help="serve streamable HTTP instead")
@@ -53,14 +53,14 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     http.add_argument(
         "--token-file",
         metavar="FILE",
-        help=f"holds the token clients must show (default: ${TOKEN_VARIABLE}, else a new one)",
+        help=f"file with the token of clients (default: ${TOKEN_VARIABLE}, else a new token)",
     )
     http.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a name clients may call this server by, as in their Host header (may be repeated)",
+        help="a host name that clients may use, as in the Host header (repeatable)",
     )
 
 
@@ -68,12 +68,12 @@ def _add_install_options(parser: argparse.ArgumentParser) -> None:
     from notewell.hosts import MCP_FILES
 
     parser.add_argument("client", choices=tuple(MCP_FILES))
-    parser.add_argument("--print", action="store_true", help="print the entry, change nothing")
+    parser.add_argument("--print", action="store_true", help="print the entry and change nothing")
     parser.add_argument(
-        "--project", metavar="DIR", help="into this project's file (default: the user's)"
+        "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
     )
     parser.add_argument(
-        "--name", default="notewell", help="what the client calls it (default: notewell)"
+        "--name", default="notewell", help="the server's name in the client (default: notewell)"
     )
 
 
@@ -100,9 +100,9 @@ def _serve(arguments: argparse.Namespace) -> int:
     # One memory for the whole process: its index and its model stay open between requests.
     with memory_of(arguments) as memory:
         citations = arguments.citations or memory.settings.citations
-        talk = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
+        context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
         with entries_of(arguments, memory.settings) as entries:
-            server = create_server(memory, talk, entries=entries)
+            server = create_server(memory, context, entries=entries)
             if arguments.http:
                 _serve_http(server, arguments)
             else:
