@@ -19,7 +19,7 @@
     │   └── StateNotWritable    no permission or no room where the index lives
     │       └── StateBusy       another process holds the lock of a state file: wait
     ├── OutputFailed            the answer could not be written where it was to go
-    ├── NotForThisTalk          the settings do not let this conversation see the memory
+    ├── ConversationDenied      the settings do not let this conversation see the memory
     ├── BackendFailed           another engine was asked and did not answer
     └── EmbedderTrouble         no vectors at the moment: keyword search still works
         ├── EmbedderMissing     its weights, its package or its key is missing
@@ -50,6 +50,11 @@ class NotewellError(Exception):
 
     exit_code: ClassVar[int] = 1
 
+    def public_text(self) -> str:
+        """The message for a remote reader, such as an agent. `str()` is for the user at this
+        machine; an error whose message names a folder of the machine overrides this."""
+        return str(self)
+
 
 class BadRequest(NotewellError):
     """The call cannot be answered as it stands."""
@@ -64,6 +69,9 @@ class WorkspaceMissing(BadRequest):
         super().__init__(f"cannot use the workspace {workspace!r}: {why}")
         self.workspace = workspace
 
+    def public_text(self) -> str:
+        return "the folder with the notes cannot be opened"
+
 
 class NotANote(BadRequest):
     """Refused without saying whether anything is there: what is outside stays unnamed."""
@@ -76,6 +84,9 @@ class NotANote(BadRequest):
             f"the extra paths hold, named as search shows them; links are not followed"
         )
         self.path = path
+
+    def public_text(self) -> str:
+        return "this is not a note of this memory"
 
 
 class BadEntry(BadRequest):
@@ -97,6 +108,9 @@ class BadSetting(BadRequest):
         super().__init__(f"setting {setting!r}: {problem}")
         self.setting = setting
 
+    def public_text(self) -> str:
+        return "a setting of this memory cannot be used"
+
 
 class MemoryOff(BadRequest):
     exit_code = 1
@@ -113,6 +127,9 @@ class NoteUnreadable(NotewellError):
         self.path = path
         self.why = why
 
+    def public_text(self) -> str:
+        return f"the note cannot be read: {self.why}"
+
 
 class NoteNotWritable(NotewellError):
     """What was in the note is still there; the entry is not to be counted on."""
@@ -122,6 +139,9 @@ class NoteNotWritable(NotewellError):
         self.path = path
         self.why = why
         self.action = action
+
+    def public_text(self) -> str:
+        return f"nothing was saved in {self.path!r}: {self.why}"
 
 
 class NoteBusy(NoteNotWritable):
@@ -147,6 +167,9 @@ class EditRefused(NotewellError):
 class IndexTrouble(NotewellError):
     """The notes are untouched; only the copy we search in has a problem."""
 
+    def public_text(self) -> str:
+        return "the index cannot be used just now"
+
 
 class IndexBusy(IndexTrouble):
     exit_code = 75  # EX_TEMPFAIL: try again later
@@ -160,6 +183,9 @@ class IndexBusy(IndexTrouble):
         self.holder = holder
         self.waited_s = waited_s
 
+    def public_text(self) -> str:
+        return "another process is writing the index"
+
 
 class IndexUnreadable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
@@ -169,6 +195,9 @@ class IndexUnreadable(IndexTrouble):
         )
         self.path = path
         self.why = why
+
+    def public_text(self) -> str:
+        return "the index is damaged; the notes are untouched"
 
 
 class IndexTooNew(IndexTrouble):
@@ -181,6 +210,9 @@ class IndexTooNew(IndexTrouble):
         self.found = found
         self.known = known
 
+    def public_text(self) -> str:
+        return "the index was written by a newer Notewell"
+
 
 class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
@@ -190,6 +222,9 @@ class StateNotWritable(IndexTrouble):
         )
         self.path = path
         self.why = why
+
+    def public_text(self) -> str:
+        return "the folder that holds the index cannot be written"
 
 
 class StateBusy(StateNotWritable):
@@ -206,7 +241,7 @@ class OutputFailed(NotewellError):
         self.why = why
 
 
-class NotForThisTalk(NotewellError):
+class ConversationDenied(NotewellError):
     def __init__(self, why: str) -> None:
         super().__init__(f"this conversation may not see the memory: {why}")
         self.why = why

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from notewell.engines import Question
-from notewell.errors import BadRequest, NotForThisTalk
+from notewell.errors import BadRequest, ConversationDenied
 from notewell.limits import GET_LINES
 from notewell.notes import lines_of
 
@@ -142,7 +142,7 @@ class Memory:
         return lines_of(path, self._engine.get(path), from_line, lines or GET_LINES)
 
     def require_scope(self, session_key: str | None) -> None:
-        """Raises `NotForThisTalk` if the settings keep this conversation out."""
+        """Raises `ConversationDenied` if the settings keep this conversation out."""
         # Checked here and not in the engine, so that it also holds for the fallback.
         if self.settings.qmd is None or session_key is None:
             return
@@ -150,7 +150,7 @@ class Memory:
 
         denied = why_denied(session_key, self.settings.qmd.scope)
         if denied:
-            raise NotForThisTalk(denied)
+            raise ConversationDenied(denied)
 
     def status(self) -> Status:
         """Never raises for a damaged index: the status is what reports the damage."""

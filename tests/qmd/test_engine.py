@@ -15,7 +15,7 @@ from tests.qmd.conftest import NO_MODELS, with_node
 from notewell import Memory, open_memory
 from notewell.config import Settings
 from notewell.engines.qmd import QmdEngine
-from notewell.errors import BackendFailed, NotANote, NotForThisTalk
+from notewell.errors import BackendFailed, ConversationDenied, NotANote
 from notewell.qmd import ExtraFolder, QmdSettings, home_of
 from notewell.testing import HashEmbedder
 
@@ -290,7 +290,7 @@ def test_a_missing_program_costs_nobody_their_memory(open_with: Open, tmp_path: 
 
 def test_a_group_sees_nothing_unless_it_is_allowed_to(open_with: Open, tmp_path: Path) -> None:
     memory = open_with(tmp_path / "no-such-qmd")
-    with pytest.raises(NotForThisTalk, match="group"):
+    with pytest.raises(ConversationDenied, match="group"):
         memory.search("router", session_key="agent:main:telegram:group:-100")
     assert memory.search("router", session_key="agent:main:telegram:dm:7").provider != "qmd"
 

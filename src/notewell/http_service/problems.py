@@ -18,6 +18,7 @@ from notewell.errors import (
     BackendFailed,
     BadRequest,
     BadSetting,
+    ConversationDenied,
     EditRefused,
     EmbedderTrouble,
     IndexBusy,
@@ -28,7 +29,6 @@ from notewell.errors import (
     NoteNotWritable,
     NoteUnreadable,
     NotewellError,
-    NotForThisTalk,
     WorkspaceMissing,
 )
 from notewell.tools import UNEXPECTED, failure_of
@@ -164,7 +164,7 @@ def unexpected() -> Problem:
 _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
     (NotANote, 404, "not-a-note", "There is no such note"),
     (MemoryOff, 403, "memory-off", "The memory of this agent is disabled"),
-    (NotForThisTalk, 403, "not-for-this-talk", "Not available in this conversation"),
+    (ConversationDenied, 403, "not-for-this-talk", "Not available in this conversation"),
     # 503 and not 404: the folder may come back, for example on a drive that is mounted later.
     (WorkspaceMissing, 503, "workspace-missing", "The notes cannot be reached"),
     (BadSetting, 503, "bad-setting", "A setting is not valid"),

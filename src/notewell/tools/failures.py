@@ -1,7 +1,7 @@
 """Our errors as an agent may see them: what happened, and what to do next.
 
-The messages of `core.errors` are for the user, who knows the machine. An agent may be far away, so
-where a message names folders of this machine it gets another one here.
+The messages of `errors` are for the user at this machine. An agent may be remote, so it gets the
+`public_text()` of an error, which names no folders.
 
     disabled      the configuration gives this agent no memory: do not ask again
     unavailable   the memory cannot answer just now: go on without, or try later
@@ -17,6 +17,7 @@ from typing import Any
 from notewell.errors import (
     BadRequest,
     BadSetting,
+    ConversationDenied,
     EmbedderTrouble,
     IndexBusy,
     IndexTooNew,
@@ -27,7 +28,6 @@ from notewell.errors import (
     NoteNotWritable,
     NoteUnreadable,
     NotewellError,
-    NotForThisTalk,
     StateNotWritable,
     WorkspaceMissing,
 )
@@ -40,7 +40,7 @@ class Failure:
 
     error: str
     action: str
-    """The next step, for the agent or to be told to the user."""
+    """The next step, for the agent or for the user."""
     disabled: bool = False
     unavailable: bool = False
 
@@ -70,30 +70,15 @@ UNEXPECTED = Failure(
 
 _SEARCH_PATHS = "use a path that memory_search gave, MEMORY.md, or memory/YYYY-MM-DD.md"
 
-# For what an agent can do nothing about, and whose own words name places on this machine.
-_TOLD: dict[type[NotewellError], tuple[str, str]] = {
-    WorkspaceMissing: (
-        "the folder with the notes cannot be opened",
-        "tell the user: it was moved or closed since this started",
-    ),
-    IndexBusy: ("another process is writing the index", "ask again in a few seconds"),
-    IndexUnreadable: (
-        "the index is damaged; the notes are untouched",
-        "tell the user to run `notewell index`, which rebuilds it",
-    ),
-    IndexTooNew: (
-        "the index was written by a newer Notewell",
-        "tell the user to upgrade, or to run `notewell index --force`",
-    ),
-    StateNotWritable: (
-        "the folder that holds the index cannot be written",
-        "tell the user to run `notewell status`, which names it",
-    ),
-    BadSetting: (
-        "a setting of this memory cannot be used",
-        "tell the user to run `notewell config check`",
-    ),
-    IndexTrouble: ("the index cannot be used just now", "tell the user to run `notewell status`"),
+# What an agent can do about errors that it did not cause; the first matching type counts.
+_ACTIONS: dict[type[NotewellError], str] = {
+    WorkspaceMissing: "tell the user: it was moved or closed since this started",
+    IndexBusy: "ask again in a few seconds",
+    IndexUnreadable: "tell the user to run `notewell index`, which rebuilds it",
+    IndexTooNew: "tell the user to upgrade, or to run `notewell index --force`",
+    StateNotWritable: "tell the user to run `notewell status`, which names it",
+    BadSetting: "tell the user to run `notewell config check`",
+    IndexTrouble: "tell the user to run `notewell status`",
 }
 
 
@@ -102,36 +87,35 @@ _PLACE = re.compile(r"""(?<![\w:/.])/[^\s'"/]+/[^\s'"]*""")
 
 
 def without_places(text: str) -> str:
-    """Words meant for the user, with the folders they name left out."""
+    """A message for the user, without the folders that it names.
+
+    Only for free text: notices, and reasons that an embedder or an engine gives. Our own errors
+    have a `public_text()`.
+    """
     return _PLACE.sub("…", text)
 
 
 def failure_of(error: NotewellError) -> Failure:
-    """The most particular line of the table, else the error's own words."""
-    for kind, (told, action) in _TOLD.items():
+    """An error as an agent may see it."""
+    text = error.public_text()
+    for kind, action in _ACTIONS.items():
         if isinstance(error, kind):
-            return Failure(told, action, unavailable=True)
+            return Failure(text, action, unavailable=True)
     match error:
         case MemoryOff():
             return DISABLED
         case NotANote():
-            return Failure("this is not a note of this memory", _SEARCH_PATHS)
-        case NotForThisTalk():
-            return Failure(
-                str(error), "go on without it; the user can ask in private", unavailable=True
-            )
+            return Failure(text, _SEARCH_PATHS)
+        case ConversationDenied():
+            action = "go on without it; the user can ask in private"
+            return Failure(text, action, unavailable=True)
         case BadRequest():
-            return Failure(str(error), "mend the call and make it again")
+            return Failure(text, "mend the call and make it again")
         case NoteUnreadable():
-            return Failure(
-                f"the note cannot be read: {error.why}",
-                "it may have been moved or removed: search again",
-            )
+            return Failure(text, "it may have been moved or removed: search again")
         case NoteNotWritable():
-            return Failure(
-                f"nothing was saved in {error.path!r}: {error.why}", error.action, unavailable=True
-            )
+            return Failure(text, error.action, unavailable=True)
         case EmbedderTrouble():
             action = "go on; the words of the notes can still be searched"
-            return Failure(without_places(str(error)), action, unavailable=True)
-    return Failure(without_places(str(error)), "tell the user", unavailable=True)
+            return Failure(without_places(text), action, unavailable=True)
+    return Failure(without_places(text), "tell the user", unavailable=True)
