@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch.embedder import JobLimits, plan_jobs
 from notewell.embedders.batch.runner import BatchFailed, poll_pause_s
 from notewell.embedders.batch.store import MAX_JOBS, JobFolder, StoredJob, covered
@@ -19,7 +20,9 @@ from notewell.embedders.providers.gemini import GEMINI_BATCH
 from notewell.embedders.providers.openai import OPENAI_BATCH
 from notewell.embedders.providers.provider import Endpoint, HttpRequest
 from notewell.embedders.providers.voyage import VOYAGE_BATCH
-from notewell.embedders.settings import BatchSettings
+from notewell.embedders.registry import REMOTE_PROVIDERS
+from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import BadSetting
 
 OPENAI = Endpoint("https://api.openai.com/v1", "text-embedding-3-small", 256, own_address=True)
@@ -310,3 +313,23 @@ def test_no_answer_of_any_shape_breaks_the_reading(answer: Any) -> None:
         api.state(answer)
         api.file_id(answer)
         api.result(answer)
+
+
+@pytest.mark.parametrize(
+    ("location", "followed"),
+    [
+        ("http://files.example/download/1", True),
+        ("https://elsewhere.example/download/1", True),
+        ("http://files.example.evil/download/1", False),
+        ("http://files.example:8080/download/1", False),
+        ("http://elsewhere.example/download/1", False),
+        ("/download/1", False),
+    ],
+)
+def test_results_come_over_https_or_from_the_configured_host(
+    location: str, followed: bool
+) -> None:
+    settings = EmbedderSettings(remote=RemoteSettings(base_url="http://files.example/v1"))
+    provider = REMOTE_PROVIDERS["openai-compatible"]
+    opened = open_remote(provider, settings, KeySources(), Runtime(), model="m")
+    assert opened.embedder._may_follow(location) is followed
