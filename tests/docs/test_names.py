@@ -14,7 +14,7 @@ import notewell
 SRC = Path(notewell.__file__).parent
 
 # Packages that still have to rename. Only remove from this; nothing may be added.
-STILL_SAYING_TOLD: frozenset[str] = frozenset({"cli", "index", "notes", "sync"})
+STILL_SAYING_TOLD: frozenset[str] = frozenset({"cli", "notes"})
 
 
 def test_a_public_class_name_is_defined_once() -> None:

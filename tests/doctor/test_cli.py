@@ -55,7 +55,7 @@ def test_doctor_finds_fixes_and_is_content(typed: Typed) -> None:
     assert "fix        index: built a new one: 2 notes written" in typed.out
     assert typed.out.endswith("all is well\n")
     assert typed("doctor", "--fix") == 0
-    assert "fix        nothing that could be done by itself" in typed.out
+    assert "fix        nothing to repair" in typed.out
 
 
 def test_doctor_tells_programs_the_same(typed: Typed) -> None:

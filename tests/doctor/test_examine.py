@@ -142,7 +142,7 @@ def test_a_folder_that_others_can_write_to_is_told(ward: Ward) -> None:
     assert told(ward.examine(), "state", "other users can write to").todo
     ward.index.chmod(0o700)
     ward.state.chmod(0o777)
-    finding = told(ward.examine(), "state", "put an index of theirs")
+    finding = told(ward.examine(), "state", "replace our index by theirs")
     assert finding.todo
     assert not finding.is_fixable  # It may hold other things than ours.
 
@@ -166,7 +166,7 @@ def test_a_state_folder_that_is_closed_to_us_is_told(
     ward.state.chmod(0o000)
     with unprivileged():
         findings = ward.examine()
-    assert told(findings, "state", "is closed to us").todo
+    assert told(findings, "state", "cannot be read: nothing in it").todo
     told(findings, "notes", "2 notes in")
 
 

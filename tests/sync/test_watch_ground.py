@@ -1,4 +1,4 @@
-"""Folders to listen to, and sounds that matter; an ear at real folders."""
+"""Folders to watch, and changes that matter; a notifier at real folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`notewell doctor`: look at everything once, for real, and say what to do about it."""
+"""`notewell doctor`: run every check once, and say what to do about each problem."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="do what can be done safely: close files to others, sweep what belongs to no index, "
-        "rebuild what is damaged, bring the index up to date; notes are never touched",
+        help="repair what is safe: close files to other users, remove leftovers, rebuild a "
+        "damaged index, bring it up to date; notes are never changed",
     )
 
 
@@ -45,7 +45,7 @@ def _of(memory: Memory) -> Subject:
 
 
 def _without_memory(arguments: argparse.Namespace, error: Exception) -> Subject:
-    """What cannot be opened is looked at from outside; even the settings may be what is bad."""
+    """A memory that cannot be opened is examined from outside; the settings may be the problem."""
     from notewell.config import default_state_dir
     from notewell.doctor import Subject
 
@@ -68,7 +68,7 @@ def _report(subject: Subject, arguments: argparse.Namespace) -> int:
             results = repair(subject, findings, bar.update)
         finally:
             bar.done()
-        findings = examine(subject)  # What remains is what is there now.
+        findings = examine(subject)  # The report shows what is left now.
     bad = [finding for finding in findings if finding.todo]
     if arguments.json:
         print_json({"ok": not bad, **_as_json(findings, results)})
@@ -102,7 +102,7 @@ def _show(findings: list[Finding], results: list[RepairResult] | None) -> None:
     for result in results or ():
         say(f"{bad if result.failed else good} fix        {result.what}: {result.message}")
     if results == []:
-        say(f"{good} fix        nothing that could be done by itself")
+        say(f"{good} fix        nothing to repair")
     for finding in findings:
         say(f"{bad if finding.todo else good} {finding.what:<10} {finding.message}")
         if finding.todo:

@@ -1,4 +1,4 @@
-"""`notewell verify`: prove that the index says what the notes say."""
+"""`notewell verify`: prove that the index contains what the notes say."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(report, time.monotonic() - started)
         if engine != "builtin":
-            say(f"this was our own index; what {engine} keeps was not looked at")
+            say(f"this was the builtin index; the data of {engine} was not checked")
     return 0 if report.agrees else DEGRADED
 
 

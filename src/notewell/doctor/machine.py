@@ -1,4 +1,4 @@
-"""The machine: SQLite, Python and its packages, and what the kernel lets us listen to."""
+"""The machine: Python and its packages, and the limits of inotify."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ EXTRAS = {
     "lancedb": "lancedb",
     "serve": "fastapi",
 }
-"""What may be installed beside us, and the module that shows it."""
+"""Optional extras, and the module whose presence shows that one is installed."""
 
 INOTIFY = Path("/proc/sys/fs/inotify")
 SCARCE = 2
-"""Editors and file managers want watches too: more than half of all is too much for us."""
+"""Editors and file managers need watches, too: more than half of all is too much for us."""
 
 
 def is_installed(module: str) -> bool:
-    """Without importing it."""
+    """Looked up without importing it."""
     from importlib.util import find_spec
 
     return find_spec(module) is not None
@@ -39,7 +39,7 @@ def is_installed(module: str) -> bool:
 def packages(
     settings: Settings | None, installed: Callable[[str], bool] = is_installed
 ) -> Iterator[Finding]:
-    """What is here, and what the settings ask for and is not."""
+    """Installed packages, and extras that the settings need and that are missing."""
     here = [extra for extra, module in EXTRAS.items() if installed(module)]
     versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     extras = f"extras: {', '.join(here)}" if here else "no extras"
@@ -70,24 +70,26 @@ def _wanted(settings: Settings | None) -> Iterator[tuple[str, str]]:
 
 
 def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
-    """Whether `notewell watch` could hear changes in that many folders."""
+    """Whether `notewell watch` can get notices for that many folders."""
     from notewell.sync import MAX_FOLDERS
 
     if folders > MAX_FOLDERS:
-        message = f"{folders} folders of notes: a watch listens to at most {MAX_FOLDERS}"
-        yield Finding("watch", f"{message} and looks every few seconds instead")
+        message = f"{folders} folders of notes: notices work for at most {MAX_FOLDERS}"
+        yield Finding("watch", f"{message}; a watch scans every few seconds instead")
         return
     watches = _limit(limits / "max_user_watches")
     if watches is None:  # Not Linux, or a kernel without inotify.
         return
-    message = f"{folders} folders to listen to, the system allows {watches} watches"
+    message = f"{folders} folders to watch, the system allows {watches} watches"
     if folders > watches // SCARCE:
         todo = f"`sudo sysctl fs.inotify.max_user_watches={max(65_536, 4 * folders)}`"
-        yield Finding("watch", message, f"{todo}; until then a watch may look instead of listen")
+        yield Finding(
+            "watch", message, f"{todo}; until then a watch may have to scan periodically"
+        )
         return
     if _limit(limits / "max_user_instances") == 0:
         todo = "`sudo sysctl fs.inotify.max_user_instances=128`"
-        yield Finding("watch", f"{message}, but no instance to listen with", todo)
+        yield Finding("watch", f"{message}, but no inotify instance", todo)
         return
     yield Finding("watch", message)
 

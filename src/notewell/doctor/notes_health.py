@@ -1,4 +1,4 @@
-"""The notes: which are there, which cannot be read or written, which the clock puts in doubt."""
+"""The notes: how many there are, which cannot be read or written, which have impossible dates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DAY = re.compile(r"(?:^|/)(\d{4}-\d\d-\d\d)[^/]*$")
 SLACK = timedelta(days=1)
-"""Somewhere it is tomorrow already."""
+"""In another time zone it is tomorrow already."""
 
 
 def notes(scan: Scan, root: Path) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def notes(scan: Scan, root: Path) -> Iterator[Finding]:
     for one in scan.unreadable[:MOST_LISTED]:
         yield Finding("notes", f"{one.path}: {one.why}", "let Notewell read it")
     conflicts = [one for one in scan.ignored if is_conflict_copy(one.path.rsplit("/", 1)[-1])]
-    todo = "merge it into its original and delete it; until then nobody finds what is in it"
+    todo = "merge it into its original and delete it; until then no search finds its content"
     yield from _each("conflict", [one.path for one in conflicts], "a sync-conflict copy", todo)
     yield from _left_out([one for one in scan.ignored if one not in conflicts])
 
@@ -45,7 +45,7 @@ def _left_out(ignored: Sequence[Ignored]) -> Iterator[Finding]:
 
 
 def writable(scan: Scan, root: Path) -> Iterator[Finding]:
-    """Whether agents could append; a workspace that is read-only as a whole may be meant so."""
+    """Whether agents can append. A workspace that is read-only as a whole may be intended."""
     if not may(root, os.W_OK):
         message = f"{root} is read-only: notes are searched; nothing is appended or captured"
         yield Finding("notes", message)
@@ -56,11 +56,11 @@ def writable(scan: Scan, root: Path) -> Iterator[Finding]:
 
 
 def clock(scan: Scan, now: datetime) -> Iterator[Finding]:
-    """Notes of days to come, and files changed in the future: the clock is wrong, or was."""
+    """Notes and files with dates in the future: the clock is wrong, or was."""
     today = now.date()
     ahead = [path for path in scan.notes if (_day(path) or date.min) > today + SLACK]
-    todo = f"today is {today} here: set the clock, or mend the note's name"
-    yield from _each("clock", ahead, "it is of a day that has not come", todo)
+    todo = f"today is {today} here: set the clock, or correct the name of the note"
+    yield from _each("clock", ahead, "its date is in the future", todo)
     late_ns = int((now + SLACK).timestamp() * 1e9)
     later = [path for path, note in scan.notes.items() if note.stat.mtime_ns > late_ns]
     todo = "set the clock, then `touch` the file; until then every sync reads it again"

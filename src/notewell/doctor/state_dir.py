@@ -1,4 +1,4 @@
-"""Where the state lies: who may look into it, what file system it is on, how much room is left."""
+"""The state folder: permissions, file system, free space."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ NETWORK = frozenset(
         "fuse.sshfs",
     }
 )
-"""File systems that somebody else keeps: of their locks and renames nothing is known for sure."""
+"""Network file systems: whether their locks and renames are reliable is unknown."""
 
 OTHERS = 0o077
 OTHERS_WRITE = 0o022
 MARGIN_BYTES = 16 * 2**20
-"""The write-ahead log and SQLite's own scratch, beside the new generation."""
+"""For logs and temporary files beside the new generation."""
 BYTES_A_NOTE_BYTE = 6
-"""An index of prose with 384 dimensions takes about five times what the notes take."""
+"""An index of prose with 384 dimensions takes about five times the size of the notes."""
 
 
 def may(path: Path, mode: int) -> bool:
-    """For the user we are now; root may everything."""
+    """Whether the current user may; root may do everything."""
     effective = os.access in os.supports_effective_ids
     return os.access(path, mode, effective_ids=effective)
 
@@ -50,35 +50,35 @@ def permissions(state: Path, index: Path) -> Iterator[Finding]:
     if not os.path.lexists(state):
         above = nearest(state)
         if not may(above, os.W_OK | os.X_OK):
-            message = f"{state} cannot be made: {above} is not ours to write to"
+            message = f"{state} cannot be created: {above} is not writable"
             yield Finding("state", message, "choose another place with --state-dir")
         return
     folders = [state, *index_folders(state, index), *capture_folders(state)]
-    yield from _closed_to_us(folders)
-    yield from _of_somebody_else([*folders, *own_files(state, index)])
+    yield from _not_accessible(folders)
+    yield from _of_other_users([*folders, *own_files(state, index)])
     yield from _open_to_others(state, folders[1:], own_files(state, index))
 
 
-def _closed_to_us(folders: Iterable[Path]) -> Iterator[Finding]:
+def _not_accessible(folders: Iterable[Path]) -> Iterator[Finding]:
     for folder in folders:
         if not may(folder, os.R_OK | os.X_OK):
-            message = f"{folder} is closed to us: nothing in it could be looked at"
+            message = f"{folder} cannot be read: nothing in it was checked"
             yield Finding(
                 "state", message, f"`chmod u+rwx {folder}`, or choose another --state-dir"
             )
         elif not may(folder, os.W_OK):
-            message = f"{folder} cannot be written to: the last index answers, and gets no newer"
+            message = f"{folder} cannot be written: the last index answers and is not updated"
             yield Finding("state", message, f"`chmod u+w {folder}`, or choose another --state-dir")
 
 
-def _of_somebody_else(paths: Iterable[Path]) -> Iterator[Finding]:
+def _of_other_users(paths: Iterable[Path]) -> Iterator[Finding]:
     if os.name == "nt":
         return
     theirs = [path for path in paths if _status(path).st_uid != os.geteuid()]
     if theirs:
         uid = _status(theirs[0]).st_uid
         message = f"{len(theirs)} of our files belong to user {uid}, first {theirs[0]}"
-        todo = "run Notewell as one user; `chown` gives the files back"
+        todo = "run Notewell as one user; `chown` returns the files"
         yield Finding("state", message, todo)
 
 
@@ -93,24 +93,24 @@ def _open_to_others(
         yield Finding("state", message, FIX, RestrictAccess(readable))
     writable = tuple(folder for folder in folders if _is_open(folder, OTHERS_WRITE))
     if writable:
-        message = f"other users can write to {writable[0]}: what they put there would be searched"
+        message = f"other users can write to {writable[0]}: what they put there is searched"
         yield Finding("state", message, FIX, RestrictAccess(writable))
     listed = tuple(
         folder for folder in folders if _is_open(folder, OTHERS) and folder not in writable
     )
     if listed:
-        # Names of agents and dates, no more: nothing that has to be done today.
+        # They reveal names of agents and dates only, so this is no problem.
         message = f"other users can list {len(listed)} of our folders, first {listed[0]}"
         yield Finding("state", message, None, RestrictAccess(listed))
     mode = _mode(state)
     if mode & OTHERS_WRITE and not mode & stat.S_ISVTX:
-        # The folder is the user's choice and may hold other things: never changed by us.
-        message = f"other users can write to {state}, and so put an index of theirs in our place"
+        # The user chose this folder, and it may hold other files: we never change it.
+        message = f"other users can write to {state}, and so replace our index by theirs"
         yield Finding("state", message, f"`chmod go-w {state}`")
 
 
 def _is_open(path: Path, bits: int) -> bool:
-    """What belongs to somebody else is message apart, and not ours to close."""
+    """Files of another user are reported separately; we cannot change their mode."""
     return bool(_mode(path) & bits) and _status(path).st_uid == os.geteuid()
 
 
@@ -119,7 +119,7 @@ def _mode(path: Path) -> int:
 
 
 def _status(path: Path) -> os.stat_result:
-    """Of a file that went while we looked, that of nothing: ours and closed to others."""
+    """For a file that vanished meanwhile: a status that gives no finding."""
     try:
         return path.lstat()
     except OSError:
@@ -132,7 +132,7 @@ def _status(path: Path) -> os.stat_result:
 def file_system(folder: Path, mounts: Path = MOUNTS) -> Iterator[Finding]:
     kind = mounted_as(folder, mounts)
     if kind in NETWORK:
-        message = f"{folder} is on {kind}, a network file system: its locks cannot be trusted"
+        message = f"{folder} is on {kind}, a network file system: its locks are not reliable"
         todo = "keep the state on a local disk: --state-dir or NOTEWELL_STATE_DIR"
         yield Finding("state", message, todo)
     elif kind:
@@ -140,7 +140,7 @@ def file_system(folder: Path, mounts: Path = MOUNTS) -> Iterator[Finding]:
 
 
 def mounted_as(folder: Path, mounts: Path = MOUNTS) -> str | None:
-    """The kind of the file system, as `mount` would say; None where nobody tells."""
+    """The type of the file system, as `mount` names it; None if it is unknown."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -151,7 +151,7 @@ def mounted_as(folder: Path, mounts: Path = MOUNTS) -> str | None:
         left, _, right = line.partition(" - ")
         fields, message = left.split(" "), right.split(" ")
         point = Path(_unescaped(fields[4])) if len(fields) > 4 else None
-        # Of two on one point the later hides the earlier.
+        # Of two mounts on one point the later hides the earlier.
         if point and real.is_relative_to(point) and len(point.parts) >= best:
             best, kind = len(point.parts), message[0]
     return kind
@@ -166,12 +166,12 @@ def _unescaped(name: str) -> str:
 
 
 def room(store: IndexStore, index: Path, note_bytes: int) -> Iterator[Finding]:
-    """Whether a new generation would fit beside the one that answers."""
+    """Whether there is space for a new index beside the one that answers."""
     there = nearest(index)
     free = shutil.disk_usage(there).free
     needed = rebuild_bytes(store, note_bytes)
     message = f"{size_text(free)} free at {there}, a rebuild needs about {size_text(needed)}"
-    todo = "make room, or choose another place with --state-dir" if free < needed else None
+    todo = "free some space, or choose another place with --state-dir" if free < needed else None
     yield Finding("disk", message, todo)
 
 
@@ -181,7 +181,7 @@ def rebuild_bytes(store: IndexStore, note_bytes: int) -> int:
 
 
 def nearest(folder: Path) -> Path:
-    """This folder, or the first above it that is there."""
-    # Not Path.is_dir, which raises where a folder on the way is closed to us.
-    there = (one for one in (folder, *folder.parents) if os.path.isdir(one))  # noqa: PTH112
-    return next(there, Path(folder.anchor or "."))
+    """This folder, or the nearest existing one above it."""
+    # Not Path.is_dir, which raises if a folder on the way is not accessible.
+    existing = (path for path in (folder, *folder.parents) if os.path.isdir(path))  # noqa: PTH112
+    return next(existing, Path(folder.anchor or "."))

@@ -36,11 +36,11 @@ _MODEL_STATE = re.compile(r"dims\.json|[0-9a-f]{32}\.json")
 _FETCHING = re.compile(r"\.fetching-\w+")
 
 LEFT_BEHIND_S = 24 * 3600
-"""Nobody writes one small file for a day, nor fetches a model without touching anything."""
+"""No process writes a small file for a day, or downloads a model without changing a file."""
 
 
 def index_folders(state: Path, index: Path) -> list[Path]:
-    """Every agent's, and the one that is looked at, wherever it lies."""
+    """The index folders of all agents, and the examined one, wherever it is."""
     found = [
         folder for folder in _folders(state / "memory") if _AGENT_FOLDER.fullmatch(folder.name)
     ]
@@ -60,7 +60,7 @@ def is_capture_file(name: str) -> bool:
 
 
 def own_files(state: Path, index: Path) -> Iterator[Path]:
-    """Those that tell something of the notes, or that a stranger must not change."""
+    """Files that reveal something of the notes, or that nobody else may change."""
     from notewell.assembly import store_at
 
     for folder in index_folders(state, index):
@@ -81,13 +81,14 @@ def leftover_findings(state: Path, now_s: float) -> Iterator[Finding]:
 
 
 def leftovers(state: Path, now_s: float) -> list[Path]:
-    """Temporary files and folders whose writers have ended, or were begun more than a day ago."""
+    """Temporary files and folders whose writers have ended, or that are older than a day."""
     captures = [file for folder in capture_folders(state) for file in files(folder)]
     scratch = [*files(state / "models"), *files(state / "models" / "batch-jobs")]
     left = [file for file in captures if _is_left(_BESIDE, file, _CAPTURE_FILE, now_s)]
     left += [file for file in files(state) if _is_left(_BESIDE, file, _KEY, now_s)]
     left += [file for file in scratch if _is_left(_BESIDE, file, _MODEL_STATE, now_s)]
-    fetching = (one for one in _folders(state / "models") if _FETCHING.fullmatch(one.name))
+    folders = _folders(state / "models")
+    fetching = (folder for folder in folders if _FETCHING.fullmatch(folder.name))
     return left + [folder for folder in fetching if _age_s(folder, now_s) > LEFT_BEHIND_S]
 
 
@@ -106,7 +107,8 @@ def _age_s(path: Path, now_s: float) -> float:
 
 
 def files(folder: Path) -> list[Path]:
-    """Plain files in a folder, no links; none where we may not look, which another check tells."""
+    """The plain files in a folder, without links; empty if we may not read it, which another check
+    reports."""
     return [path for path, mode in _entries(folder) if stat.S_ISREG(mode)]
 
 
@@ -124,5 +126,5 @@ def _entries(folder: Path) -> list[tuple[Path, int]]:
         try:
             found.append((folder / name, os.lstat(folder / name).st_mode))
         except OSError:
-            continue  # It went while we looked.
+            continue  # It vanished meanwhile.
     return found

@@ -1,12 +1,12 @@
-"""Answering from the segments driver's tables, with what is worth keeping kept in memory.
+"""Vector search in the tables of the segments driver, with a cache in memory.
 
     all sealed rows --signs--> a few thousand --codes--> a few dozen --stored rows--> k
     all tail rows   --one matrix product, exact--------------------------------------> k
 
-The first query of a reader reads only bits and ids, because a short-lived process asks no second
-one; it goes from signs to stored rows directly. From the second query on the codes are held too.
-After a commit a reader fetches what is new and drops what is gone: an edited note costs the rows
-of that note, not the index.
+The first query of a reader reads only sign bits and ids, because a short-lived process makes only
+one query; it goes from signs to stored rows directly. From the second query on the codes are in
+memory, too. After a commit a reader loads what is new and drops what was removed: an edited note
+costs the rows of that note, not the whole index.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     Found = tuple[Ids, NDArray[np.float64]]
 
 BY_SIGNS, BY_SIGNS_A_RESULT = 2_048, 16
-"""How many rows survive the signs: 2048 + 16 k. How far signs err does not depend on k, so most
-of it is fixed. Of the 24 nearest in 100 000 made-up rows .998 are found, of the 200 nearest .995;
-the worst query of some hundreds found .875 of its 24 (`bench/vectors.py`)."""
+"""How many rows pass the sign filter: 2048 + 16 k. The error of signs does not depend on k, so
+most of it is constant. Of the 24 nearest in 100 000 generated rows .998 are found, of the 200
+nearest .995; the worst of some hundred queries found .875 of its 24 (`bench/vectors.py`)."""
 
 BY_CODES, BY_CODES_A_RESULT = 16, 1
-"""How many survive the codes: 16 + k. They err by .0002, at most .001."""
+"""How many rows pass the codes: 16 + k. Their error is .0002, at most .001."""
 
 ROUNDING = 1e-6
-"""What a matrix product in float32 may get wrong: closer rows are compared once more."""
+"""The error of a matrix product in float32: rows that are closer than this are compared again."""
 
 
 class SegmentReader:
-    """See `VectorReader`. What is resident belongs to one source and one state of the index."""
+    """See `VectorReader`. The cached data belongs to one source and one state of the index."""
 
     def __init__(self, codes_rows: int) -> None:
         self._codes_rows = codes_rows
@@ -65,10 +65,10 @@ class SegmentReader:
     ) -> list[tuple[int, float]]:
         if k < 1:
             return []
-        # One snapshot from the look at the state to the last stored row.
+        # One snapshot for the version check and all rows that are read after it.
         with reading(db):
             asked = self._brought_up_to_date(db, sources)
-            # unit_rows also refuses a query that is not from this index's model.
+            # unit_rows also refuses a query vector of another model's length.
             unit = unit_rows(query[None], self._dims)[0]
             segments = [segment for source in asked for segment in source.segments.values()]
             found = [source.tail.nearest(unit, k) for source in asked]
@@ -91,20 +91,20 @@ class SegmentReader:
             self._resident.setdefault(name, _Source(name, dims)) for name in dict.fromkeys(sources)
         ]
         if db.txn_state() == apsw.SQLITE_TXN_WRITE:
-            # What we are about to see may yet be rolled back, and its ids given out again.
+            # A rollback would make the rows that we read now invalid, and reuse their ids.
             self._resident.clear()
         for source in asked:
             source.bring_to(db, version)
         return asked
 
     def _candidates(self, segments: list[Segment], query: Floats, k: int) -> Ids:
-        """The ids of the sealed rows that are worth a look at their stored vectors."""
+        """The ids of the sealed rows whose stored vectors are compared exactly."""
         starts = np.cumsum([0, *map(len, segments)]).tolist()
         scores = self._room(starts[-1])
         for segment, start in zip(segments, starts, strict=False):
             segment.estimate(query, scores[start : start + len(segment)], self._scratch)
         places = highest(scores, BY_SIGNS + BY_SIGNS_A_RESULT * k)
-        places = np.sort(places[scores[places] > -np.inf])  # the dead are never candidates
+        places = np.sort(places[scores[places] > -np.inf])  # Removed rows score -inf.
         bounds = np.searchsorted(places, starts).tolist()
         picks = [
             (segment, places[low:high] - start)
@@ -125,7 +125,7 @@ class SegmentReader:
 
 
 class _Source:
-    """What is held of one source."""
+    """The cached data of one source."""
 
     def __init__(self, name: str, dims: int) -> None:
         self.tail = _Tail(dims)
@@ -163,7 +163,7 @@ class _Source:
 
 
 class _Tail:
-    """The unsealed rows in one matrix, in any order, with some room to grow."""
+    """The unsealed rows in one matrix, in any order, with spare capacity."""
 
     def __init__(self, dims: int) -> None:
         self._n = 0
@@ -171,12 +171,12 @@ class _Tail:
         self._rows = np.empty((0, dims), np.float32)
 
     def become(self, db: apsw.Connection, ids: Ids) -> None:
-        """Hold exactly these ids; only those that are new are read."""
-        held = self._ids[: self._n]
-        stays = np.isin(held, ids)
-        fresh, rows = fetched(db, np.setdiff1d(ids, held[stays]), self._rows.shape[1])
+        """Cache exactly these ids; only new ones are read."""
+        cached = self._ids[: self._n]
+        stays = np.isin(cached, ids)
+        fresh, rows = fetched(db, np.setdiff1d(ids, cached[stays]), self._rows.shape[1])
         kept = int(stays.sum())
-        # The rows that stay move up into the holes of those that go: few rows are touched.
+        # Rows that stay fill the holes of removed ones, so that few rows are copied.
         holes = np.flatnonzero(~stays[:kept])
         movers = kept + np.flatnonzero(stays[kept:])
         self._ids[holes], self._rows[holes] = self._ids[movers], self._rows[movers]

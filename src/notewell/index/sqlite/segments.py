@@ -1,20 +1,20 @@
 """The default vector driver: plain tables, and sign-bit segments once they are worth having.
 
-    chunks_vec     every vector as float32, by chunk id: what is rescored, and the truth
+    chunks_vec     every vector as float32, by chunk id: the truth, and what is rescored
     vec_tail       the ids that are in no segment; a query compares with them exactly
-    vec_segments   one small row a segment: its source, its size, how many of its rows died
-    vec_codes      the large immutable part of a segment (see `bits`); only its ids are ever
-                   touched, eight bytes in place, when a row dies
-    vec_state      dims, the index's own mark, and a mark that every change renews
+    vec_segments   one small row for each segment: source, number of rows, number of removed rows
+    vec_codes      the large immutable part of a segment, quantized (see `sign_codes`); only its
+                   ids ever change, eight bytes in place, when a row is removed
+    vec_state      dims, a random mark of the index, and one that every change renews
 
-Until a source has more than `exact_rows` vectors all of it is tail, and answers are exact.
-Above that the tail is sealed into segments whenever it has grown again, so that neither a query
-nor a sync ever has much of it to read. A segment that has lost a quarter of its rows, and one
-that turned out small when there is something to seal, gives them back to the tail first.
+Until a source has more than `exact_rows` vectors, all of them are in the tail and answers are
+exact. Above that, the tail is sealed into segments whenever it has grown again, so that neither a
+query nor a sync has to read much of it. Before sealing, a segment that has lost a quarter of its
+rows, or that is small, returns its rows to the tail.
 
-Invariant: a chunk of `chunks_vec` is in `vec_tail`, or alive in exactly one segment.
-Where a vector is filed is kept apart from the vector itself: sealing 16 384 chunks would
-otherwise rewrite 25 MB of rows for the sake of one number in each.
+Invariant: a chunk of `chunks_vec` is in `vec_tail`, or live in exactly one segment.
+The place of a vector is stored apart from the vector itself: otherwise sealing 16 384 chunks would
+rewrite 25 MB of rows to change one number in each.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TABLES = """
 CREATE TABLE chunks_vec (id INTEGER PRIMARY KEY, source TEXT NOT NULL, vector BLOB NOT NULL);
 CREATE TABLE vec_tail (id INTEGER PRIMARY KEY, source TEXT NOT NULL);
 CREATE TABLE vec_segments (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- a reader knows a segment by its id: never used twice
+  id INTEGER PRIMARY KEY AUTOINCREMENT,  -- readers cache segments by id: never reused
   source TEXT NOT NULL,
   rows INTEGER NOT NULL,
   dead INTEGER NOT NULL DEFAULT 0,
@@ -51,11 +51,11 @@ CREATE TABLE vec_segments (
 );
 CREATE TABLE vec_codes (
   segment INTEGER PRIMARY KEY,
-  ids BLOB NOT NULL,  -- int64, ascending; that of a dead row is negated
+  ids BLOB NOT NULL,  -- int64, ascending; the id of a removed row is negated
   mean BLOB NOT NULL,
   shape BLOB NOT NULL,
   bits BLOB NOT NULL,
-  codes BLOB NOT NULL  -- last, so that reading the others does not walk through its pages
+  codes BLOB NOT NULL  -- last, so that reading the other columns skips its pages
 );
 CREATE TABLE vec_state (dims INTEGER NOT NULL, born BLOB NOT NULL, version BLOB NOT NULL);
 """
@@ -66,19 +66,19 @@ class SegmentDriver:
     name: ClassVar[str] = "segments"
 
     exact_rows: int = 8_192
-    """12 MB at 384 dims, which a short-lived process reads for its one query in about 20 ms.
-    Of 10 000 rows it would read all in 25 ms, but signs and a few thousand rows in 9; a process
-    that stays pays for that with a query of 0.9 ms instead of 0.5."""
+    """12 MB at 384 dims; a short-lived process reads them for its one query in about 20 ms. With
+    10 000 rows, reading all takes 25 ms, but sign bits and a few thousand rows take 9; a
+    long-lived process pays for that with 0.9 ms a query instead of 0.5."""
     tail_rows: int = 4_096
-    """Beside segments the tail is sealed at this size: half of what is read at once without."""
+    """If there are segments, the tail is sealed at this size: half of `exact_rows`."""
     segment_rows: int = 16_384
-    """Enough that a scan is a few long passes, few enough that a mean fits them all."""
+    """Large enough for a scan in few long passes, small enough that one mean fits all rows."""
     codes_rows: int = 262_144
-    """100 MB at 384 dims; a reader of more sealed rows than this leaves the codes on disk."""
+    """100 MB at 384 dims; a reader of more rows leaves the codes on disk."""
 
     def create(self, db: apsw.Connection, dims: int) -> None:
         db.execute(TABLES)
-        # Random marks, because counters come back: after a rollback, and in a rebuilt index.
+        # Random marks: a counter would repeat a value after a rollback or in a rebuilt index.
         db.execute("INSERT INTO vec_state VALUES (?, randomblob(8), randomblob(8))", (dims,))
 
     def add(self, db: apsw.Connection, source: str, ids: Sequence[int], vectors: Vectors) -> None:
@@ -128,7 +128,7 @@ class SegmentDriver:
 
         _dissolve(db, "source = ? AND 2 * (rows - dead) < ?", (source, self.segment_rows))
         ids = tail_ids(db, source)
-        # Pieces of one size: a small remainder would only be taken apart again the next time.
+        # Pieces of equal size: a small remainder would be dissolved again at the next sealing.
         for piece in np.array_split(ids, -(-len(ids) // self.segment_rows)):
             _seal_piece(db, source, piece)
         db.execute("DELETE FROM vec_tail WHERE source = ?", (source,))
@@ -153,14 +153,14 @@ def tail_ids(db: apsw.Connection, source: str) -> Ids:
 
 
 def fetched(db: apsw.Connection, ids: Ids, dims: int) -> tuple[Ids, Vectors]:
-    """The stored vectors of these chunks, ascending by id; an unknown id is left out.
+    """The stored vectors of these chunks, ascending by id; unknown ids are left out.
 
-    In the order of the table, so that neighbours share a page; as a join, because `IN` would
-    copy the ids into a tree of its own first.
+    Sorted, so that neighbours are read from one page; joined, because `IN` would first copy the
+    ids into a temporary B-tree.
     """
     import numpy as np
 
-    if not len(ids):  # carray takes no empty array
+    if not len(ids):  # carray does not accept an empty array.
         return ids, np.empty((0, dims), np.float32)
     rows = select(
         db,
@@ -183,31 +183,32 @@ def _known(db: apsw.Connection, ids: Sequence[int]) -> Ids:
 
 
 def _bury(db: apsw.Connection, ids: Ids) -> None:
-    """Negate these ids (ascending) in place, wherever they are sealed, and count them as dead."""
+    """Negate these ids (ascending) in their segments, and count them as removed."""
     import numpy as np
 
     around = "SELECT id FROM vec_segments WHERE first_id <= ? AND last_id >= ?"
     for (segment,) in select(db, around, (int(ids[-1]), int(ids[0]))):
         with db.blob_open("main", "vec_codes", "ids", segment, True) as blob:  # noqa: FBT003
-            held = np.frombuffer(blob.read(), "<i8")
-            here = np.flatnonzero(np.isin(held, ids))
-            for slot in here.tolist():
-                blob.seek(slot * held.itemsize)
-                blob.write((-held[slot]).tobytes())
+            sealed = np.frombuffer(blob.read(), "<i8")
+            slots = np.flatnonzero(np.isin(sealed, ids))
+            # In place by a blob handle: an UPDATE would rewrite the whole row, codes included.
+            for slot in slots.tolist():
+                blob.seek(slot * sealed.itemsize)
+                blob.write((-sealed[slot]).tobytes())
         buried = "UPDATE vec_segments SET dead = dead + ? WHERE id = ?"
-        db.execute(buried, (len(here), segment))
+        db.execute(buried, (len(slots), segment))
 
 
 def _dissolve(db: apsw.Connection, which: str, values: tuple[str | int, ...] = ()) -> None:
-    """Give the living rows of some segments back to the tail."""
+    """Return the live rows of some segments to the tail."""
     import numpy as np
 
     segments = (
         f"SELECT id, source, ids FROM vec_segments JOIN vec_codes ON segment = id WHERE {which}"  # noqa: S608
     )
     for segment, source, ids in select(db, segments, values):
-        held = np.frombuffer(ids, "<i8")
-        alive = ((chunk, source) for chunk in held[held > 0].tolist())
+        sealed = np.frombuffer(ids, "<i8")
+        alive = ((chunk, source) for chunk in sealed[sealed > 0].tolist())
         db.executemany("INSERT INTO vec_tail VALUES (?, ?)", alive)
         db.execute("DELETE FROM vec_codes WHERE segment = ?", (segment,))
         db.execute("DELETE FROM vec_segments WHERE id = ?", (segment,))

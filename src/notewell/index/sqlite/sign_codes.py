@@ -1,11 +1,11 @@
-"""The arithmetic of a segment: vectors as sign bits, and again as small integers.
+"""The arithmetic of a segment: vectors quantized to sign bits, and to 8-bit integers.
 
 A cosine is split at the mean µ of the segment, x = µ + d, because text vectors share a large
 common part, and the signs of uncentred vectors hardly differ:
 
     q·x  =  q·µ + µ·d + (q-µ)·d          µ·d is kept per vector ("lean")
 
-The last term is all there is to estimate, twice, each time for fewer rows:
+Only the last term has to be estimated, twice, each time for fewer rows:
 
     signs   sign(q-µ) against sign(d) by XOR and popcount, times |d|²/|d|₁ ("pull"), so that
             a vector of few large values counts as long as it is; 1/32 of the bytes: every
@@ -15,8 +15,8 @@ The last term is all there is to estimate, twice, each time for fewer rows:
 Bits lie word-major: word 0 of all rows, then word 1, and so on. That turns a scan into a few
 long passes over contiguous memory; row by row it would take five times as long.
 
-This module and `resident` think in numpy and import it at once; whoever needs them
-imports them inside a function, so that no command pays for it before its first vector.
+This module and `segment_reader` import numpy at the top. Other modules import them inside
+functions, so that a command that needs no vectors does not load numpy.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     Codes: TypeAlias = NDArray[np.int8]
 
 SCRATCH_WORDS = 98_304
-"""Words looked at in one pass: 768 KiB stay in a second-level cache (16 384 rows of 384 dims)."""
+"""Words in one pass: 768 KiB fit a second-level cache (16 384 rows of 384 dims)."""
 
 SIGNS_TO_COSINE = np.pi / 2
-"""Two random vectors of cosine r agree in 1/2 + asin(r)/pi of their signs; for small r this
-undoes it. It says too much of the nearest, which are first anyway: a sine gained nothing."""
+"""Two random vectors of cosine r agree in 1/2 + asin(r)/pi of their signs; for small r this factor
+inverts that. It overestimates the nearest rows, which come first anyway: a sine was no better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def seal(vectors: Floats) -> Sealed:
     mean = vectors.mean(axis=0, dtype=np.float64).astype("<f4")
     apart = vectors - mean
     size = np.abs(apart)
-    with np.errstate(invalid="ignore"):  # 0/0 where a vector is the mean itself
+    with np.errstate(invalid="ignore"):  # 0/0 if a vector equals the mean.
         pull = np.nan_to_num(np.square(apart).sum(axis=1) / size.sum(axis=1))
-    # Rounded first, so that the codes are made with the very step that is stored.
+    # Rounded first, so that the codes are computed with the step that is stored.
     step = (size.max(axis=1) / 127).astype("<f2")
     codes = np.rint(apart / np.maximum(step, np.finfo("<f2").smallest_subnormal)[:, None])
     return Sealed(
@@ -74,7 +74,7 @@ def seal(vectors: Floats) -> Sealed:
 
 
 def _words(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """One row of flags as 64-bit words, the last one filled up with zeros."""
+    """Each row of flags as 64-bit words, the last one padded with zeros."""
     octets = np.packbits(flags, axis=1, bitorder="little")
     words = np.zeros((len(octets), -(-octets.shape[1] // 8)), "<u8")
     words.view(np.uint8)[:, : octets.shape[1]] = octets
@@ -82,8 +82,8 @@ def _words(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 class Scratch:
-    """Room for one pass over a block of rows, kept: memory fresh from the system costs more
-    in page faults than the pass itself."""
+    """Buffers for one pass over a block of rows. They are reused: the page faults of new memory
+    cost more than the pass itself."""
 
     def __init__(self) -> None:
         self._words = np.empty(SCRATCH_WORDS, np.uint64)
@@ -106,7 +106,7 @@ class Scratch:
 
 
 class Segment:
-    """One segment in memory. Its rows never change; a row can only die."""
+    """One segment in memory. Its rows never change; they can only be removed."""
 
     def __init__(self, ids: bytes, mean: bytes, shape: bytes, bits: bytes) -> None:
         self.mean: Floats = np.frombuffer(mean, "<f4")
@@ -121,7 +121,7 @@ class Segment:
         return len(self.lean)
 
     def bury(self, ids: bytes) -> None:
-        """Take the ids as they are now: a dead row has a negative one and scores below all."""
+        """Update the ids: a removed row has a negative one and scores below all others."""
         self.ids: NDArray[np.int64] = np.frombuffer(ids, "<i8")
         self.lean[self.ids < 0] = -np.inf
 
@@ -133,7 +133,7 @@ class Segment:
         self.codes = np.frombuffer(codes, np.int8).reshape(len(self), -1)
 
     def estimate(self, query: Floats, out: Floats, scratch: Scratch) -> None:
-        """Every row's cosine, roughly, from its signs."""
+        """A rough cosine of every row, from its signs."""
         apart = query - self.mean
         signs = _words((apart > 0)[None])[0][:, None]
         common = query @ self.mean
@@ -141,7 +141,7 @@ class Segment:
         for block, words, counts in scratch.blocks(self.bits):
             np.bitwise_xor(self.bits[:, block], signs, out=words)
             np.bitwise_count(words, out=counts)
-            # Sums of whole numbers first: half the time of adding them up as floats.
+            # Summed as integers: that takes half the time of summing floats.
             differing = np.add.reduce(counts, axis=0, dtype=np.uint16)
             score = np.multiply(differing, -2 * weight, out=out[block])
             score += len(query) * weight
@@ -150,7 +150,7 @@ class Segment:
             score += common
 
     def refine(self, query: Floats, slots: NDArray[np.intp]) -> Floats:
-        """These rows' cosines, closely, from their codes, which must be held."""
+        """A close cosine of these rows, from their codes, which must be loaded."""
         near = np.take(self.codes, slots, axis=0, mode="clip").astype(np.float32) @ query
         near *= self.step[slots]
         near += query @ self.mean
@@ -160,14 +160,14 @@ class Segment:
 def highest(scores: Floats, n: int) -> NDArray[np.intp]:
     """The positions of the `n` highest scores, in no order.
 
-    A full partition of 100 000 scores costs as much as the scan that made them. A sample tells
-    a bound that leaves a few more than `n`; should it have misled us, we partition after all.
+    A full partition of 100 000 scores costs as much as the scan that computed them. A sample gives
+    a bound that leaves slightly more than `n`; if the sample misleads, a partition follows.
     """
     if n >= len(scores):
         return np.arange(len(scores))
     if len(scores) > 8 * n:
         sample = scores[::16]
-        rank = n // 13 + 8  # a quarter more than n/16, and some, for the luck of the draw
+        rank = n // 13 + 8  # A quarter more than n/16, plus 8, against the variance of the sample.
         if rank < len(sample):
             bound = np.partition(sample, len(sample) - rank)[len(sample) - rank]
             above = np.flatnonzero(scores >= bound)

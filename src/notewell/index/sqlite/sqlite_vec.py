@@ -1,8 +1,8 @@
 """The other vector driver: a vec0 table of the sqlite-vec extension.
 
-It compares with every row at each query, so it stays exact and its cost grows with the index.
-The extension is loaded into each connection on first use; loading is forbidden again at once,
-so that no SQL can bring in anything else.
+It compares every row at each query, so it is exact and its cost grows with the index.
+The extension is loaded into each connection on first use. Loading is disabled again at once, so
+that no SQL can load anything else.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class SqliteVecDriver:
         _load(db)
         db.execute("CREATE TABLE vec_state (dims INTEGER NOT NULL)")
         db.execute("INSERT INTO vec_state VALUES (?)", (dims,))
-        # A declaration takes no bound values; int() is what keeps this one safe. While the length
-        # is not known no vector is taken, but the table must be there and cannot be of length 0.
+        # A declaration takes no bound values; int() makes this one safe. While the length is
+        # unknown no vector is stored, but the table must exist, and vec0 refuses length 0.
         db.execute(
             "CREATE VIRTUAL TABLE chunks_vec USING vec0 (id INTEGER PRIMARY KEY, "
             f"source TEXT PARTITION KEY, vector float[{int(dims) or 1}] distance_metric=cosine)"
@@ -66,7 +66,7 @@ class SqliteVecDriver:
         return [chunk for chunk, _ in rows], vectors.reshape(len(rows), _dims(db))
 
     def settle(self, db: apsw.Connection) -> None:
-        """Nothing to do: vec0 keeps its own house."""
+        """Nothing to do: vec0 merges its blocks by itself."""
 
     def count(self, db: apsw.Connection, sources: Sequence[str]) -> int:
         _load(db)
