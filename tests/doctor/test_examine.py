@@ -216,7 +216,7 @@ def test_doctor_finishes_on_a_full_disk(ward: Ward, tmp_path: Path) -> None:
     assert child.returncode == 5, child.stderr
     assert "Traceback" not in child.stderr
     assert "0 bytes free" in child.stdout
-    assert "make room" in child.stdout
+    assert "free some space" in child.stdout
 
 
 def test_a_place_where_no_state_can_be_made_is_told(
@@ -225,7 +225,7 @@ def test_a_place_where_no_state_can_be_made_is_told(
     state = shared_path / "state"
     with unprivileged():
         findings = list(state_dir.permissions(state, state / "memory" / "main-0123456789ab"))
-    assert told(findings, "state", "cannot be made").todo
+    assert told(findings, "state", "cannot be created").todo
 
 
 def test_files_we_may_not_open_are_told_and_not_taken_for_damage(
@@ -243,7 +243,7 @@ def test_files_we_may_not_open_are_told_and_not_taken_for_damage(
         findings = ward.examine()
         assert told(findings, "index", "cannot be opened").remedy is None
         assert told(findings, "cache", "cannot be opened").remedy is None
-        assert told(findings, "state", f"{ward.index} cannot be written to").todo
+        assert told(findings, "state", f"{ward.index} cannot be written:").todo
 
 
 def test_a_workspace_that_goes_while_we_look_is_told(ward: Ward) -> None:
@@ -420,7 +420,7 @@ def test_notes_of_days_to_come_put_the_clock_in_doubt(ward: Ward) -> None:
     note.write_text("from the future\n", encoding="utf-8")
     os.utime(note, (4e10, 4e10))
     ward.sync()
-    told(ward.todo(), "clock", "2999-01-01.md: it is of a day")
+    told(ward.todo(), "clock", "2999-01-01.md: its date is in the future")
     told(ward.todo(), "clock", "2999-01-01.md: it was changed in the future")
 
 
