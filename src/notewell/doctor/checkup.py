@@ -48,6 +48,8 @@ def examine(subject: Subject) -> list[Finding]:
 def _run(checks: Iterable[Check]) -> Iterator[Finding]:
     for what, check in checks:
         try:
+            # As a list: a check that fails half-way reports its error only, not half of its
+            # findings.
             yield from list(check())
         except (NotewellError, OSError) as error:
             yield Finding(what, f"could not look: {error}", "repair that, then look again")
@@ -88,6 +90,7 @@ def _notes_checks(subject: Subject, indexer: Indexer, scan: Callable[[], Scan]) 
 
 
 def _memory_checks(subject: Subject, memory: Memory) -> list[Check]:
+    # One status for all checks; it scans the notes.
     status = cache(memory.status)
     return [
         ("engine", lambda: engine(status())),
@@ -126,6 +129,7 @@ def _leftovers(subject: Subject) -> Iterator[Finding]:
     """Of every agent: an agent that is no longer configured leaves its index behind."""
     from notewell.assembly import store_at
 
+    # Stores of other agents are examined by file only; nothing of them is opened.
     for folder in index_folders(subject.state, subject.index):
         for found in store_at(folder).check("leftovers", subject.now()):
             yield of_store("orphans", found, folder)

@@ -31,6 +31,7 @@ def notes(scan: Scan, root: Path) -> Iterator[Finding]:
     yield from _each("notes", closed, "permission denied", "let Notewell read it")
     for one in scan.unreadable[:MOST_LISTED]:
         yield Finding("notes", f"{one.path}: {one.why}", "let Notewell read it")
+    # Conflict copies are ignored by the scan, so their content is invisible until merged.
     conflicts = [one for one in scan.ignored if is_conflict_copy(one.path.rsplit("/", 1)[-1])]
     todo = "merge it into its original and delete it; until then no search finds its content"
     yield from _each("conflict", [one.path for one in conflicts], "a sync-conflict copy", todo)

@@ -39,6 +39,7 @@ BYTES_A_NOTE_BYTE = 6
 
 def may(path: Path, mode: int) -> bool:
     """Whether the current user may; root may do everything."""
+    # `os.access` asks about the real user by default; files are opened as the effective one.
     effective = os.access in os.supports_effective_ids
     return os.access(path, mode, effective_ids=effective)
 
@@ -74,6 +75,7 @@ def _not_accessible(folders: Iterable[Path]) -> Iterator[Finding]:
 def _of_other_users(paths: Iterable[Path]) -> Iterator[Finding]:
     if os.name == "nt":
         return
+    # After one run with sudo some files belong to root, and later syncs fail.
     theirs = [path for path in paths if _status(path).st_uid != os.geteuid()]
     if theirs:
         uid = _status(theirs[0]).st_uid

@@ -96,6 +96,7 @@ def _is_left(shape: re.Pattern[str], file: Path, of: re.Pattern[str] | None, now
     found = shape.fullmatch(file.name)
     if not found or (of and not of.fullmatch(found["name"])):
         return False
+    # A process id may be reused, so age decides where the process seems alive.
     return is_alive(int(found["pid"])) is False or _age_s(file, now_s) > LEFT_BEHIND_S
 
 

@@ -123,6 +123,7 @@ class _NoteComparison:
             return
         if note.digest == indexed[path].digest:
             self._chunks(source, note)
+        # The dangerous case: only a forced rebuild would notice this change.
         elif indexed[path].stat == on_disk.stat:
             where = f"{path}:{self._first_line(source, note)}"
             why = "other text than the index, and the same size and times: a sync would not see it"
@@ -183,6 +184,7 @@ def _verify_state(subject: Subject, report: VerifyReport) -> None:
 
 def _verify_json(file: Path, report: VerifyReport) -> None:
     """A log has one object a line; its readers skip what is no object."""
+    # A log is appended line by line, so a crash damages its last line only.
     is_log = file.suffix == ".jsonl"
     data = file.read_bytes()
     for number, line in enumerate(data.split(b"\n") if is_log else [data], 1):

@@ -76,6 +76,7 @@ class StoreAudit:
         """An error that stops this part is recorded, and the next part goes on."""
         try:
             yield
+        # A part that cannot be read must not hide what is wrong in the other parts.
         except (NotewellError, OSError) as error:
             self.differs(kind, where, str(error))
 

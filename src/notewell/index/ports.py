@@ -317,6 +317,8 @@ class IndexWriter(Protocol):
         ...
 
 
+# Separate from `VectorCache`, because a layer that only reads and writes vectors must not close
+# it.
 class OpenVectorCache(VectorCache, Protocol):
     """A vector cache that holds a resource until it is closed."""
 

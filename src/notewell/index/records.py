@@ -34,6 +34,7 @@ class Identity:
     vector_driver: str
     redaction: str = ""
     """The version of the rules that masked secrets; empty if no secrets were masked."""
+    # Not compared: a proxy or a renamed host in front of the same model is no reason to rebuild.
     endpoint_key: str = field(default="", compare=False)
     """The address of the model. A new address alone is no reason to rebuild; but a rebuild takes
     over no vectors from another address."""

@@ -74,6 +74,7 @@ class TextSync:
         self.writer.start_generation(self.wanted)
         for source in self.sources:
             self._index_source(source, report)
+        # Before `publish`, so that a rebuild with the same model answers as well as the old index.
         self._add_known_vectors()
         self.writer.publish()
         return report
@@ -185,6 +186,7 @@ class KnownVectors:
                     return view.vectors_of({chunk.path for chunk in chunks})
         except IndexTrouble:
             pass  # It is being replaced, perhaps because it is damaged: the cache has to do.
+        # Once is enough: it has another model, or it is unreadable, for all further groups, too.
         self._published = None
         return {}
 

@@ -48,6 +48,7 @@ class PendingEmbedder:
         if not waiting:
             return
         try:
+            # Waits for nobody: another process that embeds is already doing this work.
             with self.store.embedding_lease():
                 self._embed_all(waiting, report)
         except (EmbedderTrouble, IndexBusy) as trouble:

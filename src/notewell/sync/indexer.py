@@ -159,11 +159,13 @@ class Indexer:
                     sources, writer, known, wanted, facts.reads, self.now_ns, on_progress
                 )
                 report = text.run(force=force)
+            # After the writer lease is released: embedding may take hours.
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache, self.tally)
                 with self._alone(self._embedding, thread_wait_s), self._reporting(on_progress):
                     PendingEmbedder(self.store, cached, wanted, wait_s, on_progress).run(report)
             return self._counted(report)
+        # The cache holds a file open; on Windows that would block a repair.
         finally:
             cache.close()
 
@@ -208,6 +210,7 @@ class Indexer:
         if changed > CATCH_UP_NOTES:
             return f"{changed} notes have changed since the last sync: run `notewell index`"
         try:
+            # Words first: how many chunks wait decides whether this search embeds them.
             report = self._index_few(vectors=False)
             if vectors and 0 < report.vectors_waiting <= CATCH_UP_CHUNKS:
                 self._index_few(vectors=True)
@@ -239,6 +242,7 @@ class Indexer:
             scans = self.scans(indexed)
             changed = sum(behind(scan, indexed[name]) for name, scan in scans.items())
         ended = self.monotonic_s()
+        # Set after the scan, from its duration: slow disks are scanned less often.
         self._look_again_at = ended + LOOK_SHARE * (ended - started)
         return changed
 

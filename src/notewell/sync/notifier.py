@@ -73,6 +73,8 @@ class FileNotifier:
 
     def open(self, folders: Collection[str]) -> None:
         self.close()
+        # Checked before the kernel does: its limit is shared with every other program of the
+        # user.
         if len(folders) > MAX_FOLDERS:
             raise NotifierUnavailable(f"there are more than {MAX_FOLDERS} folders of notes")
         for _ in range(VANISHING):
@@ -204,6 +206,7 @@ class WatchPaths:
 
     def matters(self, path: str, watched: Collection[str]) -> bool:
         """Whether a change of `path` can change what a sync finds."""
+        # A folder above may have been moved or removed together with the notes.
         if path in self._paths or path in self._above:
             return True
         if not any(path.startswith(f"{parent}{os.sep}") for parent in self._paths):

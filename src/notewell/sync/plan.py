@@ -47,6 +47,7 @@ def plan_sync(scan: Scan, indexed: Mapping[str, IndexedNote]) -> SyncPlan:
     forget: list[str] = []
     if len(indexed) > len(scan.notes) - new:  # Otherwise the loop above has met all of them.
         gone = (path for path in indexed if path not in scan.notes)
+        # Sorted, so that two runs over the same notes write in the same order.
         forget = sorted(path for path in gone if not _may_still_be_there(path, scan))
     return SyncPlan(tuple(sorted(read)), tuple(forget), len(scan.notes) - len(read))
 
@@ -83,6 +84,7 @@ def settled_stat(stat: NoteStat, now_ns: int) -> NoteStat:
 
 def compare(found: Identity, wanted: Identity, *, force: bool) -> UpToDate | MustRebuild:
     """Whether the published index can be brought up to date, or a new one must be built."""
+    # Before the comparison: `--force` rebuilds an index that looks right, too.
     if force:
         return MustRebuild("requested")
     difference = found.difference(wanted)

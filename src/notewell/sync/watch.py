@@ -189,6 +189,7 @@ class Watcher:
     # -- syncing ---------------------------------------------------------------------------------
 
     def _bring_up_to_date(self, why: Why) -> None:
+        # Before the scan; see the module docstring.
         self._watch_folders()
         paths = self._burst.paths if self._burst else ()
         self._burst = None
@@ -204,6 +205,7 @@ class Watcher:
         report = done.report
         # Only a sync that found nothing to do measures how long a scan takes.
         look_s = self._past.look_s if report.changed_anything else done.took_s
+        # A provider that is down would otherwise be called again with every change.
         failures = self._past.failures + 1 if report.trouble else 0
         self._past = Past(self._monotonic_s(), look_s, failures)
         self._trouble = ""
@@ -212,6 +214,7 @@ class Watcher:
     def _failed(self, why: Why, error: Exception) -> None:
         past = self._past
         self._past = Past(self._monotonic_s(), past.look_s, past.failures + 1)
+        # Once, not every few seconds of an outage.
         if str(error) != self._trouble:
             self._trouble = str(error)
             due = next_sync(self._timing, self._past, None, listening=self._is_listening)

@@ -268,12 +268,14 @@ class _InMemoryWriter:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         before = self._open
+        # Shallow: rows are immutable and are replaced, never changed.
         self._state = before.copy()
         try:
             yield
         except BaseException:
             self._state = before
             raise
+        # A new generation stays invisible until `publish`.
         if self._is_published:
             self._committed.commit(self._state)
 

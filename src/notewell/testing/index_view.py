@@ -198,6 +198,7 @@ class InMemoryView:
     def _bm25(self, chunk_id: int, at: list[list[list[int]]], having: list[int]) -> float:
         rows = self._state.rows
         mean = sum(row.length for row in rows.values()) / len(rows)
+        # Longer chunks contain more words by chance; B says how much that counts.
         norm = K1 * (1 - B + B * rows[chunk_id].length / mean)
         score = 0.0
         for fields, number in zip(at, having, strict=True):

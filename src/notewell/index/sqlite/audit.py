@@ -64,6 +64,7 @@ class SqliteAudit:
                 return
             file, db = current
             self.audit.generation = file.name
+            # Two parts: damaged pages must not keep the rows from being compared.
             with self.audit.part("index", file.name), our_errors(file):
                 self._pages(db, file)
             with self.audit.part("index", file.name), our_errors(file):
@@ -103,6 +104,7 @@ class SqliteAudit:
         self.audit.waiting, self.audit.unread = states.count(WAITING), states.count(UNREAD)
         for path, line in chunks_of_unknown_notes(db):
             self.audit.differs("chunk", f"{path}:{line}", f"a chunk of an unknown note: {FORCE}")
+        # Only the rowids: the table is contentless, so the words themselves cannot be read back.
         words = {chunk_id for (chunk_id,) in db.execute("SELECT rowid FROM chunks_fts")}
         for chunk_id in sorted(chunks.keys() - words):
             where = _place(chunks, chunk_id)

@@ -91,6 +91,8 @@ class IndexFolder:
         """Make `generation`, which is checkpointed and closed, the one that answers."""
         try:
             _sync_file(generation)
+            # The file first, then its name, then the folder: each step durable before the next
+            # begins.
             pointer = self.path / f"{CURRENT}.tmp"
             _write_name(pointer, generation)
             pointer.replace(self.path / CURRENT)
@@ -100,6 +102,7 @@ class IndexFolder:
 
     def mark_suspect(self, generation: Path) -> None:
         """Tell the next writer, which would otherwise not read the damaged page."""
+        # Only a hint for the next writer: a full disk must not turn a search into an error.
         with suppress(OSError):
             _write_name(self.path / SUSPECT, generation)
 
@@ -168,6 +171,7 @@ class IndexFolder:
             names = os.listdir(self.path)  # noqa: PTH208 - only names are wanted
         except FileNotFoundError:
             return []
+        # By side files, too: an interrupted removal may leave a log without its database file.
         stems = {name.removesuffix(suffix) for name in names for suffix in _SIDE_FILES}
         return sorted(self.path / name for name in stems if _GENERATION.fullmatch(name))
 

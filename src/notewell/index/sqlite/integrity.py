@@ -90,6 +90,7 @@ def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
         return f"its schema is {found}, now {SCHEMA}"
     driver = vector_driver("segments")  # A view needs one; no vector is read.
     view = SqliteView(db, file, driver, driver.reader)
+    # Reads the tables that every search needs; damage there shows now.
     view.identity()
     view.counts()
     return None
@@ -126,10 +127,12 @@ def _matches(db: apsw.Connection, page: bytes) -> bool:
 
 
 def _stays_bad(db: apsw.Connection, file: Path, number: int, size: int) -> bool:
+    # Read again: a page that a checkpoint was writing is complete the next time.
     for _ in range(READ_TRIES):
         with file.open("rb") as again:
             again.seek((number - 1) * size)
             page = again.read(size)
+        # A short page means that the file was just truncated by a writer.
         if len(page) < size or _matches(db, page):
             return False
     return True

@@ -54,6 +54,7 @@ class Lease(NamedTuple):
 
 def leases_in(folder: Path) -> list[Lease]:
     """The leases that were ever taken in a folder."""
+    # Probed, not taken: a check must not delay a writer.
     states = ((name, inspect_lock(folder / f"{name}.lock")) for name in NAMES)
     return [Lease(name, state.is_held, state.holder) for name, state in states if state]
 

@@ -97,6 +97,7 @@ def lease_findings(folder: Path, now: datetime) -> Iterator[StoreFinding]:
             yield _held_lease(lease, folder, now)
     free = [lease for lease in leases if lease.is_held is False]
     if free:
+        # The newest holder: older names say nothing about the last crash.
         newest = max(free, key=lambda lease: lease.last.since.timestamp() if lease.last else 0)
         message = f"free: {', '.join(lease.name for lease in free)}; last held by {newest.holder}"
         if newest.last is not None and is_alive(newest.last.pid) is False:
@@ -244,6 +245,7 @@ def _cache_findings(file: Path, most: int | None) -> Iterator[StoreFinding]:
     if not os.path.lexists(file):
         return
     found = condition(file, is_index=False)
+    # A cache holds only copies, so the repair loses nothing but computing time.
     if found.kind == "damaged":
         message = f"{file.name} is damaged ({found.detail}): its vectors are computed again"
         yield StoreFinding(message, repair="reset-cache")
@@ -289,6 +291,7 @@ def _reset_cache(cache: Path, wait_s: float) -> str:
     with writer_lease(cache.with_suffix(".lock"), wait_s=wait_s):
         if not cache.exists() or condition(cache, is_index=False).kind != "damaged":
             return ""  # Another process has repaired it.
+        # The file last: a log that was left behind would be applied to the next file of its name.
         for suffix in ("-wal", "-shm", ""):
             cache.with_name(cache.name + suffix).unlink(missing_ok=True)
     return "removed the damaged cache; the next sync starts a new one"
@@ -304,6 +307,7 @@ def _set_aside(folder: IndexFolder, wait_s: float) -> str:
         if not is_bad and not folder.is_suspect(generation):
             return ""  # Another process has repaired it.
         kept = generation.with_name(f"{generation.name}.damaged")
+        # Renamed before its logs are removed, so that no reader opens it without them.
         generation.replace(kept)
         folder.remove(generation)
     return f"set the damaged index aside as {kept.name}"

@@ -86,6 +86,8 @@ class SqliteReader:
                 continue
             except OSError as error:  # For example a link to itself.
                 raise IndexUnreadable(str(generation), error.strerror or str(error)) from error
+            # The common case: nothing was published since the last view, and the connection is
+            # kept.
             if opened == self._opened:
                 return generation
             self._close()
@@ -93,6 +95,8 @@ class SqliteReader:
                 try:
                     self._db = _open_checked(generation)
                 except (apsw.Error, IndexUnreadable, FileNotFoundError):
+                    # Still published and still there: the error is real. Otherwise a writer has
+                    # replaced it.
                     if generation == self._folder.current() and generation.exists():
                         raise
                     continue

@@ -41,6 +41,7 @@ class SqliteStore:
         self.folder = IndexFolder(path)
         self.driver = vector_driver(driver)
         self._cache_entries = cache_entries
+        # One connection for all views: it keeps page cache and vector segments between searches.
         self._reader: SqliteReader | None = None
         self._lock = threading.Lock()
 
@@ -51,6 +52,7 @@ class SqliteStore:
         return SqliteReader(self.folder, self.driver)
 
     def view(self) -> AbstractContextManager[SqliteView | None]:
+        # Under the lock, or two threads would open two connections and one would leak.
         with self._lock:
             if self._reader is None:
                 self._reader = self.reader()
@@ -78,6 +80,7 @@ class SqliteStore:
 
     def change_mark(self) -> tuple[int, ...]:
         mark: list[int] = []
+        # A publish changes CURRENT, a commit the log, a checkpoint the file itself.
         for file in (self.folder.pointer, *self._generation_files()):
             with suppress(OSError):
                 status = file.stat()
@@ -110,6 +113,7 @@ class SqliteStore:
         return own_files(self.folder.path)
 
     def derived_file(self, generation: str) -> Path | None:
+        # `basename`: a generation is an opaque name, and must not lead out of the folder.
         return self.folder.map_of(self.folder.path / os.path.basename(generation))  # noqa: PTH119
 
     # -- writing ---------------------------------------------------------------------------------
@@ -118,6 +122,7 @@ class SqliteStore:
     def writing(self, *, wait_s: float) -> Iterator[SqliteWriter]:
         from notewell.index.sqlite.writer import SqliteWriter  # A search does not write.
 
+        # Only writers create the folder: a search of a workspace without index leaves no trace.
         self.folder.create()
         with writer_lease(self.folder.writer_lock, wait_s=wait_s):
             writer = SqliteWriter(self.folder, self.driver)

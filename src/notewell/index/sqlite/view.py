@@ -51,6 +51,7 @@ class SqliteView:
         driver: VectorDriver,
         vectors: Callable[[], VectorReader],
     ) -> None:
+        # The view does not own the connection; whoever opened the transaction closes it.
         self._db = db
         self.path = path
         self._driver = driver
@@ -95,6 +96,7 @@ class SqliteView:
     def _chunks_by_source(self, sources: Sequence[str]) -> dict[str, int]:
         """Counted in the index `chunks_by_place`: every sync counts, and counting the rows of
         `chunks` would read the text of all notes."""
+        # With one source the join would only repeat the plain count.
         if len(sources) == 1:
             return {sources[0]: self._count("SELECT count(*) FROM chunks")}
         return dict(
@@ -223,6 +225,7 @@ class SqliteView:
             body, heading, name, gaps, length, chunks, words = json.loads(counts)
             fields = (tuple(body), tuple(heading), tuple(name))
             matches.append(TextMatch(chunk_id, *fields, length, tuple(gaps)))
+        # Of all sources: a term must weigh the same whichever source is searched.
         having = self.having(query.terms)
         frequencies = tuple(having.get(term, 0) for term in query.terms)
         return matches, TextStats(chunks, words / max(1, chunks), frequencies)

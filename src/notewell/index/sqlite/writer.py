@@ -61,6 +61,7 @@ class SqliteWriter:
                 return MustRebuild("first")
             with our_errors(generation):
                 return self._open(generation)
+        # A newer Notewell may still use it, so only the user may decide to replace it.
         except IndexTooNew:
             if force:
                 return MustRebuild("newer")
@@ -69,6 +70,7 @@ class SqliteWriter:
             return self.set_aside(error)
 
     def _open(self, generation: Path) -> UpToDate | MustRebuild:
+        # A search met damage on a page that opening does not read.
         if self._folder.is_suspect(generation):
             raise IndexUnreadable(str(generation), SUSPECTED)
         if not generation.is_file():
@@ -99,6 +101,7 @@ class SqliteWriter:
         self.close()
         path = self._folder.next_generation()
         self._folder.sweep()
+        # A new file cannot be damaged: a failure here is a full disk or a missing permission.
         with our_errors(path), not_damage(path):
             db = open_new(path)
             self._db, self._path = db, path
@@ -240,6 +243,7 @@ class SqliteWriter:
     def note_seen(
         self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
     ) -> None:
+        # Clamped, not refused: a wrong clock must not keep a note from being indexed.
         mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)
         self._opened.execute(
             "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode, day) "
@@ -272,6 +276,7 @@ class SqliteWriter:
             self._opened.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
+        # By id and digest: a chunk may have been replaced while its text was being embedded.
         waiting = dict(
             select(
                 self._opened,
