@@ -59,6 +59,14 @@ def test_a_file_we_do_not_understand_is_left_alone(tmp_path: Path, text: str) ->
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_a_path_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    items = {"SessionStart": HOOK_FILES["claude"].item("notewell hook x -w /\udcff")}
+    with pytest.raises(CannotMerge, match="cannot be written as UTF-8"):
+        install_hooks(file, HOOK_FILES["claude"], items)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "settings.json"
     assert install_hooks(file, HOOK_FILES["claude"], ITEMS) == Installed(

@@ -26,6 +26,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 """Claude Code has more than settings in its file; some have a few megabytes."""
 MAX_BACKUPS = 1000
 _BOM = b"\xef\xbb\xbf"
+_NOT_TEXT = "the workspace's path cannot be written as UTF-8"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -95,7 +96,7 @@ def _require_text(entry: dict[str, Any]) -> None:
     try:
         "".join((entry["command"], *entry["args"])).encode()
     except UnicodeEncodeError:
-        raise CannotMerge("the workspace's path cannot be written as UTF-8") from None
+        raise CannotMerge(_NOT_TEXT) from None
 
 
 def _require_name(name: str) -> None:
@@ -114,7 +115,10 @@ def _edited(before: _Before | None, edit: Callable[[str], str | None]) -> bytes 
     except UnicodeDecodeError:
         raise CannotMerge("it is not UTF-8") from None
     after = edit(text)
-    return None if after is None else bom + after.encode()
+    try:
+        return None if after is None else bom + after.encode()
+    except UnicodeEncodeError:
+        raise CannotMerge(_NOT_TEXT) from None
 
 
 def _read(file: Path) -> _Before | None:
