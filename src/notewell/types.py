@@ -1,7 +1,7 @@
-"""The nouns of the house, frozen. Everything that crosses a door is one of these.
+"""The frozen records that packages exchange.
 
 Small values that are made by the thousand are named tuples: a seventh of the cost of a dataclass
-to define, a third to make, and `notewell search` feels both.
+to define, a third to create, and both are part of the start-up time of `notewell search`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = Literal["memory", "sessions"]
 Mode: TypeAlias = Literal["hybrid", "partial", "keyword", "vector"]
-"""What took part: words and vectors, the vectors of some chunks only, one of both."""
+"""What took part: words and vectors, vectors of some chunks only, or one of both."""
 
 
 class Span(NamedTuple):
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 class NoteStat(NamedTuple):
-    """What the file system says of a file; while it stays the same we do not read it again."""
+    """The metadata of a file; while it stays the same, the file is not read again."""
 
     size: int
     mtime_ns: int
@@ -45,7 +45,7 @@ class FoundNote(NamedTuple):
 
 
 class Ignored(NamedTuple):
-    """Something that looks like a note and is not taken, with the reason the user sees."""
+    """A file that looks like a note but is left out, with the reason for the user."""
 
     path: str
     why: str
@@ -53,12 +53,12 @@ class Ignored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What one look at the disk found."""
+    """What one scan of the disk found."""
 
     notes: dict[str, FoundNote]
     ignored: tuple[Ignored, ...] = ()
     unreadable: tuple[Ignored, ...] = ()
-    """Folders that could not be listed: what we know below them must not look deleted."""
+    """Folders that could not be listed: indexed notes below them must not count as deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +90,23 @@ class Chunk(NamedTuple):
 
 
 class ScoreParts(NamedTuple):
-    """Why a hit stands where it stands."""
+    """Why a hit has its rank."""
 
     vector: float | None
     text: float | None
     vector_rank: int | None
     text_rank: int | None
     decay: float
-    """What age left of the score; 1 for notes without a date."""
+    """The factor of the age; 1 for notes without a date."""
     recency: float
-    """What being of the time asked for added; 1 where no time was named."""
+    """The factor for a note of the time in the question; 1 if the question names none."""
     rerank: float | None = None
-    """What a reranker said; the order is by this where there is one."""
+    """The score of the reranker, which decides the order; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that answers, with what the asker needs to judge and cite it."""
+    """A passage that answers, with what a reader needs to judge and cite it."""
 
     id: str
     """The same for the same text in the same place under the same model."""
@@ -136,10 +136,10 @@ class Answer:
     reason: str | None = None
     """Why there are no hits."""
     notice: str | None = None
-    """Why the mode is less than hybrid, or a reranker or an engine was left out."""
+    """Why the mode is less than hybrid, or why a reranker or an engine was skipped."""
     degraded: bool = False
-    """The mode is less than what was asked for."""
+    """The mode is less than what was requested."""
 
     def with_notice(self, notice: str) -> Answer:
-        """The same answer with one notice more."""
+        """The same answer with one more notice."""
         return replace(self, notice=f"{self.notice}; {notice}" if self.notice else notice)

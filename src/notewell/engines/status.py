@@ -1,4 +1,4 @@
-"""How a memory is, computed from what is there, not from what was once noted."""
+"""The state of a memory, computed from the files and the index, never from a stored summary."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Which engine answers, and why it is not the one that was asked for."""
+    """Which engine answers, and why it is not the configured one."""
 
     backend: str
     wanted: str
     reason: str | None = None
     since: str | None = None
-    """When that began, as an ISO time."""
+    """Since when, as an ISO time."""
     facts: tuple[tuple[str, str], ...] = ()
-    """What else the engine tells of itself, by name."""
+    """Further facts about the engine, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What `notewell status` tells."""
+    """What `notewell status` shows."""
 
     agent: str
     workspace: str
@@ -52,7 +52,7 @@ class Status:
     eligible: int
     """Notes on disk that belong in the index."""
     dirty: int
-    """Of these, how many the index has not caught up with, and notes it should forget."""
+    """How many of them the index does not have in their current form, plus notes to forget."""
     ignored: tuple[Ignored, ...]
     unreadable: tuple[Ignored, ...]
     cache_entries: int
@@ -61,13 +61,13 @@ class Status:
     rebuild_needed: str | None
     """Why the next sync will build a new index."""
     decision: Decision | None
-    """Which embedder was asked for, which is used and why; None for one that was handed in."""
+    """Which embedder was requested, which is used and why; None for one that the caller gave."""
     answering: Answering = Answering("builtin", "builtin")
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What came of asking the embedder for one vector."""
+    """The result of asking the embedder for one vector."""
 
     dims: int
     ms: float
@@ -75,7 +75,7 @@ class Probe:
 
 
 def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
-    """One real question, so that `status --deep` and `doctor` tell what is, not what is set."""
+    """One real request, so that `status --deep` and `doctor` show facts, not settings."""
     started = monotonic_s()
     dims, trouble = 0, None
     try:
@@ -88,7 +88,7 @@ def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
 def status_of(
     indexer: Indexer, extra_paths: Sequence[ExtraPath], agent: str, decision: Decision | None
 ) -> Status:
-    """Never raises for a bad index: it is what tells you that the index is bad."""
+    """Never raises for a damaged index: the status is what reports the damage."""
     facts = indexer.facts()
     store = indexer.store.describe()
     entries = 0
@@ -124,7 +124,7 @@ def status_of(
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
-    """What the index says of itself."""
+    """What the index contains."""
 
     state: Literal["missing", "ready", "unreadable"] = "missing"
     problem: str | None = None

@@ -1,4 +1,4 @@
-"""What a system prompt says about the memory, and what a session begins with."""
+"""The section on memory of a system prompt, and the notes that a session starts with."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from notewell.tools.context import CallContext
 
 PromptMode: TypeAlias = Literal["full", "minimal", "none"]
-"""How much a host says in its system prompt; helpers of an agent get less than it does."""
+"""How long the host's system prompt is; sub-agents get a shorter one."""
 
 BOOTSTRAP_CHARS = 20_000
-"""Of each note, some 5000 tokens; a curated note that is longer is due for tidying up."""
+"""Of each note: about 5000 tokens. A longer MEMORY.md should be tidied up."""
 
 _CURATED = ("MEMORY.md", "memory.md")
 
@@ -31,7 +31,7 @@ _CURATED = ("MEMORY.md", "memory.md")
 def recall_section(
     tools: Collection[str], context: CallContext = HERE, *, prompt_mode: PromptMode = "full"
 ) -> str:
-    """The section on memory of a system prompt; empty where it would promise too much."""
+    """The section on memory; empty if the tools that it describes are not offered."""
     if prompt_mode != "full" or not context.enabled or "memory_search" not in tools:
         return ""
     lines = [
@@ -63,21 +63,21 @@ def bootstrap(
 ) -> str:
     """What a session begins with: MEMORY.md and the notes of today and yesterday.
 
-    Empty where others listen: these notes were written down in confidence.
+    Empty in groups: these notes may be confidential.
     """
     if not context.enabled or not context.is_private:
         return ""
     days = (today, today - timedelta(days=1))
     texts = {path: _beginning(memory, path, max_chars) for path in _CURATED}
     if all(texts.values()):
-        del texts[_CURATED[1]]  # One file under both names, where case does not count.
+        del texts[_CURATED[1]]  # The same file twice, on a case-insensitive file system.
     texts |= {path: _beginning(memory, path, max_chars) for path in map(_day_note, days)}
     quoted = [fenced(text, path=path) for path, text in texts.items() if text]
     return "\n\n".join((REMINDER, *quoted)) if quoted else ""
 
 
 def recalled_for(memory: Memory, question: str, context: CallContext = HERE) -> str:
-    """A question and what the memory has on it, to begin a conversation with."""
+    """A question and what the memory has on it, to start a conversation with."""
     output = memory_search(memory, SearchInput(question), context)
     if isinstance(output, Failure):
         return f"{question}\n\n(Memory could not be searched: {output.to_text()})"
@@ -89,9 +89,9 @@ def _day_note(day: date) -> str:
 
 
 def _beginning(memory: Memory, path: str, max_chars: int) -> str:
-    """At most so many characters of a note, whole lines where it can be; empty if it is not there.
+    """At most so many characters of a note, in whole lines if possible; empty if it is missing.
 
-    A link or a pipe in place of a note counts as not there: a session begins without it.
+    A link or a pipe in place of a note counts as missing: a session must start anyway.
     """
     text, line = "", 1
     while True:

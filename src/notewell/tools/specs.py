@@ -1,7 +1,7 @@
 """The tools as hosts list them: a name, a description a model can act on, and JSON Schemas.
 
-One output schema a tool covers the answer and the failure (see `failures`), because a client may
-hold what comes back against it in either case.
+Each tool has one output schema for the answer and the failure (see `failures`), because a client
+may validate either of them against it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class ToolSpec:
     input_schema: Schema
     output_schema: Schema
     read_only: bool = True
-    """False for what writes; notes are only ever added to."""
+    """False for a tool that writes; text is only ever added to notes."""
     destructive: bool = False
-    """True for the one that deletes."""
+    """True for the tool that deletes."""
 
 
 def _object(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
