@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from notewell.errors import NotewellError
     from notewell.index import StoreSettings
     from notewell.memory import Memory
-    from notewell.notes import ExtraPath, Lines, NotesSettings
+    from notewell.notes import Excerpt, ExtraPath, NotesSettings
     from notewell.qmd import QmdSettings
     from notewell.search import SearchSettings
     from notewell.sessions import SessionSettings
@@ -24,9 +24,9 @@ _HOMES = {
     "Answer": "notewell.types",
     "CaptureSettings": "notewell.capture",
     "EmbedderSettings": "notewell.embedders",
+    "Excerpt": "notewell.notes",
     "ExtraPath": "notewell.notes",
     "Hit": "notewell.types",
-    "Lines": "notewell.notes.excerpt",
     "Memory": "notewell.memory",
     "NotesSettings": "notewell.notes",
     "NotewellError": "notewell.errors",
@@ -48,9 +48,9 @@ __all__ = [
     "Answer",
     "CaptureSettings",
     "EmbedderSettings",
+    "Excerpt",
     "ExtraPath",
     "Hit",
-    "Lines",
     "Memory",
     "NotesSettings",
     "NotewellError",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from notewell.engines import Question
 from notewell.errors import BadRequest, ConversationDenied
 from notewell.limits import GET_LINES
-from notewell.notes import lines_of
+from notewell.notes import excerpt_of
 
 if TYPE_CHECKING:
     import threading
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from notewell.capture import Journal
     from notewell.config import Settings
     from notewell.engines import BuiltinEngine, Engine, IndexInspector, Status
-    from notewell.notes import Appended, Lines, NoteStore
+    from notewell.notes import Appended, Excerpt, NoteStore
     from notewell.sync import Indexer, Notifier, Progress, SyncReport, Timing, WatchEvent
     from notewell.types import Answer
 
@@ -129,7 +129,7 @@ class Memory:
         from_line: int = 1,
         lines: int | None = None,
         session_key: str | None = None,
-    ) -> Lines:
+    ) -> Excerpt:
         """Lines of a note as they are on disk now."""
         if from_line < 1:
             raise BadRequest(f"lines are counted from 1, not {from_line}")
@@ -139,7 +139,7 @@ class Memory:
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
         self.require_scope(session_key)
         path = path.removeprefix("./")
-        return lines_of(path, self._engine.get(path), from_line, lines or GET_LINES)
+        return excerpt_of(path, self._engine.get(path), from_line, lines or GET_LINES)
 
     def require_scope(self, session_key: str | None) -> None:
         """Raises `ConversationDenied` if the settings keep this conversation out."""

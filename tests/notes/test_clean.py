@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.notes.clean import clean
+from notewell.notes.note_file import clean
 
 # Plain st.binary() seldom makes a line; pieces joined by hand meet at every kind of border.
 PIECES = st.lists(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from notewell.notes.names import is_conflict_copy, matches, shown, untellable
+from notewell.notes.scope import is_conflict_copy, matches, printable, why_unprintable
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_a_note_about_conflicts_is_a_note(name: str) -> None:
 
 
 def test_a_name_is_shown_so_that_it_fits_on_a_line() -> None:
-    assert shown("caf\udce9\n\x1b[1m\u2028.md") == "caf\\xe9\\n\\x1b[1m\\u2028.md"
-    assert shown("naïve 索引.md") == "naïve 索引.md"
+    assert printable("caf\udce9\n\x1b[1m\u2028.md") == "caf\\xe9\\n\\x1b[1m\\u2028.md"
+    assert printable("naïve 索引.md") == "naïve 索引.md"
 
 
 def test_names_in_every_script_can_be_told() -> None:
-    assert untellable("naïve 索引 🎉.md") is None
-    assert untellable("a\tb.md") == "its name contains control characters"
-    assert untellable("\udcff.md") == "its name is not valid UTF-8"
+    assert why_unprintable("naïve 索引 🎉.md") is None
+    assert why_unprintable("a\tb.md") == "its name contains control characters"
+    assert why_unprintable("\udcff.md") == "its name is not valid UTF-8"

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from notewell.core import find_units
 from notewell.notes import Block, Entry, Workspace
 from notewell.notes.append_format import add_lines, is_utf16
-from notewell.notes.clean import clean
+from notewell.notes.note_file import clean
 
 DAY = date(2026, 11, 15)
 

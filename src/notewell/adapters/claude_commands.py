@@ -16,11 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import EditRefused
-from notewell.notes import is_note_name
-from notewell.notes.clean import clean
+from notewell.notes import clean, is_note_name
 
 if TYPE_CHECKING:
-    from notewell.notes import Content, EditableFolder, Kind, Listed
+    from notewell.notes import Content, EditableFolder, FolderEntry, Kind
 
 ROOT = "/memories"
 VIEW_CHARS = 32_000
@@ -211,7 +210,7 @@ class MemoryCommands:
             "excluding hidden items:\n" + "\n".join(lines)
         )
 
-    def _two_levels(self, shown: str, below: str) -> list[Listed]:
+    def _two_levels(self, shown: str, below: str) -> list[FolderEntry]:
         listed = []
         try:
             for entry in self._folder.entries(below):

@@ -1,4 +1,4 @@
-"""`notewell init`: the first step in a folder. It never changes a file that is there."""
+"""`notewell init`: the first step in a folder. It never changes an existing file."""
 
 from __future__ import annotations
 
@@ -32,8 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         status = memory.status()
     if arguments.json:
-        told = {"workspace": status.workspace, "indexPath": status.index_path}
-        print_json({**told, "did": done, "notes": status.eligible})
+        print_json(
+            {
+                "workspace": status.workspace,
+                "indexPath": status.index_path,
+                "did": done,
+                "notes": status.eligible,
+            }
+        )
         return 0
     for line in done:
         say(line)

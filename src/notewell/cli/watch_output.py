@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import counted, flush, say, tell
-from notewell.notes import shown
+from notewell.notes import printable
 from notewell.sync import Failed, Heard, Listening, Scanning, Synced
 from notewell.tools import JSON_VERSION, report_figures
 
@@ -173,7 +173,7 @@ def _names(paths: tuple[str, ...], workspace: Path) -> str:
 
 def _short(path: str, workspace: Path) -> str:
     inside = Path(path).is_relative_to(workspace)
-    return shown(str(Path(path).relative_to(workspace)) if inside else path)
+    return printable(str(Path(path).relative_to(workspace)) if inside else path)
 
 
 def _synced_json(why: str, report: SyncReport, took_s: float, paths: list[str]) -> dict[str, Any]:

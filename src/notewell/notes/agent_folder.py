@@ -1,7 +1,7 @@
-"""A folder of the workspace that is an agent's own: which names it may use, and the way there.
+"""The folder of a workspace that an agent may edit: which names it may use, and how to open them.
 
-What a note may be called is asked of `scope`, as everywhere: a name that a search would not find
-is refused, and so is whatever leads elsewhere, all of it before the disk is asked.
+`scope` decides about names, as everywhere: a name that search would not find is refused, and so is
+a path that leads elsewhere, before the disk is touched.
 """
 
 from __future__ import annotations
@@ -13,33 +13,32 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import EditRefused
 from notewell.files import NotPlain, WritableDir, descend, describe_os_error
-from notewell.notes.names import is_note_name
-from notewell.notes.scope import scope_of
+from notewell.notes.scope import is_note_name, scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from notewell.notes.scope import Scope
+    from notewell.notes.scope import NoteScope
 
 Reason: TypeAlias = Literal["name", "missing", "exists", "kind", "changed", "limit", "disk"]
 
 MAX_PATH_BYTES = 1024
-"""As hosted memory stores have it; no plain name is longer."""
+"""The limit of hosted memory stores; no usual name is longer."""
 UNSEARCHED = "search would not find a note of this name"
 PLAIN_NAME = "choose a plain name: not hidden, no backslash, no control characters"
 
 
 @dataclass(frozen=True, slots=True)
-class OwnFolder:
+class AgentFolder:
     """Paths are relative to it, with `/`; the empty path is the folder itself."""
 
-    scope: Scope
+    scope: NoteScope
     folder: str
     """Its path in the workspace, `memory/claude`."""
 
     @classmethod
-    def of(cls, root: Path, folder: str) -> OwnFolder:
+    def of(cls, root: Path, folder: str) -> AgentFolder:
         """Raises `EditRefused` unless it lies below `memory/` on a system that has `openat`."""
         own = cls(scope_of(root, root, ()), folder)
         if not folder.startswith("memory/") or not own._admits(folder):
@@ -51,7 +50,7 @@ class OwnFolder:
         return own
 
     def names(self, path: str) -> tuple[str, ...]:
-        """Decided before the disk is asked, so a refusal tells nothing about what is there."""
+        """Decided without the disk, so a refusal reveals nothing about what is there."""
         if not path:
             return ()
         names = tuple(path.split("/"))
@@ -89,7 +88,7 @@ class OwnFolder:
                 parent.make_folder(name)
 
     def sync(self, names: tuple[str, ...]) -> None:
-        """Returns when the way to what was made is on disk."""
+        """Force the names down to a new entry to disk."""
         way = (str(self.scope.root), *self.folder.split("/"), *names)
         for depth in range(1, len(way) + 1):
             with descend(WritableDir(None), way[:depth]) as folder:
@@ -97,12 +96,12 @@ class OwnFolder:
 
 
 @contextmanager
-def telling(path: str) -> Iterator[None]:
-    """The edge of the room: what the system says becomes ours."""
+def edit_errors(path: str) -> Iterator[None]:
+    """Errors of the system become `EditRefused`."""
     try:
         yield
-    except NotPlain as found:
-        raise EditRefused(path, "kind", found.why, "choose another name") from None
+    except NotPlain as refusal:
+        raise EditRefused(path, "kind", refusal.why, "choose another name") from None
     except FileNotFoundError as error:
         raise EditRefused(path, "missing", "not there", "look what is there") from error
     except FileExistsError as error:

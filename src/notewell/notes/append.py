@@ -1,20 +1,20 @@
-"""The only way a note of the user's is changed: one entry more at its end.
+"""Append one entry at the end of a note: how the user's own notes are written to.
 
     render ── open, lock ── still the same file? ── is it there already? ── one O_APPEND write
                    ▲                                                              │
-                   └──── no: an editor has put a new file in its place ───── fsync, look again
+                   └──── no: an editor has put a new file in its place ───── fsync, check again
 
-What this promises, and how:
+Guarantees, and how they are kept:
 
-* Nothing that is in a note is overwritten or removed: the file is opened with O_APPEND, and nobody
-  here renames or rewrites. The one cut there is takes back what a full disk left of our own write.
+* Existing bytes are never overwritten or removed: the file is opened with O_APPEND, and nothing
+  here renames or rewrites it. The only truncation removes what a full disk left of our own write.
 * Entries do not mix: each is one write, under a lock on the note.
-* What is returned is on disk, in the file that the path leads to, the folders on the way included.
-* An entry is there once: whoever is in doubt (a crash, an error) may append it again.
+* On return the entry is on disk, in the file the path leads to, with the folders above it.
+* An entry is there once: after a crash or an error it is safe to append it again.
 
-A failed append may leave a note that it made, empty: a file is removed by nobody but the user.
-An editor that read the note before the append and saves after it has returned does write the note
-without the entry; it asks nobody. One that saves while the append is going on is noticed.
+A failed append may leave a new note empty: only the user removes files. An editor that read the
+note before the append and saves it afterwards writes it without the entry, and nothing can stop
+it; an editor that saves during the append is noticed.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ import errno
 import hashlib
 import os
 import time
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteNotWritable
-from notewell.files import NotPlain, describe_os_error
+from notewell.files import NotPlain, descend, describe_os_error, identity
 from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.append_format import Addition, add_lines, add_to_section, is_utf16
-from notewell.notes.append_target import Target, target_of
 from notewell.notes.entry import Block, Entry
 from notewell.notes.note_file import TOO_LARGE, locked_note, read_all
 from notewell.notes.ports import Appended
 from notewell.notes.section import Section, headings_above
 
 if TYPE_CHECKING:
-    from datetime import date
+    from datetime import tzinfo
     from pathlib import Path
 
     from notewell.files import Directory
     from notewell.types import Span
 
 TRIES = 8
-"""A note that is replaced under eight appends in a row is not being edited by a person."""
+"""A note that is replaced during eight tries in a row is not being edited by a person."""
 
 PLAIN = "put a plain file or folder there"
 AGAIN = "append it again then: what is there already is not doubled"
@@ -53,27 +54,27 @@ AGAIN = "append it again then: what is there already is not doubled"
 def append_entry(
     disk: Directory, root: Path, entry: Entry, to: date | Section, *, wait_s: float
 ) -> Appended:
-    """Put the entry at the end of the day's note, or under a heading of MEMORY.md.
+    """Append the entry to the note of a day, or under a heading of MEMORY.md.
 
     Raises `BadEntry`, `NoteBusy` or `NoteNotWritable`.
     """
     block = Block(entry)
     if isinstance(to, Section):
-        to.new_headings()  # refused before anything is made
+        to.new_headings()  # Raises before anything is created.
     path = "MEMORY.md"
     try:
-        target = target_of(disk, root, to)
+        target = append_target(disk, root, to)
         path = target.path
         return _Append(target, block, to).run(wait_s)
-    except NotPlain as found:
-        raise NoteNotWritable(path, found.why, PLAIN) from None
+    except NotPlain as refusal:
+        raise NoteNotWritable(path, refusal.why, PLAIN) from None
     except OSError as error:
-        raise NoteNotWritable(path, *_told(error)) from error
+        raise NoteNotWritable(path, *_why_not_writable(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Append:
-    target: Target
+    target: AppendTarget
     block: Block
     to: date | Section
 
@@ -84,7 +85,7 @@ class _Append:
             left_s = max(0.0, deadline - time.monotonic())
             with locked_note(fd, self.target.path, wait_s=left_s):
                 if not self.target.is_at(fd):
-                    continue  # replaced while we waited for the lock
+                    continue  # An editor replaced it while we waited for the lock.
                 done = self._once(fd)
                 if done is not None and self.target.is_at(fd):
                     return done
@@ -95,15 +96,16 @@ class _Append:
         )
 
     def _once(self, fd: int) -> Appended | None:
-        """None when the entry is not in the file as it was written."""
+        """None if the entry is not in the file as we wrote it."""
         data = self._read(fd)
-        found = self._find(data)
-        if found is not None:
-            os.fsync(fd)  # whoever wrote it may have died before
-            return self._result(data, found, len(data), len(data))
+        span = self._find(data)
+        if span is not None:
+            # The process that wrote it may have died before its fsync.
+            os.fsync(fd)
+            return self._result(data, span, len(data), len(data))
         addition = self._plan(data)
         if not data:
-            # Before the write, so that a file with anything in it is known to be on disk.
+            # Before the write, so that a note with content is known to have its name on disk.
             self.target.sync_folders()
         start = self._write(fd, addition.lead + addition.body)
         os.fsync(fd)
@@ -124,7 +126,7 @@ class _Append:
     def _write(self, fd: int, data: bytes) -> int:
         """All of it in one write, or nothing; returns where it begins in the file."""
         written = os.write(fd, data)
-        # Where it ended, not where we last saw the end: others may append without our lock.
+        # The real end, not the one we read: other programs may append without our lock.
         end = os.lseek(fd, 0, os.SEEK_CUR)
         start = end - written
         if written == len(data):
@@ -139,7 +141,7 @@ class _Append:
     def _read_back(self, fd: int, start: int, addition: Addition) -> Appended | None:
         now = read_all(fd, os.fstat(fd).st_size)
         end = start + len(addition.lead) + len(addition.body)
-        # Found once more, because a line that others left open may have become one with ours.
+        # Looked up again: a line without a break that another program left may have joined ours.
         span = self._find(now)
         if span is None or now[start:end] != addition.lead + addition.body:
             return None
@@ -147,6 +149,75 @@ class _Append:
 
     def _result(self, data: bytes, span: Span, start: int, end: int) -> Appended:
         return append_result(self.target.path, data, span, start, end)
+
+
+# -- which note ----------------------------------------------------------------------------------
+
+
+def user_day(moment: datetime, zone: tzinfo) -> date:
+    """The calendar day of a moment for a user in `zone`; the day in UTC may be another one.
+
+    Call it once, when the work begins: an entry begun before midnight belongs to that day.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone: it could be either of two days")
+    return moment.astimezone(zone).date()
+
+
+@dataclass(frozen=True, slots=True)
+class AppendTarget:
+    """A note that exists or will be created; opened anew each time, never through a link."""
+
+    disk: Directory
+    folders: tuple[str, ...]
+    """The workspace by its absolute path, then perhaps `memory`."""
+    name: str
+
+    @property
+    def path(self) -> str:
+        return "/".join((*self.folders[1:], self.name))
+
+    def open(self) -> int:
+        """A descriptor to read and append; creates the file and its folder if missing."""
+        with descend(self.disk, self.folders[:1]) as root:
+            for name in self.folders[1:]:
+                root.make_folder(name)
+        with descend(self.disk, self.folders) as folder:
+            return folder.file_to_append(self.name)
+
+    def is_at(self, fd: int) -> bool:
+        """Whether the path still leads to the open file."""
+        try:
+            with descend(self.disk, self.folders) as folder:
+                status = folder.stat(self.name)
+        except FileNotFoundError:
+            return False
+        return identity(status) == identity(os.fstat(fd))
+
+    def sync_folders(self) -> None:
+        """Force the names of the folders and of the note to disk."""
+        for depth in range(1, len(self.folders) + 1):
+            with descend(self.disk, self.folders[:depth]) as folder:
+                folder.sync()
+
+
+def append_target(disk: Directory, root: Path, to: date | Section) -> AppendTarget:
+    if isinstance(to, Section):
+        return AppendTarget(disk, (str(root),), _curated_name(disk, root))
+    day = date(to.year, to.month, to.day)  # A datetime is a date too, and prints its time.
+    return AppendTarget(disk, (str(root), "memory"), f"{day.isoformat()}.md")
+
+
+def _curated_name(disk: Directory, root: Path) -> str:
+    """`MEMORY.md`, unless the user has chosen `memory.md`."""
+    with closing(disk.folder(str(root))) as folder:
+        for name in ("MEMORY.md", "memory.md"):
+            try:
+                folder.stat(name)
+            except FileNotFoundError:
+                continue
+            return name
+    return "MEMORY.md"
 
 
 # -- the same for every store of notes -----------------------------------------------------------
@@ -204,16 +275,16 @@ def _too_large(path: str) -> NoteNotWritable:
 
 
 def _take_back(fd: int, start: int, ours: bytes) -> bool:
-    """Cut off the part of an entry that still fitted, if it is the end of the file and ours."""
+    """Truncate the part of an entry that was written, if it is the end of the file and ours."""
     os.lseek(fd, start, os.SEEK_SET)
-    if os.read(fd, len(ours) + 1) != ours:  # one more, to see that nothing follows
+    if os.read(fd, len(ours) + 1) != ours:  # One byte more shows that nothing follows.
         return False
     os.ftruncate(fd, start)
     os.fsync(fd)
     return True
 
 
-def _told(error: OSError) -> tuple[str, str]:
+def _why_not_writable(error: OSError) -> tuple[str, str]:
     """Why, and the next step."""
     match error.errno:
         case errno.ENOSPC:

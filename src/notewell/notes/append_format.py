@@ -1,8 +1,8 @@
-"""Which bytes to put behind the bytes of a note so that an entry stands on lines of its own.
+"""Which bytes to add at the end of a note so that an entry is on lines of its own.
 
-The end of a note is whatever the last writer left, and that may have been cut off: a line without
-its line break, half of a CRLF, half of a character. It is healed by going on below it and never
-by cutting, since what looks torn may be all that is left of something.
+The end of a note may have been cut off by its last writer: a line without its line break, half of
+a CRLF, half of a character. The entry then begins on a new line below; nothing is removed, since
+torn text may be all that is left of something.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.notes.clean import clean
+from notewell.notes.note_file import clean
 from notewell.notes.section import headings_above, headings_to_write
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from notewell.notes.section import Section
 
-# Behind a list entry, or what is indented below one, the next entry needs no blank line.
+# After a list item, or what is indented below it, the next item needs no blank line.
 _IN_A_LIST = re.compile(rb"[-*+] |[ \t]")
 
 
 class Addition(NamedTuple):
-    """What is written, in one piece: `lead + body`."""
+    """The bytes to write in one piece: `lead + body`."""
 
     lead: bytes
-    """The rest of a torn line, a blank line, headings: what the entry needs before it."""
+    """What the entry needs above it: the end of a torn line, a blank line, headings."""
     body: bytes
     """The lines of the entry, each with its line break."""
 
@@ -37,7 +37,7 @@ def is_utf16(data: bytes) -> bool:
 
 
 def add_lines(data: bytes, lines: Sequence[str]) -> Addition:
-    """Below everything that is there."""
+    """At the end of the note."""
     eol = _line_break(data)
     lead = _rest_of_line(data, eol)
     if not _IN_A_LIST.match(_last_line(data)):
@@ -46,10 +46,10 @@ def add_lines(data: bytes, lines: Sequence[str]) -> Addition:
 
 
 def add_to_section(data: bytes, lines: Sequence[str], section: Section) -> Addition | None:
-    """Below everything, and under the section's heading; None where no heading can stand.
+    """At the end of the note and under the heading of the section; None if that cannot be.
 
-    An insertion higher up would have to write the whole note anew, and whatever another program
-    writes meanwhile would be lost. So the heading is repeated, unless its section is the last.
+    An insertion higher up would rewrite the whole note, and would lose what another program
+    writes meanwhile. So the heading is repeated, unless its section is the last one.
     """
     headings = headings_to_write(clean(data)[0], section)
     if not headings:
@@ -68,7 +68,7 @@ def _if_below(section: Section, data: bytes, addition: Addition) -> Addition | N
 
 
 def _line_break(data: bytes) -> bytes:
-    """As the last line has it."""
+    """LF or CRLF, like the last line."""
     end = data.rfind(b"\n")
     return b"\r\n" if end > 0 and data[end - 1 : end] == b"\r" else b"\n"
 

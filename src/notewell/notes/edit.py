@@ -1,18 +1,17 @@
-"""One folder of notes that an agent may rearrange: create, replace, move, and put into its trash.
+"""A folder of notes that an agent may edit: create, replace, move, and put into its trash.
 
-An append (see `append`) is all that happens to the user's own notes. Here are the explicit writes
-of an agent that was given a folder of its own, and they keep what can be kept:
+The user's own notes are only appended to (see `append`). Here are the explicit writes of an agent
+that was given a folder of its own; they lose nothing that can be kept:
 
-    create    a new file or nothing; what is there is never written over
-    replace   lock ─ is it what the caller read? ─ temporary file, fsync ─ still? ─ rename over it
-    move      one rename that refuses a name somebody has; where there is none, the name is
-              claimed first
+    create    a new file or nothing; an existing file is never overwritten
+    replace   compare-and-swap: lock ─ is it what the caller read? ─ write beside ─ still? ─ rename
+    move      one rename that refuses an existing name (RENAME_NOREPLACE), or claims the name first
     trash     a rename into `.trash/<time>-<number>/`, from where a person can take it back
 
-Every way is walked as in `below`, so no link leads out, not even one that is put there meanwhile.
-Everybody here asks for the note's lock. An editor does not: should it write into the note between
-our last look and the rename, what it wrote is kept in the trash and the caller is told; should it
-put a new file there within these microseconds, ours takes its place.
+Folders are opened as in `files.nofollow`, so no link leads out, not even one created meanwhile.
+Every operation takes the lock of the note. An editor does not: if it writes into the note between
+our last check and the rename, its text is kept in the trash and the caller gets the path; if it
+puts a new file there within these microseconds, ours replaces it.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from notewell.errors import EditRefused
 from notewell.files import NotPlain, identity, why_not_plain
-from notewell.notes.agent_folder import OwnFolder, telling
-from notewell.notes.names import is_note_name
+from notewell.notes.agent_folder import AgentFolder, edit_errors
 from notewell.notes.note_file import locked_note, read_all
+from notewell.notes.scope import is_note_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,11 +40,11 @@ Kind: TypeAlias = Literal["note", "folder"]
 
 TRASH = ".trash"
 MAX_EDIT_BYTES = 100_000
-"""What hosted memory stores allow a file; an agent that writes more is copying, not noting."""
+"""The limit of hosted memory stores; an agent that writes more is copying, not taking notes."""
 MAX_ENTRIES = 1000
-"""In one folder: an agent that loops must stop before the disk is full of its notes."""
+"""In one folder: an agent in a loop must not fill the disk with notes."""
 WAIT_S = 10.0
-"""An edit takes milliseconds: whoever holds the lock for this long is stuck, or stopped."""
+"""An edit takes milliseconds: a process that holds the lock for this long is stuck."""
 
 AGAIN = "read it again before changing it"
 
@@ -53,11 +52,11 @@ AGAIN = "read it again before changing it"
 class Content(NamedTuple):
     data: bytes
     digest: str
-    """sha256 of the bytes: what `replace` is told it would replace."""
+    """sha256 of the bytes; `replace` takes it as `expected`."""
 
 
-class Listed(NamedTuple):
-    """Something in a folder, as `ls` would show it."""
+class FolderEntry(NamedTuple):
+    """One entry of a folder, as `ls` would show it."""
 
     path: str
     kind: Kind
@@ -80,16 +79,16 @@ class EditableFolder:
         wait_s: float = WAIT_S,
     ) -> None:
         """`root` is the real path of the workspace; `folder` lies below its `memory/`."""
-        self._own = OwnFolder.of(root, folder)
+        self._own = AgentFolder.of(root, folder)
         self._now = now
         self._wait_s = wait_s
 
     # -- looking ---------------------------------------------------------------------------------
 
     def kind(self, path: str) -> Kind | None:
-        """None when nothing is there; a link or a pipe is refused."""
+        """None if nothing is there; a link or a pipe is refused."""
         names = self._own.names(path)
-        with telling(path), suppress(FileNotFoundError, NotADirectoryError):
+        with edit_errors(path), suppress(FileNotFoundError, NotADirectoryError):
             if not names:
                 with self._own.at(()):
                     return "folder"
@@ -99,7 +98,7 @@ class EditableFolder:
 
     def read(self, path: str) -> Content:
         names = self._own.names(path)
-        with telling(path), self._own.at(names[:-1]) as parent:
+        with edit_errors(path), self._own.at(names[:-1]) as parent:
             fd = parent.file(names[-1])
             try:
                 return _content(fd)
@@ -107,17 +106,17 @@ class EditableFolder:
                 os.close(fd)
 
     def size(self, path: str) -> int:
-        """As the system tells it; 0 for a folder that is not there yet."""
+        """The size the system reports; 0 for a folder that is not there yet."""
         names = self._own.names(path)
-        with telling(path), suppress(FileNotFoundError), self._own.at(names[:-1]) as parent:
+        with edit_errors(path), suppress(FileNotFoundError), self._own.at(names[:-1]) as parent:
             return parent.stat(names[-1] if names else ".").st_size
         return 0
 
-    def entries(self, path: str) -> list[Listed]:
-        """What is in a folder, without hidden things and whatever is neither note nor folder."""
+    def entries(self, path: str) -> list[FolderEntry]:
+        """The notes and folders in a folder, without hidden ones."""
         names = self._own.names(path)
-        listed = []
-        with telling(path), suppress(FileNotFoundError), self._own.at(names) as folder:
+        entries = []
+        with edit_errors(path), suppress(FileNotFoundError), self._own.at(names) as folder:
             for entry in folder.entries():
                 below = f"{path}/{entry.name}" if path else entry.name
                 with suppress(EditRefused, NotPlain, FileNotFoundError):
@@ -125,16 +124,16 @@ class EditableFolder:
                     status = folder.stat(entry.name)
                     kind = _kind(status)
                     if kind == "folder" or is_note_name(entry.name):
-                        listed.append(Listed(below, kind, status.st_size))
-        return listed
+                        entries.append(FolderEntry(below, kind, status.st_size))
+        return entries
 
     # -- changing --------------------------------------------------------------------------------
 
     def create(self, path: str, data: bytes) -> None:
-        """A new note, on disk when done."""
+        """Create a note; it is on disk on return."""
         names = self._own.note_names(path)
         _require_size(path, data)
-        with telling(path):
+        with edit_errors(path):
             self._own.make_folders(names[:-1])
             with self._own.at(names[:-1]) as parent:
                 if len(parent.entries()) >= MAX_ENTRIES:
@@ -144,14 +143,14 @@ class EditableFolder:
             self._own.sync(names[:-1])
 
     def replace(self, path: str, data: bytes, *, expected: str) -> str | None:
-        """The whole note anew, if it is still the one with the digest that the caller read.
+        """Replace the note if it still has the digest that the caller read.
 
-        Returns where a text is kept that another program wrote in the same moment; mostly None.
+        Returns where a text is kept that another program wrote at the same moment; mostly None.
         """
         names = self._own.note_names(path)
         _require_size(path, data)
         with (
-            telling(path),
+            edit_errors(path),
             self._own.at(names[:-1]) as parent,
             self._locked(parent, names) as fd,
         ):
@@ -166,13 +165,13 @@ class EditableFolder:
             return None if late.digest == expected else self._keep(names, late.data)
 
     def move(self, old: str, new: str) -> None:
-        """To a name that nobody has; a folder goes with all that is in it."""
+        """Move to a free name; a folder moves with its content."""
         if self.kind(old) == "folder":
             self._move_folder(self._own.names(old), self._own.names(new))
             return
         before, after = self._own.note_names(old), self._own.note_names(new)
         with (
-            telling(old),
+            edit_errors(old),
             self._own.at(before[:-1]) as source,
             self._locked(source, before),
         ):
@@ -180,11 +179,11 @@ class EditableFolder:
             source.sync()
 
     def trash(self, path: str) -> str:
-        """A note, or a folder with all that is in it; returns where it lies now."""
+        """Move a note, or a folder with its content, to the trash; returns its new path."""
         names = self._own.names(path)
         if not names:
             raise EditRefused(path, "name", "it is the whole folder", "name what is in it")
-        with telling(path), self._own.at(names[:-1]) as parent:
+        with edit_errors(path), self._own.at(names[:-1]) as parent:
             if _kind(parent.stat(names[-1])) == "folder":
                 return self._into_trash(parent, names)
             with self._locked(parent, names):
@@ -214,8 +213,8 @@ class EditableFolder:
         old = "/".join(before)
         if not before or after[: len(before)] == before:
             raise EditRefused(old, "name", "a folder cannot go into itself", "choose another")
-        with telling(old), self._own.at(before[:-1]) as source:
-            # Over an empty folder, which is ours: with anything in it, the system refuses.
+        with edit_errors(old), self._own.at(before[:-1]) as source:
+            # Onto an empty folder that we made: if it is not empty, the system refuses.
             self._renamed(source, before[-1], after, _claim_folder)
             source.sync()
 
@@ -226,8 +225,8 @@ class EditableFolder:
         names: tuple[str, ...],
         claim: Callable[[WritableDir, str], None],
     ) -> None:
-        """To a name that nobody has: in one step, or onto an empty thing of our own."""
-        with telling("/".join(names)):
+        """Rename to a free name: in one step, or onto an empty entry that we made."""
+        with edit_errors("/".join(names)):
             self._own.make_folders(names[:-1])
             with self._own.at(names[:-1]) as target:
                 if not source.rename_no_replace(name, target, names[-1]):
@@ -239,19 +238,19 @@ class EditableFolder:
     # -- trash -----------------------------------------------------------------------------------
 
     def _into_trash(self, parent: WritableDir, names: tuple[str, ...]) -> str:
-        with self._place_in_trash(names) as (place, told):
-            parent.rename(names[-1], place, names[-1])
+        with self._place_in_trash(names) as (folder, path):
+            parent.rename(names[-1], folder, names[-1])
             parent.sync()
-            return told
+            return path
 
     def _keep(self, names: tuple[str, ...], data: bytes) -> str:
-        with self._place_in_trash(names) as (place, told):
-            os.close(place.new_file(names[-1], data))
-            return told
+        with self._place_in_trash(names) as (folder, path):
+            os.close(folder.new_file(names[-1], data))
+            return path
 
     @contextmanager
     def _place_in_trash(self, names: tuple[str, ...]) -> Iterator[tuple[WritableDir, str]]:
-        """A new folder, where the way to the note is kept too."""
+        """A new folder in the trash, with the folders above the note repeated in it."""
         with self._own.at(()) as top:
             top.make_folder(TRASH)
             with closing(top.folder(TRASH)) as trash:

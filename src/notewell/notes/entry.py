@@ -1,4 +1,4 @@
-"""What one append adds to a note: a list entry, and a comment that says where it came from.
+"""What one append adds to a note: a list item, and a comment that says where it came from.
 
     - We ship on Friday. <!-- @flush -->
     - The plan:
@@ -7,16 +7,17 @@
       1. test
       <!-- @mcp #7f3a -->
 
-A list entry is a box in Markdown: a heading, a fence that is never closed or an open comment ends
-where the entry ends, so no text can change what stands before or after it. It is also a unit to
-the chunker, so an entry is found and shown whole. A text that is a plain list already is left so.
+A list item is a container in Markdown: a heading, a fence that is never closed or an open comment
+ends where the item ends, so no text can change the meaning of what is before or after it. It is
+also one unit for the chunker, so an entry is found and shown as a whole. A text that is a plain
+list already stays as it is.
 
-The mark, a comment, is not shown by Markdown and is the last thing written, so an entry without
-it is a torn one. It is neither searched nor shown with a hit (see `core.marks`), but who reads the
-note sees it, so it is as short as can be.
+The marker is a comment, so Markdown does not render it. It is written last: an entry without it is
+a torn one. Search does not index it and hits do not show it, but a reader of the note sees it, so
+it is short.
 
-An entry is in a note, or in a section of it, when its lines are, with the same origin, or when its
-id is in the note.
+An entry is in a note, or in a section of it, if its lines are there with the same origin, or if
+its id is in the note.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_ENTRY_BYTES = 64 * 1024
-"""Some 16 000 tokens. What is longer is a note of its own, not an entry in one."""
+"""About 16 000 tokens. A longer text is a note of its own, not an entry."""
 
 MAX_NAME_CHARS = 100
-"""A session's key fits; more is noise in every hit."""
+"""The key of a session fits; more would be noise in the note."""
 
 _END_OF_MARK = re.compile(rf"{MARKER_ID} -->(?=\n|\Z)".encode())
 _BULLET = re.compile(r"- \S")
@@ -50,11 +51,11 @@ class Entry:
     """Something to remember."""
 
     text: str
-    """Markdown of any shape; its line breaks and indentation are kept, the blank edges not."""
+    """Any Markdown; line breaks and indentation are kept, blank lines at the ends are not."""
     origin: str
-    """Who wrote it, in one word: `mcp`, `flush`, a session's key."""
+    """Who wrote it, in one word: `mcp`, `flush`, the key of a session."""
     id: str | None = None
-    """Given, an entry with this id is never written a second time, whatever its text."""
+    """An idempotency key: an entry with this id is not written again, whatever its text."""
 
 
 class Block:
@@ -65,7 +66,7 @@ class Block:
         if entry.id is not None:
             _require_name("id", entry.id)
         self._id = entry.id
-        self._body = _boxed(_checked(entry.text))
+        self._body = _as_list_item(_checked(entry.text))
         self._origin = f"<!-- @{entry.origin}"
 
     @property
@@ -74,7 +75,7 @@ class Block:
         return self._marked(f"{self._origin}{name} -->")
 
     def find(self, data: bytes, is_place: Callable[[int], bool] = lambda _: True) -> Span | None:
-        """The lines on which the entry stands already, where the first is in its place."""
+        """The lines of an entry that is there already; `is_place` accepts its first line."""
         text = data.removeprefix(_BOM).replace(b"\r\n", b"\n")
         return self._find_text(text, is_place) or self._find_id(text)
 
@@ -82,8 +83,8 @@ class Block:
         needle = "\n".join(self._marked(self._origin)).encode()
         at = text.find(needle)
         while at >= 0:
-            whole_line = at == 0 or text[at - 1 : at] == b"\n"
-            if whole_line and _END_OF_MARK.match(text, at + len(needle)):
+            is_line_start = at == 0 or text[at - 1 : at] == b"\n"
+            if is_line_start and _END_OF_MARK.match(text, at + len(needle)):
                 first = text.count(b"\n", 0, at) + 1
                 if is_place(first):
                     return Span(first, first + needle.count(b"\n"))
@@ -91,21 +92,21 @@ class Block:
         return None
 
     def _find_id(self, text: bytes) -> Span | None:
-        """Its lines may have been edited since; its last begins where a line is not indented."""
+        """The user may have edited its lines: it begins at the last line without indentation."""
         if self._id is None:
             return None
         mark = rf"<!-- @{MARKER_NAME} #{re.escape(self._id)} -->(?=\n|\Z)".encode()
-        found = re.search(mark, text)
-        if not found:
+        match = re.search(mark, text)
+        if not match:
             return None
-        lines = text[: found.end()].split(b"\n")
+        lines = text[: match.end()].split(b"\n")
         first = last = len(lines)
         while first > 1 and lines[first - 1][:1] in (b" ", b"\t", b""):
             first -= 1
         return Span(first, last)
 
     def _marked(self, mark: str) -> list[str]:
-        """On a line of its own below several: behind a closing fence it would keep it open."""
+        """After several lines on a line of its own: behind a closing fence it would reopen it."""
         if len(self._body) == 1:
             return [f"{self._body[0]} {mark}"]
         return [*self._body, f"  {mark}"]
@@ -120,7 +121,7 @@ def _require_name(what: str, name: str) -> None:
 
 
 def _checked(text: str) -> str:
-    """The text without its blank edges, valid, of a fair size."""
+    """The text without blank lines at its ends. Raises `BadEntry` if it cannot be an entry."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
@@ -133,27 +134,27 @@ def _checked(text: str) -> str:
         )
     if "\0" in text:
         raise BadEntry("it contains a NUL character; leave it out")
-    # As the reading side takes them: CRLF is a line break, a lone CR is a space.
+    # The same rules as for reading a note: CRLF is a line break, a lone CR is a space.
     text = text.replace("\r\n", "\n").replace("\r", " ")
-    # A mark comes along when a hit is copied. It says where the copied entry came from, and left
-    # in, it could stand for an entry that was never written.
+    # A text copied from a note brings its marker along. Left in, it could make us believe that
+    # an entry with that id had been written.
     text = textwrap.dedent(without_markers(text)).strip()
     if not text:
         raise BadEntry("it is empty; give it some text")
     return text
 
 
-def _boxed(text: str) -> list[str]:
+def _as_list_item(text: str) -> list[str]:
     lines = text.split("\n")
     if _is_list(lines):
         return lines
-    # `- ---` would be a rule across the page, not an entry; `* ---` is an entry.
+    # `- ---` would be a horizontal rule; `* ---` is a list item.
     bullet = "*" if _RULE.fullmatch(lines[0]) else "-"
     return [f"{bullet} {lines[0]}", *(f"  {line}" if line else "" for line in lines[1:])]
 
 
 def _is_list(lines: list[str]) -> bool:
-    """Whether every line begins an entry or stands inside one, beyond any doubt."""
+    """Whether every line clearly begins an item or is inside one."""
     return bool(_BULLET.match(lines[0])) and all(
         not line
         or line.startswith(("  ", "\t"))

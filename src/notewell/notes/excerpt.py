@@ -1,4 +1,8 @@
-"""Some lines of a text, as many as one wants to read at once."""
+"""An excerpt of a note: some of its lines, bounded in number and in characters.
+
+Invariant: reading on from `next_from` until it is None shows every line of the note once, unless a
+single line is longer than GET_CHARS, which is then cut.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +12,42 @@ from notewell.limits import GET_CHARS
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Some lines of a note."""
+class Excerpt:
+    """Consecutive lines of a note."""
 
     path: str
     text: str
     start_line: int
     end_line: int
-    """The last line in `text`; one less than `start_line` where there are none."""
+    """The last line in `text`; one less than `start_line` if there is none."""
     total_lines: int
     next_from: int | None
-    """Where to read on; None at the end."""
+    """The line to read next; None at the end."""
     cut: bool = False
-    """The last line was too long to be shown whole."""
+    """The last line was longer than GET_CHARS and is not complete."""
 
 
-def lines_of(path: str, text: str, first: int, count: int) -> Lines:
+def excerpt_of(path: str, text: str, first: int, count: int) -> Excerpt:
     """At most `count` lines and GET_CHARS characters, but always at least one line."""
-    every = text.split("\n")
-    if every[-1] == "":
-        every.pop()  # A text that ends in a line break has no further line behind it.
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()  # A line break at the end begins no further line.
     taken: list[str] = []
     room = GET_CHARS
-    for line in every[first - 1 : first - 1 + count]:
+    for line in lines[first - 1 : first - 1 + count]:
+        # The first line is always taken, however long: otherwise a reader could not go on.
         if taken and len(line) > room:
             break
         taken.append(line)
-        room -= len(line) + 1
+        room -= len(line) + 1  # the line break that joins it to the next
     last = first - 1 + len(taken)
-    shown = "\n".join(taken)
-    return Lines(
+    excerpt = "\n".join(taken)
+    return Excerpt(
         path,
-        shown[:GET_CHARS],
+        excerpt[:GET_CHARS],
         first,
         last,
-        len(every),
-        last + 1 if taken and last < len(every) else None,
-        cut=len(shown) > GET_CHARS,
+        len(lines),
+        last + 1 if taken and last < len(lines) else None,
+        cut=len(excerpt) > GET_CHARS,
     )

@@ -1,5 +1,11 @@
 """One note as a file: read as clean text with the stat that belongs to it, and locked.
 
+A line is what `sed -n` takes for one: it ends at `\\n` only. So CRLF is one line break,
+a lone CR is none (it becomes a space), and VT, FF, U+0085 or U+2028 are ordinary characters. The
+text of a UTF-8 file has as many `\\n` as the file, so line numbers agree with every editor. A byte
+order mark and CRLF are another way to write the same text and are not reported; all that was lost
+or guessed is named for the user.
+
 The lock is on the note itself. A lock file would lie among the notes, where tools that sync
 folders would carry it around; and agents that keep their state in different places meet at the
 same lock. It is advisory: an editor does not take it.
@@ -7,16 +13,17 @@ same lock. It is advisory: an editor does not take it.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from notewell.errors import NotANote, NoteBusy, NoteUnreadable
 from notewell.files import LockTimeout, NotPlain, descend, describe_os_error, locked_fd
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes.clean import clean
 from notewell.types import Note, NoteStat
 
 if TYPE_CHECKING:
@@ -24,13 +31,17 @@ if TYPE_CHECKING:
 
     from notewell.files import Directory
 
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 TOO_LARGE = f"larger than {MAX_NOTE_BYTES // 2**20} MiB, the most a note may have"
 
 READ_TRIES = 3
-"""A file that changes under three reads is being written; the next sync will see it again."""
+"""A file that changes during three reads is being written; the next sync reads it again."""
 
 READ_BYTES = 64 * 1024
-"""What is asked for once a file has given all it promised: mostly nothing."""
+"""The size of a read after the expected end of the file: it mostly returns nothing."""
 
 
 @contextmanager
@@ -51,7 +62,7 @@ def note_stat(status: os.stat_result) -> NoteStat:
 
 
 def read_note(disk: Directory, names: tuple[str, ...], path: str) -> Note:
-    """The note at `names` below the disk's root, known to the user as `path`."""
+    """The note at `names` below the root of the disk; errors call it `path`."""
     try:
         data, stat = _read_bytes(disk, names)
     except NotPlain:
@@ -91,10 +102,10 @@ def _read_bytes(disk: Directory, names: tuple[str, ...]) -> tuple[bytes, NoteSta
 
 
 def _read_steadily(fd: int) -> tuple[bytes, NoteStat]:
-    """Bytes and the stat that belongs to them.
+    """The bytes, and the stat from before the read.
 
-    The stat is the one from before the read: should the file change afterwards, or go on
-    changing through every try, the next scan differs from it and the note is read again.
+    If the file changes after it, or during every try, the next scan sees a different stat and the
+    note is read again. A stat from after the read could hide such a change.
     """
     data = b""
     before = after = note_stat(os.fstat(fd))
@@ -108,7 +119,7 @@ def _read_steadily(fd: int) -> tuple[bytes, NoteStat]:
 
 
 def read_all(fd: int, size: int) -> bytes:
-    """Everything, from the start; raises EFBIG beyond what a note may have."""
+    """The whole file from its start; raises EFBIG beyond the size limit of a note."""
     if size > MAX_NOTE_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     os.lseek(fd, 0, os.SEEK_SET)
@@ -118,3 +129,58 @@ def read_all(fd: int, size: int) -> bytes:
         if len(data) > MAX_NOTE_BYTES:  # it grew
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     return bytes(data)
+
+
+# -- bytes to text -------------------------------------------------------------------------------
+
+
+def clean(data: bytes) -> tuple[str, tuple[str, ...]]:
+    """The text of a file, valid Unicode without NUL, and what had to be repaired to get it."""
+    text, repairs = _decode(data)
+    if "\0" in text:
+        repairs.append(_count(text.count("\0"), "NUL character was", "NUL characters were"))
+        text = text.replace("\0", REPLACEMENT)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if "\r" in text:
+        lone = text.count("\r")
+        repairs.append(_count(lone, "lone carriage return was", "lone carriage returns were"))
+        text = text.replace("\r", " ")
+    # Files that were joined by `cat` may begin with more than one byte order mark.
+    return text.lstrip("\ufeff"), tuple(repairs)
+
+
+def _decode(data: bytes) -> tuple[str, list[str]]:
+    if data.startswith(codecs.BOM_UTF16_LE):
+        return _decode_utf16(data[2:], "utf-16-le")
+    if data.startswith(codecs.BOM_UTF16_BE):
+        return _decode_utf16(data[2:], "utf-16-be")
+    try:
+        return data.decode("utf-8"), []
+    except UnicodeDecodeError:
+        # This second pass only counts: `surrogateescape` makes one surrogate from each bad byte.
+        bad = len(_SURROGATE.findall(data.decode("utf-8", "surrogateescape")))
+        repair = _count(
+            bad, "byte was not valid UTF-8 and was", "bytes were not valid UTF-8 and were"
+        )
+        return data.decode("utf-8", "replace"), [repair]
+
+
+def _decode_utf16(data: bytes, codec: str) -> tuple[str, list[str]]:
+    half = len(data) % 2
+    whole = data[: len(data) - half].decode(codec, "surrogatepass")
+    text, bad = _SURROGATE.subn(REPLACEMENT, whole)
+    repairs = ["it is UTF-16; UTF-8 is safer"]
+    if bad + half:
+        repairs.append(
+            _count(
+                bad + half,
+                "character was not valid UTF-16 and was",
+                "characters were not valid UTF-16 and were",
+            )
+        )
+    return text + REPLACEMENT * half, repairs
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many} replaced"

@@ -1,71 +1,83 @@
-"""Which paths belong to a memory: decided from names alone, before the disk is asked.
+"""Which paths belong to a memory: decided from names alone, without touching the disk.
 
-A memory is a list of places, in this order: `MEMORY.md`, `memory.md`, `memory/`, and the extra
-paths. A note's key is relative to the workspace when it lies inside, absolute when it does not;
-every note has one key, so an absolute path into the workspace is not one.
+A memory is a list of roots, in this order: `MEMORY.md`, `memory.md`, `memory/`, and the extra
+paths. The key of a note is relative to the workspace if the note is inside, otherwise absolute.
+Every note has one key, so an absolute path into the workspace is not a key.
 
-Invariant: every key that a scan gives is located here, and whatever `locate` refuses was refused
-without looking, so a refusal tells nothing about what lies outside.
+Invariant: `locate` accepts every key that a scan returns. What it refuses, it refuses without a
+look at the disk, so a refusal reveals nothing about files outside.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.notes.names import (
-    IGNORED_FOLDERS,
-    is_conflict_copy,
-    is_note_name,
-    matches,
-    shown,
-    untellable,
-)
 from notewell.types import Ignored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+IGNORED_FOLDERS = frozenset(
+    {".git", "node_modules", ".venv", "venv", "__pycache__", ".obsidian", ".trash"}
+)
+"""Tools and trash: never notes, and too many files to report one by one."""
+
+_CONFLICT = r"""
+      \( [^()]* conflicted\ copy                    # Dropbox, Nextcloud, Obsidian Sync
+    | \( (?: sf | case\ | selective\ sync\ )?       # Seafile, Dropbox
+         conflict (?: \) | [^()]*\d )               # the rest: a date or nothing must follow,
+                                                    # so "(conflict with Bob)" stays a note
+    | \.sync-conflict-\d                            # Syncthing
+    | _conflict-\d{8}                               # ownCloud
+    """
+
+# Unicode does not count line separators as control characters, but they break a listing too.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 MAX_FOLDERS = 64
-"""Nobody nests notes this deep; a mount that contains itself does. Bounds open descriptors too."""
+"""Nobody nests notes this deep; a mount that contains itself does. Limits open descriptors too."""
 
 Expects: TypeAlias = Literal["file", "folder", "either"]
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraPath:
-    """More notes, as configured."""
+    """More notes, from the settings."""
 
     path: str
     """Absolute, `~`, or relative to the workspace; a folder or one `.md` file."""
     pattern: str | None = None
-    """Of a folder, only the files whose path below it matches, `**` included."""
+    """For a folder: only files whose path below it matches; `**` is any number of folders."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NoteRoot:
     """A file or folder where notes are looked for."""
 
     key: str
-    """As a note's key: relative inside the workspace, absolute outside."""
+    """Like the key of a note: relative inside the workspace, absolute outside."""
     names: tuple[str, ...]
-    """The way to it: component by component from the workspace, or one absolute path."""
+    """Its path: one name after another from the workspace, or one absolute path."""
     inside: bool
     parts: tuple[str, ...]
-    """Its absolute path, cut up, to compare with others."""
+    """The parts of its absolute path, to compare with others."""
     expects: Expects = "either"
     glob: tuple[str, ...] | None = None
     configured: bool = False
-    """The user named it, so its absence is worth a word."""
+    """The user named it, so a scan reports if it is missing."""
 
     def wants(self, below: Sequence[str]) -> bool:
-        """Whether a file so far below this folder fits the pattern."""
+        """Whether a file with this path below the folder matches the pattern."""
         return self.glob is None or matches(below, self.glob)
 
     def admits(self, parts: tuple[str, ...]) -> bool:
-        """Whether a scan of this place could give the file with this absolute path."""
+        """Whether a scan of this root could return the file with this absolute path."""
         if parts[: len(self.parts)] != self.parts:
             return False
         below = parts[len(self.parts) :]
@@ -81,15 +93,19 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class NoteScope:
     root: Path
-    places: tuple[Place, ...]
+    roots: tuple[NoteRoot, ...]
     ignored: tuple[Ignored, ...] = ()
-    """Extra paths that cannot be used however the disk looks."""
+    """Extra paths that can never be used, and why."""
 
     def locate(self, key: str) -> tuple[str, ...] | None:
-        """The way to a note, its first name absolute; None for whatever is not of this memory."""
-        if untellable(key) or not is_note_name(key) or (os.sep != "/" and _is_windows_trick(key)):
+        """The names that lead to a note, the first one absolute; None if it is not in scope."""
+        if (
+            why_unprintable(key)
+            or not is_note_name(key)
+            or (os.sep != "/" and _is_windows_trick(key))
+        ):
             return None
         path = Path(key)
         segments = key.split("/")
@@ -98,7 +114,7 @@ class Scope:
         if path.is_absolute() and path.is_relative_to(self.root):
             return None
         parts = (self.root / path).parts
-        for place in self.places:
+        for place in self.roots:
             if place.admits(parts):
                 if not path.is_absolute():
                     return (str(self.root), *segments)
@@ -106,9 +122,9 @@ class Scope:
         return None
 
 
-def scope_of(root: Path, given: Path, extra_paths: Sequence[ExtraPath]) -> Scope:
+def scope_of(root: Path, given: Path, extra_paths: Sequence[ExtraPath]) -> NoteScope:
     """`root` is the real path of the workspace, `given` the absolute one the user wrote."""
-    places = [
+    roots = [
         _inside(root, root / "MEMORY.md", expects="file"),
         _inside(root, root / "memory.md", expects="file"),
         _inside(root, root / "memory", expects="folder"),
@@ -116,18 +132,18 @@ def scope_of(root: Path, given: Path, extra_paths: Sequence[ExtraPath]) -> Scope
     ignored = []
     for extra in extra_paths:
         place = _place_of(extra, root, given)
-        if isinstance(place, Place):
-            places.append(place)
+        if isinstance(place, NoteRoot):
+            roots.append(place)
         else:
             ignored.append(place)
-    return Scope(root, tuple(places), tuple(ignored))
+    return NoteScope(root, tuple(roots), tuple(ignored))
 
 
-def _place_of(extra: ExtraPath, root: Path, given: Path) -> Place | Ignored:
+def _place_of(extra: ExtraPath, root: Path, given: Path) -> NoteRoot | Ignored:
     if not extra.path.strip():
         return Ignored(extra.path, "an empty extra path; write `.` for the whole workspace")
-    if why := untellable(extra.path):
-        return Ignored(shown(extra.path), why)
+    if why := why_unprintable(extra.path):
+        return Ignored(printable(extra.path), why)
     try:
         expanded = Path(extra.path).expanduser()
     except RuntimeError:
@@ -135,16 +151,16 @@ def _place_of(extra: ExtraPath, root: Path, given: Path) -> Place | Ignored:
     path = Path(os.path.normpath(root / expanded))
     glob = None if extra.pattern is None else tuple(extra.pattern.split("/"))
     for workspace in (root, given):
-        # What is written as inside is walked from the workspace, links on the way refused.
+        # A path that is written as inside is opened from the workspace, and links are refused.
         if path.is_relative_to(workspace):
             return _inside(root, root / path.relative_to(workspace), "either", glob)
-    # Outside, the folders above the named one are the user's own choice: /tmp is a link on macOS.
+    # Outside, links in the folders above it are followed: /tmp is a link on macOS.
     real = Path(os.path.realpath(path.parent)) / path.name
-    if why := untellable(str(real)):
-        return Ignored(shown(str(real)), why)
+    if why := why_unprintable(str(real)):
+        return Ignored(printable(str(real)), why)
     if real.is_relative_to(root):
         return _inside(root, real, "either", glob)
-    return Place(
+    return NoteRoot(
         key=real.as_posix(),
         names=(str(real),),
         inside=False,
@@ -156,9 +172,9 @@ def _place_of(extra: ExtraPath, root: Path, given: Path) -> Place | Ignored:
 
 def _inside(
     root: Path, path: Path, expects: Expects, glob: tuple[str, ...] | None = None
-) -> Place:
+) -> NoteRoot:
     relative = path.relative_to(root)
-    return Place(
+    return NoteRoot(
         key=relative.as_posix(),
         names=relative.parts,
         inside=True,
@@ -170,5 +186,43 @@ def _inside(
 
 
 def _is_windows_trick(key: str) -> bool:
-    """`a\\b` climbs into folders, and `note.md:hidden.md` names a stream inside a file."""
+    """On Windows `a\\b` is a path, and `note.md:hidden.md` names a stream inside a file."""
     return "\\" in key or ":" in key[2:] or (":" in key and not Path(key).is_absolute())
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+def is_note_name(name: str) -> bool:
+    return name.endswith(".md") or name[-3:].lower() == ".md"
+
+
+def is_conflict_copy(name: str) -> bool:
+    # Not compiled at import: hardly any workspace has such a name (`re` caches the pattern).
+    return "conflict" in name.lower() and bool(re.search(_CONFLICT, name, re.I | re.X))
+
+
+def why_unprintable(name: str) -> str | None:
+    """Why a name cannot be used in a listing, an index or a citation; None if it can."""
+    if name.isascii() and name.isprintable():
+        return None
+    if _SURROGATE.search(name):
+        return "its name is not valid UTF-8"
+    if _CONTROL.search(name):
+        return "its name contains control characters"
+    return None
+
+
+def printable(name: str) -> str:
+    """The name with each unprintable character as an escape, `caf\\xe9.md`."""
+    text = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def matches(parts: Sequence[str], glob: Sequence[str]) -> bool:
+    """Whether a path matches a glob, both split at `/`; `**` is any number of folders."""
+    if not glob:
+        return not parts
+    if glob[0] == "**":
+        return any(matches(parts[skip:], glob[1:]) for skip in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], glob[0]) and matches(parts[1:], glob[1:])

@@ -1,4 +1,5 @@
-"""A section of a note by its heading, and which headings lead to it from the end of the note."""
+"""A section of a note, found by its heading, and the headings to write so that an entry at the end
+of the note belongs to it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from notewell.errors import BadEntry
-from notewell.notes.names import untellable
+from notewell.notes.scope import why_unprintable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,15 +20,15 @@ NEW_LEVEL = 2
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 
 Headings = tuple[str, ...]
-"""The way to a section, `("# Work", "## Decisions")`."""
+"""The headings above a line, outermost first: `("# Work", "## Decisions")`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of MEMORY.md; of several with this heading the last one, a new one if none."""
+    """A section of MEMORY.md: the last one with this heading, or a new one."""
 
     heading: str
-    """`Decisions`, or `### Decisions` where the level matters; case and spaces do not.
+    """`Decisions`, or `### Decisions` if the level matters; case and spaces do not matter.
     Also as a hit shows it, with the headings above: `# Work › ## Decisions`."""
 
     def is_at_end_of(self, way: Headings) -> bool:
@@ -39,14 +40,18 @@ class Section:
         )
 
     def new_headings(self) -> Headings:
-        """As they are written; raises `BadEntry` for what cannot be a heading."""
+        """The headings of a new section; raises `BadEntry` if a text cannot be a heading."""
         written: Headings = ()
         depth = NEW_LEVEL - 1
         for level, title in self._parts():
             depth = level or depth + 1
             written += (f"{'#' * depth} {title}",)
         ways = [way for _, way in _sections("\n".join(written))]
-        if ways[-1:] != [written] or untellable(self.heading) or not all(map(_titled, written)):
+        if (
+            ways[-1:] != [written]
+            or why_unprintable(self.heading)
+            or not all(map(_titled, written))
+        ):
             raise BadEntry(f"{self.heading!r} cannot be a heading; name it in plain words")
         return written
 
@@ -57,7 +62,7 @@ class Section:
 
 
 def headings_to_write(text: str, section: Section) -> Headings:
-    """What must stand at the end of the note for an entry there to be in the section."""
+    """What must be at the end of the note so that an entry there is in the section."""
     ways = [way for _, way in _sections(text)]
     known = [way for way in ways if section.is_at_end_of(way)]
     wanted = known[-1] if known else section.new_headings()
@@ -71,23 +76,23 @@ def headings_above(text: str, line: int) -> Headings:
 
 
 def _shared(wanted: Headings, here: Headings) -> int:
-    """How many headings of the way need not be repeated, being open at the end of the note."""
+    """How many of the headings need no repetition because they are open at the end."""
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(wanted[:-1], here, strict=False))
     shared = len(list(pairs))
     # A heading closes only those of its own level and below: `### A` would land in an open `## B`.
-    while shared and any(_cut(one)[0] < _cut(wanted[shared])[0] for one in here[shared:]):
+    while shared and any(_cut(heading)[0] < _cut(wanted[shared])[0] for heading in here[shared:]):
         shared -= 1
     return shared
 
 
 def _sections(text: str) -> Iterator[tuple[int, Headings]]:
-    """Each heading's line, from 1, and the way to its section."""
+    """The line of each heading, from 1, with the headings that lead to it."""
     from notewell.core import find_units
 
     above: list[tuple[int, str]] = []
     for unit in find_units(text.split("\n")):
         if unit.heading:
-            above = [*(one for one in above if one[0] < unit.level), (unit.level, unit.heading)]
+            above = [*(pair for pair in above if pair[0] < unit.level), (unit.level, unit.heading)]
             yield unit.start + 1, tuple(heading for _, heading in above)
 
 
@@ -96,7 +101,7 @@ def _titled(heading: str) -> bool:
 
 
 def _cut(heading: str) -> tuple[int, str]:
-    """Level and title; level 0 where none is written."""
+    """Level and title; level 0 if none is written."""
     one_line = " ".join(heading.split())
     found = _HEADING.fullmatch(one_line)
     return (len(found[1]), found[2]) if found else (0, one_line)

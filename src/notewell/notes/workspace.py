@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from notewell.files import Directory
     from notewell.notes.entry import Entry
     from notewell.notes.ports import Appended
-    from notewell.notes.scope import ExtraPath, Scope
+    from notewell.notes.scope import ExtraPath, NoteScope
     from notewell.notes.section import Section
     from notewell.types import Note, Scan
 
@@ -32,19 +32,19 @@ APPEND_WAIT_S = 10.0
 class Workspace:
     """See `NoteStore`. It holds no descriptor between calls, so there is nothing to close."""
 
-    def __init__(self, scope: Scope, folders: Directory) -> None:
+    def __init__(self, scope: NoteScope, folders: Directory) -> None:
         self._scope = scope
         self._disk = folders
 
     @classmethod
     def open(cls, path: Path, extra_paths: Sequence[ExtraPath] = ()) -> Workspace:
-        """Raises `WorkspaceMissing` when there is no folder we may list."""
+        """Raises `WorkspaceMissing` if there is no folder that we may list."""
         try:
             given = path.absolute()
-            # The workspace itself may be a link, or lie behind one: that is the user's choice.
+            # The user may choose a link as the workspace; links below it are not followed.
             root = Path(os.path.realpath(given, strict=True))
         except ValueError:
-            raise WorkspaceMissing(str(path)) from None  # a NUL is in no folder's name
+            raise WorkspaceMissing(str(path)) from None  # A path with a NUL.
         except OSError as error:
             raise WorkspaceMissing(str(path), _why_no_workspace(error)) from error
         workspace = cls(scope_of(root, given, extra_paths), disk())
@@ -61,14 +61,14 @@ class Workspace:
 
     def local_paths(self) -> tuple[Path, ...]:
         """Every file and folder where notes may be, whether it is there or not."""
-        return tuple(Path(*place.parts) for place in self._scope.places)
+        return tuple(Path(*place.parts) for place in self._scope.roots)
 
     def scan(self) -> Scan:
-        from notewell.notes.find import find_notes
+        from notewell.notes.scan import scan_notes
 
         root = self._open_root()
         try:
-            return find_notes(self._scope, self._disk, root)
+            return scan_notes(self._scope, self._disk, root)
         finally:
             root.close()
 
@@ -114,8 +114,8 @@ class Workspace:
     def _open_root(self) -> Directory:
         try:
             return self._disk.folder(str(self.root))
-        except NotPlain as found:
-            raise WorkspaceMissing(str(self.root), f"it has become {found.why}") from None
+        except NotPlain as refusal:
+            raise WorkspaceMissing(str(self.root), f"it has become {refusal.why}") from None
         except OSError as error:
             raise WorkspaceMissing(str(self.root), _why_no_workspace(error)) from error
 

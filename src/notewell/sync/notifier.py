@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from notewell.notes import IGNORED_FOLDERS, untellable
+from notewell.notes import IGNORED_FOLDERS, why_unprintable
 
 if TYPE_CHECKING:
     import threading
@@ -201,7 +201,7 @@ class WatchPaths:
             entry.is_dir(follow_symlinks=False)
             and entry.name not in IGNORED_FOLDERS
             and entry.path not in self._ignore
-            and untellable(entry.name) is None
+            and why_unprintable(entry.name) is None
         )
 
     def matters(self, path: str, watched: Collection[str]) -> bool:

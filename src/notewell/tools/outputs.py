@@ -14,7 +14,7 @@ from notewell.tools.wire import excerpt_json, hit_json, pick
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.notes import Lines
+    from notewell.notes import Excerpt
     from notewell.tools.context import CallContext, Citations
     from notewell.types import Answer, Hit, Ignored
 
@@ -156,7 +156,7 @@ class SearchOutput:
 
 @dataclass(frozen=True, slots=True)
 class GetOutput:
-    excerpt: Lines
+    excerpt: Excerpt
 
     def to_json(self) -> dict[str, Any]:
         excerpt = excerpt_json(self.excerpt)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from notewell.engines import Answering, Probe, Status
-    from notewell.notes import Lines
+    from notewell.notes import Excerpt
     from notewell.sync import SyncReport
     from notewell.types import Answer, Hit, Ignored, ScoreParts
 
@@ -72,7 +72,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     return payload
 
 
-def excerpt_json(excerpt: Lines) -> dict[str, Any]:
+def excerpt_json(excerpt: Excerpt) -> dict[str, Any]:
     """Lines of a note."""
     return {
         "path": excerpt.path,
