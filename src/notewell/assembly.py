@@ -67,6 +67,7 @@ def open_memory(
         )
     if state_dir is not None and not str(state_dir):
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
+    # Resolved first: the settings file and the folder of the index depend on the real path.
     root = Workspace.open(Path(workspace)).root
     if settings is None:
         settings = load_settings(root, agent, environment)

@@ -70,6 +70,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
+        # A fallback engine does not close its second engine, which is the built-in one.
         if self._engine is not self._builtin:
             self._engine.close()
         self._builtin.close()

@@ -159,6 +159,7 @@ class FallbackEngine:
     def _down(self, failure: BackendFailed) -> Outage:
         now = datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone()
         over_at = self._monotonic_s() + self._cool_down_s
+        # Several threads may meet the same failure; the outage began with the first of them.
         with self._lock:
             since = self._outage.since if self._outage else now
             self._outage = Outage(failure, since, over_at)

@@ -81,6 +81,7 @@ class IndexInspector:
     def compare(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Answers to one text with several rankings. The text is synced for and embedded once, so
         that a comparison costs little more than a search."""
+        # All questions have the same text; only their rankings differ.
         first = questions[0]
         check_question(first.text)
         notice = self._engine.sync_before_search(first)

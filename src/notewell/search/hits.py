@@ -73,6 +73,7 @@ def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
     grouped: dict[str, list[tuple[Span, str]]] = {}
     for chunk in chunks:
         lines = grouped.setdefault(chunk.path, [])
+        # A piece is a part of one long line: it has no whole lines to join with others.
         if not chunk.piece:
             lines.append((chunk.span, chunk.text))
     return {path: ChunkLines(lines) for path, lines in grouped.items()}

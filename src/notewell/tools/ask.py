@@ -64,6 +64,7 @@ def ask_memory(
         )
 
     answer = search()
+    # Only a search without hits pays for the status: with hits there is an index.
     if not answer.hits and build_first_index(memory, progress):
         answer = search()
     took_ms = (time.perf_counter() - started) * 1000
@@ -80,6 +81,7 @@ def build_first_index(memory: Memory, progress: Callable[[Progress], None] | Non
     if status.state == "unreadable" or not 0 < status.dirty <= limit:
         return False
     try:
+        # Words only: computing vectors takes minutes, and a question should not wait for them.
         memory.sync(vectors=False, progress=progress)
     except IndexTrouble:
         # Another process builds it, or nobody can: the first answer already says which.

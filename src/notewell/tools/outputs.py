@@ -75,6 +75,7 @@ class ToolHit:
 
     def to_text(self) -> str:
         span = self.hit.span
+        # The citation stands outside of the fence: it is our text, not the note's.
         quotation = fenced(
             self.snippet,
             path=self.path,
