@@ -111,6 +111,7 @@ def category_of(text: str) -> Category:
 
 
 def _wrong_size(text: str, max_chars: int) -> str | None:
+    # No word is counted: Chinese and Japanese do not separate words.
     dense = sum(character >= _DENSE_FROM for character in text)
     if len(text) + (DENSE_WEIGHT - 1) * dense < MIN_WEIGHT:
         return "too short to state anything"
@@ -130,6 +131,7 @@ def _not_safe(text: str) -> str | None:
 
 
 def _nothing_to_keep(text: str) -> str | None:
+    # "Remember: is the key under the mat?" is a request, although it ends like a question.
     if _QUESTION.search(text):
         return None if _ASKED_TO.match(text) else "a question"
     if _ASKED_TO.search(text):

@@ -83,6 +83,7 @@ class EntriesSettings:
 
 def valid_id(value: str) -> str:
     """The id in lower case; anything else is refused before it reaches a filter."""
+    # People copy ids with spaces and in upper case.
     id_ = value.strip().lower()
     if not _ID.fullmatch(id_):
         raise BadRequest(
@@ -97,6 +98,7 @@ def valid_owner(value: str) -> str:
         raise BadSetting(
             "agent", f"{value[:80]!r} is not an id: letters, digits, `-` and `_`, up to 64"
         )
+    # Ids of agents ignore case, as in the configuration.
     return value.lower()
 
 

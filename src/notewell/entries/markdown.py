@@ -57,6 +57,7 @@ def _section_text(entry: MemoryEntry) -> str:
 
 def from_markdown(text: str) -> list[MemoryEntry]:
     """The entries of a file. Raises `BadRequest` with the number of the wrong line."""
+    # Editors on Windows add a byte order mark and CRLF.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     title = _TITLE.fullmatch(lines[0])
     if title is None:
@@ -87,6 +88,7 @@ class _Section:
         field = _FIELD.fullmatch(line)
         if line == ">" or line.startswith("> "):
             self.text.append(line[2:])
+        # After the first line of text a `- id:` belongs to nothing: the file was edited wrongly.
         elif field and not self.text:
             self.fields[field[1]] = field[2]
         else:

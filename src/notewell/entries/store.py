@@ -127,6 +127,7 @@ class EntryStore:
             self._now_ms(),
             self.owner,
         )
+        # Embedded before the lock is taken: a remote embedder may take seconds.
         vector = self._vectors([entry.text])[0]
         with self._locked():
             duplicate = self._duplicate(entry.text, vector)
@@ -154,7 +155,7 @@ class EntryStore:
             importance=valid_importance(entry.importance),
             category=valid_category(entry.category),
             owner=self.owner,
-            model="",
+            model="",  # The file says which model it had; it is embedded again here.
         )
 
     def _import_batch(self, batch: Sequence[MemoryEntry]) -> int:
@@ -168,11 +169,13 @@ class EntryStore:
         return len(new)
 
     def _duplicate(self, text: str, vector: Vectors) -> MemoryEntry | None:
+        # The same text in any table is a duplicate, also with a vector of another model.
         for name in self._tables.names():
             rows = self._tables.rows(name, self._mine() & equals("text", text))
             if rows:
                 return _entry(rows[0])
         name = table_name(self._model(len(vector)))
+        # The vector of a text that the model cannot read says nothing about its meaning.
         if name not in self._tables.names() or not self._embedder.facts.reads(text):
             return None
         near = self._tables.nearest(
@@ -196,11 +199,13 @@ class EntryStore:
 
     def recall(self, query: str, *, limit: int = LIMIT, min_score: float = MIN_SCORE) -> Recall:
         """The entries that answer, best first."""
+        # Lone surrogates would make the embedder and LanceDB fail.
         query = query.encode(errors="replace").decode()
         if not query.strip() or len(query) > MAX_QUERY_CHARS:
             raise BadRequest(f"the query must have 1 to {MAX_QUERY_CHARS} characters")
         if not 1 <= limit <= MAX_LIMIT:
             raise BadRequest(f"the limit must be from 1 to {MAX_LIMIT}, not {limit}")
+        # Before the embedder: a first recall should not load a model for an empty store.
         if not self._tables.names():
             return Recall(())
         try:
@@ -262,6 +267,7 @@ class EntryStore:
     def forget(self, id_: str) -> Forgotten:
         """Delete one entry by its id, also from the disk; a missing one is not an error."""
         id_ = valid_id(id_)
+        # Without tables there is nothing to delete, and `writer_lock` would make the folder.
         if not self._tables.names():
             return Forgotten()
         with self._locked():

@@ -114,6 +114,7 @@ class Tables:
         def write() -> None:
             table = self._opened(name)
             table.delete(where)
+            # `delete` marked the rows; only a new copy of the others removes the text.
             kept = table.to_arrow()
             if kept.num_rows == 0:
                 self._open.pop(name, None)
@@ -156,6 +157,7 @@ class Tables:
         return self._open[name]
 
     def _reading(self, name: str, read: Callable[[Table], T]) -> T:
+        # The handle may point to a version that another process has removed: open it again.
         for _ in range(READ_TRIES - 1):
             try:
                 return read(self._opened(name))
@@ -175,7 +177,7 @@ class Tables:
         try:
             return work()
         except (OSError, RuntimeError, ValueError) as error:
-            self._open.clear()
+            self._open.clear()  # The next call opens the tables again.
             raise EntriesUnreadable(str(self._folder), _first_line(error)) from error
 
 
@@ -218,6 +220,7 @@ def _as_table(rows: Sequence[Row], vectors: Vectors) -> Any:
     kinds = {**text, "importance": pa.float64(), "created_at_ms": pa.int64()}
     kinds["by_words"] = pa.bool_()
     columns = {name: pa.array([row[name] for row in rows], kinds[name]) for name in COLUMNS}
+    # A list of fixed size: LanceDB takes only such a column as a vector.
     flat = pa.array(vectors.reshape(-1), pa.float32())
     columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
     return pa.table(columns)
@@ -233,6 +236,7 @@ def _lancedb() -> Any:
 
 
 def _first_line(error: Exception) -> str:
+    # LanceDB's messages can have many lines; the first one has the reason.
     return (str(error).strip().split("\n")[0] or type(error).__name__)[:300]
 
 

@@ -47,6 +47,7 @@ class PlainFts5:
         del progress  # Too fast to report any.
         self._db = apsw.Connection(":memory:")
         self._db.execute(
+            # Contentless: the text is not needed again, only row numbers and scores.
             "CREATE VIRTUAL TABLE plain USING fts5 (words, content = '', tokenize = 'porter')"
         )
         self._chunks = []
@@ -73,11 +74,13 @@ class PlainFts5:
         terms = [word for word in words if word.lower() not in _STOP] or words
         if not terms:
             return SystemAnswer((), self.mode)
+        # Quoted, so that a word like NOT or NEAR is no operator of FTS5.
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms))
         rows: list[tuple[Any, ...]] = self._db.execute(
             "SELECT rowid, bm25(plain) FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?",
             (match, max_results),
         ).fetchall()
+        # FTS5's bm25() is negative: the best match has the smallest value.
         hits = [self._chunks[row - 1]._replace(score=-score) for row, score in rows]
         return SystemAnswer(hits, self.mode)
 
@@ -102,6 +105,7 @@ def windows(text: str) -> Iterator[tuple[int, int, str]]:
     start = 0
     while start < len(lines):
         end, size = start, 0
+        # At least one line, however long: else the loop would not advance.
         while end < len(lines) and (end == start or size + len(lines[end]) < CHARS):
             size += len(lines[end]) + 1
             end += 1
@@ -109,6 +113,7 @@ def windows(text: str) -> Iterator[tuple[int, int, str]]:
         if end == len(lines):
             return
         back, kept = end, 0
+        # Never back to the start: each window must begin later than the one before.
         while back - 1 > start and kept + len(lines[back - 1]) < OVERLAP:
             kept += len(lines[back - 1]) + 1
             back -= 1
@@ -122,6 +127,7 @@ def _words(text: str) -> Iterator[str]:
             if run.start() > position:
                 yield word[position : run.start()]
             pair = run.group()
+            # A single character is its own bigram.
             yield from (pair[at : at + 2] for at in range(max(1, len(pair) - 1)))
             position = run.end()
         if position < len(word):

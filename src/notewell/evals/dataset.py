@@ -81,6 +81,7 @@ class Dataset:
 
 def load_dataset(folder: Path, scratch: Path) -> Dataset:
     """Read the dataset in `folder`; passages are written as notes below `scratch`."""
+    # Resolved: the name of the folder is the name of the dataset, also for `eval .`.
     folder = folder.expanduser().resolve()
     if (folder / "evidence.json").exists():
         return _load_workspaces(folder)
@@ -100,6 +101,7 @@ def _load_workspaces(folder: Path) -> Dataset:
     workspaces = {name: NotesFolder(_below(folder, name)) for name in names}
     for question in questions:
         if any(_is_outside_memory(piece) for piece in question.evidence):
+            # Else the evidence would not be indexed, and every system would miss it.
             workspaces[question.workspace] = workspaces[question.workspace]._replace(whole=True)
     return _dataset(folder, workspaces, questions, by_note=False)
 
@@ -121,6 +123,7 @@ def _below(folder: Path, workspace: str) -> Path:
 def _evidence(record: Record, workspace: Path) -> Evidence:
     records = record.records("places") if record.values.get("places") else [record]
     places = tuple(_lines(each) for each in records)
+    # One existing place is enough: the others may be transcripts outside the workspace.
     if not any((workspace / place.path).is_file() for place in places):
         raise record.wrong(f"there is no {places[0].path!r} in {str(workspace)!r}")
     return Evidence(places)
@@ -250,7 +253,7 @@ def _write(path: Path, data: bytes) -> None:
 def _read_gains(qrels: Path, notes: Mapping[str, str]) -> dict[str, dict[str, int]]:
     gains: dict[str, dict[str, int]] = {}
     for number, row in read_rows(qrels):
-        if number == 1 and row[0] == "query-id":
+        if number == 1 and row[0] == "query-id":  # BEIR files have a header, others do not.
             continue
         if len(row) != COLUMNS or not row[2].removeprefix("-").isdecimal():
             raise NotADataset(
@@ -259,6 +262,7 @@ def _read_gains(qrels: Path, notes: Mapping[str, str]) -> dict[str, dict[str, in
         query, passage, gain = row[0], row[1], int(row[2])
         if passage not in notes:
             raise NotADataset(str(qrels), f"no passage has the id {passage!r}", number)
+        # 0 and below mean "judged, and not relevant".
         if gain > 0:
             gains.setdefault(query, {})[notes[passage]] = gain
     return gains

@@ -80,7 +80,7 @@ def reciprocal_rank(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: in
 
 
 def chars_at(hits: Sequence[EvalHit], evidence: Sequence[Evidence], k: int) -> float:
-    del evidence
+    del evidence  # It has the signature of the other measures.
     return float(sum(hit.chars for hit in hits[:k]))
 
 
@@ -96,7 +96,7 @@ SHARES = ("any", "all", "ndcg", "mrr")
 
 def interval(values: Sequence[float]) -> Interval:
     """Bootstrap: 2000 samples of the same size, drawn with replacement."""
-    import numpy as np
+    import numpy as np  # Here: loading a dataset or a saved run does not need it.
 
     if not values:
         return Interval(0.0, 0.0, 0.0)

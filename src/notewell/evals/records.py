@@ -37,6 +37,7 @@ class Record:
 
     def line_number(self, key: str) -> int:
         value = self.values.get(key)
+        # `bool` is a subclass of `int`.
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise self.wrong(f"expected a line number from 1 as {key!r}, not {value!r}")
         return value
@@ -77,6 +78,7 @@ def read_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _lines(file: Path) -> Iterator[str]:
     try:
+        # Only \n ends a line, so that the numbers in errors are those of JSON Lines.
         with file.open(encoding="utf-8-sig", newline="\n") as opened:
             yield from opened
     except OSError as error:
@@ -88,7 +90,7 @@ def _lines(file: Path) -> Iterator[str]:
 def _parse(text: str, file: Path, line: int | None) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # RecursionError: deeply nested brackets
         raise NotADataset(str(file), f"not valid JSON: {error}", line) from error
     if not isinstance(value, dict):
         raise NotADataset(str(file), "expected a JSON object { … }", line)

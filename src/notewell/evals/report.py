@@ -96,6 +96,7 @@ def pairs(
             wanted = [(systems[0], systems[-1])]
         else:
             wanted = [(name, name) for name in after if name in before]
+            # `zip` of two slices: empty if one of the files lacks the dataset.
             wanted = wanted or list(zip(list(before)[-1:], list(after)[-1:], strict=False))
         matched += [(before[a], after[b]) for a, b in wanted if a in before and b in after]
     if not matched:
@@ -171,6 +172,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         f"{len(comparison.lost)} lost, {comparison.equal} equal"
         + (" (may be chance)" if comparison.may_be_chance else "")
     )
+    # Different sets of questions imply different digests, so only one of the two is reported.
     if comparison.only_in_one:
         yield f"{comparison.only_in_one} questions are in one of the two runs only and are ignored"
     elif not comparison.same_questions:

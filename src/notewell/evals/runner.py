@@ -127,6 +127,7 @@ def run(
     results: list[QuestionResult] = []
     for workspace, questions in _by_workspace(dataset).items():
         system.open(dataset.workspaces[workspace], progress)
+        # One workspace after the other: a thousand open indexes would exhaust descriptors.
         try:
             for question in questions:
                 results.append(_ask(system, question, k, by_note=dataset.by_note))
@@ -188,7 +189,7 @@ def load_runs(path: Path) -> list[EvalRun]:
         return from_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadRequest(f"cannot read the run {str(path)!r}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:  # Any JSON may be in the file.
         raise BadRequest(
             f"{str(path)!r} is not a run that `notewell eval --out` wrote "
             f"({type(error).__name__}: {error})"
@@ -220,6 +221,7 @@ def _run_json(run: EvalRun) -> dict[str, Any]:
         "mode": run.mode,
         "k": run.k,
         "unanswerable": run.unanswerable,
+        # The keys keep their first spelling, so that older files stay readable.
         "asked": [_result_json(result) for result in run.results],
     }
 

@@ -67,6 +67,7 @@ class NotewellSystem:
 
     def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
         settings = self._settings or load_settings(folder.path)
+        # The dataset has evidence outside memory/, and its own settings do not include it.
         if folder.whole and not settings.notes.extra_paths:
             notes = replace(settings.notes, extra_paths=(ExtraPath("."),))
             settings = replace(settings, notes=notes)
@@ -78,10 +79,12 @@ class NotewellSystem:
             qmd = settings.qmd or QmdSettings()
             settings = replace(settings, qmd=qmd, fallback_engine="none")
         else:
+            # The workspace may use QMD; the other systems measure the builtin engine.
             settings = replace(settings, qmd=None)
         self._memory = open_memory(
             folder.path, state_dir=self._state_dir, settings=settings, **self._options
         )
+        # A keyword run needs no vectors, which take most of the time.
         report = self._memory.sync(vectors=self.mode == "hybrid", progress=progress)
         # With missing notes or vectors the measures would describe another system.
         if report.trouble:

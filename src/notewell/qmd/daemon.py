@@ -92,7 +92,7 @@ class Daemon:
             self._drop(server)
             why = f"the qmd server ended in the middle of a question ({error})"
             raise QmdFailed("exit", why) from error
-        self._failures = 0
+        self._failures = 0  # An answer of any kind ends the backoff.
         return _content(response)
 
     def close(self) -> None:
@@ -109,6 +109,7 @@ class Daemon:
             server = self._server
             if server is None or not server.is_alive:
                 server = self._server = self._started(server)
+        # Outside the lock: others may use a server that is ready while we wait for this one.
         if server.listens.wait(within_s) and server.is_alive:
             return server
         if server.is_alive and self._monotonic_s() - server.since < self._start_s:
@@ -193,7 +194,7 @@ class _Server:
                 self._stderr += line
             if b"listening" in line and mark in line:
                 self.listens.set()
-        self.code = self.child.wait()
+        self.code = self.child.wait()  # Before the event: a waiter then sees that it ended.
         self.listens.set()
 
 

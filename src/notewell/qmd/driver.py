@@ -75,6 +75,7 @@ class Qmd:
         self._program = Program(settings.command, home.path, home.environment(self._inherited))
         self._daemon = Daemon(self._program) if settings.daemon else None
         self._daemon_failure: QmdFailed | None = None
+        # Preparation writes files, so it waits for the first use.
         self._is_prepared = False
         self._server_from = server_from
         self._questions = 0
@@ -190,7 +191,7 @@ class Qmd:
         `within_s` defaults to the timeout of the settings.
         """
         timeout_s = within_s or self.settings.update_timeout_s
-        self._program.executable()
+        self._program.executable()  # Fails before anything is written.
         if self._prepare() or anew:
             self._end_server()  # A running server would keep the old configuration.
         with update_lock(self.home.lock, wait_s=min(UPDATE_LOCK_S, timeout_s)):

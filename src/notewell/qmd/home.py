@@ -75,6 +75,7 @@ class QmdHome:
 
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         """For the QMD process: no settings of another QMD, no secrets, and this home."""
+        # QMD runs code of npm packages, so it gets no API keys.
         kept = {name: value for name, value in inherited.items() if _is_passed_on(name)}
         return kept | {
             "XDG_CONFIG_HOME": str(self.path / "xdg-config"),
@@ -99,7 +100,9 @@ class QmdHome:
     def forget_index(self) -> None:
         """Remove the index, so that the next update rebuilds it. QMD must not be running."""
         try:
+            # First: a crash between the two must not leave a fresh time beside an old index.
             self.updated.unlink(missing_ok=True)
+            # A leftover WAL would be replayed into the new index.
             for suffix in ("", "-wal", "-shm", "-journal"):
                 self.index.with_name(self.index.name + suffix).unlink(missing_ok=True)
         except OSError as error:
@@ -145,6 +148,7 @@ def user_models_of(inherited: Mapping[str, str]) -> Path | None:
     """Where the user's own QMD keeps its models, if it has any."""
     cache = inherited.get("XDG_CACHE_HOME") or Path(inherited.get("HOME", ""), ".cache")
     folder = Path(cache, "qmd", "models")
+    # Without HOME the path is relative, and would be resolved in our working directory.
     return folder if folder.is_absolute() and folder.is_dir() else None
 
 

@@ -100,8 +100,8 @@ def start(
             stdout=stdout,
             stderr=subprocess.PIPE,
             cwd=program.folder,
-            env=dict(program.environment),
-            start_new_session=True,
+            env=dict(program.environment),  # Not ours: see `QmdHome.environment`.
+            start_new_session=True,  # A group of its own, which can be killed as a whole.
         )
     except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
         why = f"{program.command!r} cannot be started: {error}"
@@ -134,8 +134,10 @@ def run(
     until = time.monotonic() + timeout_s
     child = start(program, arguments)
     program.children.add(child)
+    # From here on the child is killed whatever happens, also on KeyboardInterrupt.
     try:
         stdout, stderr, is_whole = _read_both(child, until, stdout_bytes)
+        # Cut JSON cannot be parsed, so a too large answer is a failure and not a shorter answer.
         if len(stdout) > stdout_bytes:
             why = f"`qmd {name}` printed more than {stdout_bytes} bytes"
             raise QmdFailed("output-too-large", why)

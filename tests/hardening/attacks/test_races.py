@@ -10,15 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.hardening.attacks.houses import ATTACKS, Attack, house_in
+from tests.hardening.attacks.attacked_memory import ATTACKS, Attack, attacked_memory
 
 RACE_S = 0.5
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_nothing_outside_is_seen_or_written(tmp_path: Path, attack: Attack) -> None:
-    with house_in(tmp_path.resolve()) as house:
-        tally = attack.run(house, RACE_S)
+    with attacked_memory(tmp_path.resolve()) as attacked:
+        tally = attack.run(attacked, RACE_S)
     assert tally.leaks == []
     assert tally.written_outside == []
     assert tally.swaps > 20  # else nobody tried to trick us

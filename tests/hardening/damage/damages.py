@@ -1,4 +1,4 @@
-"""The ways an index comes to harm, each a function that does it to a `Patient`."""
+"""The ways an index comes to harm, each a function that does it to a `DamagedMemory`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
-from tests.hardening.damage.patient import Patient
+from tests.hardening.damage.damaged_memory import DamagedMemory
 
 from notewell.index.sqlite import open_writer
 from notewell.index.sqlite.connect import PAGE_BYTES
 
-Damage: TypeAlias = Callable[[Patient], None]
+Damage: TypeAlias = Callable[[DamagedMemory], None]
 
 
 def overwrite(path: Path, data: bytes) -> None:
@@ -25,8 +25,8 @@ def overwrite(path: Path, data: bytes) -> None:
 def flipped(at: int, bit: int, suffix: str = "") -> Damage:
     """One bit of the index, or of its log."""
 
-    def damage(patient: Patient) -> None:
-        path = patient.index.with_name(patient.index.name + suffix)
+    def damage(damaged: DamagedMemory) -> None:
+        path = damaged.index.with_name(damaged.index.name + suffix)
         data = bytearray(path.read_bytes())
         data[at] ^= 1 << bit
         path.write_bytes(data)
@@ -35,7 +35,7 @@ def flipped(at: int, bit: int, suffix: str = "") -> Damage:
 
 
 def replaced(change: Callable[[bytes], bytes]) -> Damage:
-    return lambda patient: overwrite(patient.index, change(patient.index.read_bytes()))
+    return lambda damaged: overwrite(damaged.index, change(damaged.index.read_bytes()))
 
 
 def cut(left: int) -> Damage:
@@ -61,8 +61,8 @@ def copied_page(source: int, target: int) -> Damage:
 def stamped(pragma: str, number: int) -> Damage:
     """A well-formed file with another number in its header."""
 
-    def damage(patient: Patient) -> None:
-        with closing(open_writer(patient.index)) as db:
+    def damage(damaged: DamagedMemory) -> None:
+        with closing(open_writer(damaged.index)) as db:
             db.pragma(pragma, number)
 
     return damage
@@ -71,41 +71,41 @@ def stamped(pragma: str, number: int) -> Damage:
 # -- things in the place of files ----------------------------------------------------------------
 
 
-def index_is_folder(patient: Patient) -> None:
-    path = patient.index
+def index_is_folder(damaged: DamagedMemory) -> None:
+    path = damaged.index
     path.unlink()
     path.mkdir()
     (path / "somebody's").write_text("file", encoding="utf-8")
 
 
-def index_is_link_to_its_copy(patient: Patient) -> None:
-    elsewhere = patient.root / "elsewhere.sqlite"
-    elsewhere.write_bytes(patient.index.read_bytes())
-    _linked(patient.index, elsewhere)
+def index_is_link_to_its_copy(damaged: DamagedMemory) -> None:
+    elsewhere = damaged.root / "elsewhere.sqlite"
+    elsewhere.write_bytes(damaged.index.read_bytes())
+    _linked(damaged.index, elsewhere)
 
 
-def index_is_link_to_a_text(patient: Patient) -> None:
-    _linked(patient.index, patient.workspace / "MEMORY.md")
+def index_is_link_to_a_text(damaged: DamagedMemory) -> None:
+    _linked(damaged.index, damaged.workspace / "MEMORY.md")
 
 
-def index_is_link_to_nothing(patient: Patient) -> None:
-    _linked(patient.index, patient.root / "nothing")
+def index_is_link_to_nothing(damaged: DamagedMemory) -> None:
+    _linked(damaged.index, damaged.root / "nothing")
 
 
-def index_is_link_to_itself(patient: Patient) -> None:
-    _linked(patient.index, patient.index)
+def index_is_link_to_itself(damaged: DamagedMemory) -> None:
+    _linked(damaged.index, damaged.index)
 
 
-def index_is_gone(patient: Patient) -> None:
+def index_is_gone(damaged: DamagedMemory) -> None:
     for suffix in ("-wal", "-shm", ""):
-        patient.index.with_name(patient.index.name + suffix).unlink(missing_ok=True)
+        damaged.index.with_name(damaged.index.name + suffix).unlink(missing_ok=True)
 
 
 def pointer(data: bytes) -> Damage:
     """CURRENT says something else."""
 
-    def damage(patient: Patient) -> None:
-        (patient.folder / "CURRENT").write_bytes(data)
+    def damage(damaged: DamagedMemory) -> None:
+        (damaged.folder / "CURRENT").write_bytes(data)
 
     return damage
 
@@ -113,8 +113,8 @@ def pointer(data: bytes) -> Damage:
 def folder_called(name: str) -> Damage:
     """A folder, not empty, where a file of ours should be."""
 
-    def damage(patient: Patient) -> None:
-        path = patient.folder / name
+    def damage(damaged: DamagedMemory) -> None:
+        path = damaged.folder / name
         path.unlink(missing_ok=True)
         path.mkdir()
         (path / "somebody's").write_text("file", encoding="utf-8")
@@ -123,12 +123,12 @@ def folder_called(name: str) -> Damage:
 
 
 def pointer_is_link(target: str) -> Damage:
-    return lambda patient: _linked(patient.folder / "CURRENT", Path(target))
+    return lambda damaged: _linked(damaged.folder / "CURRENT", Path(target))
 
 
 def garbage_in(name: str) -> Damage:
-    def damage(patient: Patient) -> None:
-        (patient.folder / name).write_bytes(b'\xff\x00{"pid": [[[' * 200)
+    def damage(damaged: DamagedMemory) -> None:
+        (damaged.folder / name).write_bytes(b'\xff\x00{"pid": [[[' * 200)
 
     return damage
 

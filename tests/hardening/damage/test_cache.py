@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.hardening.damage.damaged_memory import DamagedMemory
 from tests.hardening.damage.damages import folder_called, garbage_in, index_is_gone
-from tests.hardening.damage.patient import Patient
 
 from notewell.errors import StateNotWritable
 from notewell.index.sqlite import open_writer
@@ -35,73 +35,77 @@ ROWS = {
 
 
 @pytest.fixture(scope="module")
-def patient(quick_path: Path) -> Patient:
-    return Patient(quick_path, dims=DIMS).healthy()
+def damaged(quick_path: Path) -> DamagedMemory:
+    return DamagedMemory(quick_path, dims=DIMS).healthy()
 
 
 @pytest.fixture(autouse=True)
-def put_back(patient: Patient) -> Iterator[None]:
+def put_back(damaged: DamagedMemory) -> Iterator[None]:
     yield
-    patient.restore()
+    damaged.restore()
 
 
-def rebuilt(patient: Patient) -> None:
+def rebuilt(damaged: DamagedMemory) -> None:
     """The index is lost: the one that is built from notes and cache answers as before."""
-    before = patient.notes()
-    index_is_gone(patient)
-    with patient.memory() as memory:
+    before = damaged.notes()
+    index_is_gone(damaged)
+    with damaged.memory() as memory:
         report = memory.sync()
         assert report.rebuilt
         assert report.trouble is None
-        assert patient.asked(memory) is None
+        assert damaged.asked(memory) is None
         assert memory.status().problem is None
-    assert patient.notes() == before
+    assert damaged.notes() == before
 
 
 @pytest.mark.parametrize("dims", [DIMS, 384], ids=["dims told right", "dims told wrong"])
 @pytest.mark.parametrize("row", ROWS)
 def test_rows_that_are_no_vectors_are_computed_again(
-    patient: Patient, row: str, dims: int
+    damaged: DamagedMemory, row: str, dims: int
 ) -> None:
-    with closing(open_writer(patient.folder / "cache.sqlite")) as db, transaction(db):
+    with closing(open_writer(damaged.folder / "cache.sqlite")) as db, transaction(db):
         db.execute("UPDATE embedding_cache SET embedding = ?, dims = ?", (ROWS[row], dims))
-    rebuilt(patient)
+    rebuilt(damaged)
 
 
-def test_flipped_bits_in_the_cache_cost_vectors_and_nothing_else(patient: Patient) -> None:
-    draw, cache = random.Random(SEED), patient.folder / "cache.sqlite"
-    sound = patient.kept[cache.name]
+def test_flipped_bits_in_the_cache_cost_vectors_and_nothing_else(damaged: DamagedMemory) -> None:
+    draw, cache = random.Random(SEED), damaged.folder / "cache.sqlite"
+    sound = damaged.kept[cache.name]
     for _ in range(40):
         data = bytearray(sound)
         data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
         cache.write_bytes(data)
-        rebuilt(patient)
-        patient.restore()
+        rebuilt(damaged)
+        damaged.restore()
 
 
-def test_pages_of_the_cache_that_are_zero_or_in_a_wrong_place_do_no_harm(patient: Patient) -> None:
-    cache = patient.folder / "cache.sqlite"
-    sound = patient.kept[cache.name]
+def test_pages_of_the_cache_that_are_zero_or_in_a_wrong_place_do_no_harm(
+    damaged: DamagedMemory,
+) -> None:
+    cache = damaged.folder / "cache.sqlite"
+    sound = damaged.kept[cache.name]
     for at in range(0, len(sound), PAGE_BYTES):
         for page in (bytes(PAGE_BYTES), sound[-PAGE_BYTES:]):
             cache.write_bytes(sound[:at] + page + sound[at + PAGE_BYTES :])
-            rebuilt(patient)
-            patient.restore()
+            rebuilt(damaged)
+            damaged.restore()
 
 
-def test_a_cache_of_garbage_is_begun_anew(patient: Patient) -> None:
-    garbage_in("cache.sqlite")(patient)
-    rebuilt(patient)
-    with patient.memory() as memory:
+def test_a_cache_of_garbage_is_begun_anew(damaged: DamagedMemory) -> None:
+    garbage_in("cache.sqlite")(damaged)
+    rebuilt(damaged)
+    with damaged.memory() as memory:
         assert memory.status().cache_entries > 0
 
 
-def test_a_folder_in_the_place_of_the_cache_is_told_and_search_goes_on(patient: Patient) -> None:
-    folder_called("cache.sqlite")(patient)
-    note = patient.workspace / "memory" / "new.md"
+def test_a_folder_in_the_place_of_the_cache_is_told_and_search_goes_on(
+    damaged: DamagedMemory,
+) -> None:
+    folder_called("cache.sqlite")(damaged)
+    note = damaged.workspace / "memory" / "new.md"
     note.write_text("a new note with a quokka\n", encoding="utf-8")
     try:
-        with patient.memory() as memory:
+        with damaged.memory() as memory:
             with pytest.raises(
                 StateNotWritable, match=r"cannot write to '.*/main-.*': unable to open"
             ):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from tests.hardening.damage import damages
+from tests.hardening.damage.damaged_memory import DamagedMemory, Outcome, Verdict, tally
 from tests.hardening.damage.damages import Damage, copied_page, cut, flipped, stamped, zeroed_page
-from tests.hardening.damage.patient import Outcome, Patient, Verdict, tally
 
 from notewell.cli import main
 from notewell.errors import IndexTooNew, StateNotWritable
@@ -24,14 +24,14 @@ SEED = 20261115
 
 
 @pytest.fixture(scope="module")
-def patient(quick_path: Path) -> Patient:
-    return Patient(quick_path).healthy()
+def damaged(quick_path: Path) -> DamagedMemory:
+    return DamagedMemory(quick_path).healthy()
 
 
 @pytest.fixture(autouse=True)
-def put_back(patient: Patient) -> Iterator[None]:
+def put_back(damaged: DamagedMemory) -> Iterator[None]:
     yield
-    patient.restore()
+    damaged.restore()
 
 
 def none_bad(outcomes: list[Outcome]) -> dict[Verdict, int]:
@@ -42,94 +42,96 @@ def none_bad(outcomes: list[Outcome]) -> dict[Verdict, int]:
 # -- bytes ---------------------------------------------------------------------------------------
 
 
-def test_of_300_flipped_bits_none_changes_an_answer(patient: Patient) -> None:
-    draw, size = random.Random(SEED), patient.index.stat().st_size
+def test_of_300_flipped_bits_none_changes_an_answer(damaged: DamagedMemory) -> None:
+    draw, size = random.Random(SEED), damaged.index.stat().st_size
     flips = [flipped(draw.randrange(size), draw.randrange(8)) for _ in range(300)]
-    counts = none_bad([patient.tried(flip) for flip in flips])
+    counts = none_bad([damaged.tried(flip) for flip in flips])
     assert counts["detected"] > 200  # the rest lie where these questions do not look
 
 
-def test_a_file_that_was_cut_off_anywhere_is_noticed_and_rebuilt(patient: Patient) -> None:
-    draw, size = random.Random(SEED), patient.index.stat().st_size
+def test_a_file_that_was_cut_off_anywhere_is_noticed_and_rebuilt(damaged: DamagedMemory) -> None:
+    draw, size = random.Random(SEED), damaged.index.stat().st_size
     lengths = [0, 1, 100, PAGE_BYTES, size - PAGE_BYTES, size - 1]
     lengths += [draw.randrange(size) for _ in range(14)]
-    counts = none_bad([patient.tried(cut(length)) for length in lengths])
+    counts = none_bad([damaged.tried(cut(length)) for length in lengths])
     assert counts["detected"] == 20
 
 
-def test_a_page_of_zeros_is_noticed_or_makes_no_difference(patient: Patient) -> None:
-    pages = patient.index.stat().st_size // PAGE_BYTES
-    none_bad([patient.tried(zeroed_page(page)) for page in range(pages)])
+def test_a_page_of_zeros_is_noticed_or_makes_no_difference(damaged: DamagedMemory) -> None:
+    pages = damaged.index.stat().st_size // PAGE_BYTES
+    none_bad([damaged.tried(zeroed_page(page)) for page in range(pages)])
 
 
-def test_a_page_in_the_place_of_another_is_mostly_noticed(patient: Patient) -> None:
+def test_a_page_in_the_place_of_another_is_mostly_noticed(damaged: DamagedMemory) -> None:
     """The known gap: the checksum of a page does not say where it belongs. SQLite notices most;
     an error that nobody expected is looked into. A forced sync mends what nobody noticed."""
-    draw, pages = random.Random(SEED), patient.index.stat().st_size // PAGE_BYTES
+    draw, pages = random.Random(SEED), damaged.index.stat().st_size // PAGE_BYTES
     pairs = [(draw.randrange(1, pages), draw.randrange(1, pages)) for _ in range(60)]
-    outcomes = [patient.tried(copied_page(*pair)) for pair in pairs]
+    outcomes = [damaged.tried(copied_page(*pair)) for pair in pairs]
     assert tally(outcomes)["detected"] >= 35
     assert tally(outcomes)["bad"] <= 12
     bad = next(
         (pair for pair, one in zip(pairs, outcomes, strict=True) if one.verdict == "bad"), None
     )
     if bad:
-        copied_page(*bad)(patient)
-        with patient.memory() as memory:
+        copied_page(*bad)(damaged)
+        with damaged.memory() as memory:
             assert memory.sync(force=True).rebuilt
-        assert patient.examined().verdict == "harmless"
+        assert damaged.examined().verdict == "harmless"
 
 
 # -- the log -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def with_log(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Patient]:
+def with_log(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DamagedMemory]:
     """An index whose last sync is still in its log, because a reader was in the way."""
     monkeypatch.setattr(connect, "BUSY_MS", 10)
-    patient = Patient(quick_path / "with log").healthy()
-    with patient.memory() as reading, reading.indexer.store.view() as view:
+    damaged = DamagedMemory(quick_path / "with log").healthy()
+    with damaged.memory() as reading, reading.indexer.store.view() as view:
         assert view is not None
         view.counts()  # From now on it holds on to what it saw.
         for name in ("memory/2026-10-03.md", "memory/people.md"):
-            path = patient.workspace / name
+            path = damaged.workspace / name
             path.write_text(path.read_text(encoding="utf-8") + "\nword96 came\n", encoding="utf-8")
-        with patient.memory() as memory:
+        with damaged.memory() as memory:
             memory.sync()
-            patient.keep(memory)
-    assert len(patient.kept[f"{patient.index.name}-wal"]) > 3 * PAGE_BYTES
-    patient.restore()
-    yield patient
-    shutil.rmtree(patient.root)
+            damaged.keep(memory)
+    assert len(damaged.kept[f"{damaged.index.name}-wal"]) > 3 * PAGE_BYTES
+    damaged.restore()
+    yield damaged
+    shutil.rmtree(damaged.root)
 
 
-def test_a_flipped_bit_in_the_log_costs_a_sync_and_no_answer(with_log: Patient) -> None:
+def test_a_flipped_bit_in_the_log_costs_a_sync_and_no_answer(with_log: DamagedMemory) -> None:
     """SQLite drops a log from the first bad frame on: what was in it is in the notes."""
-    patient, draw = with_log, random.Random(SEED)
-    size = len(patient.kept[f"{patient.index.name}-wal"])
+    damaged, draw = with_log, random.Random(SEED)
+    size = len(damaged.kept[f"{damaged.index.name}-wal"])
     flips = [flipped(draw.randrange(size), draw.randrange(8), "-wal") for _ in range(60)]
-    none_bad([patient.tried(flip) for flip in flips])
+    none_bad([damaged.tried(flip) for flip in flips])
 
 
 def test_a_log_that_goes_bad_under_a_memory_that_stays_open_gives_no_wrong_answer(
-    with_log: Patient,
+    with_log: DamagedMemory,
 ) -> None:
-    patient, draw = with_log, random.Random(SEED)
-    size = len(patient.kept[f"{patient.index.name}-wal"])
+    damaged, draw = with_log, random.Random(SEED)
+    size = len(damaged.kept[f"{damaged.index.name}-wal"])
     for _ in range(30):
-        with patient.memory() as staying:
-            assert patient.asked(staying) is None
-            flipped(draw.randrange(size), draw.randrange(8), "-wal")(patient)
-            patient.asked(staying)  # The right answers, or an error of ours; else it raises.
-        patient.restore()
+        with damaged.memory() as staying:
+            assert damaged.asked(staying) is None
+            flipped(draw.randrange(size), draw.randrange(8), "-wal")(damaged)
+            damaged.asked(staying)  # The right answers, or an error of ours; else it raises.
+        damaged.restore()
 
 
-def test_a_log_that_was_cut_off_or_lost_costs_a_sync_and_no_answer(with_log: Patient) -> None:
+def test_a_log_that_was_cut_off_or_lost_costs_a_sync_and_no_answer(
+    with_log: DamagedMemory,
+) -> None:
     log = patient_log(with_log)
     data = log.read_bytes()
 
     def shortened(left: int) -> Damage:
-        def damage(_: Patient) -> None:
+        def damage(_: DamagedMemory) -> None:
             log.write_bytes(data[:left])
 
         return damage
@@ -139,8 +141,8 @@ def test_a_log_that_was_cut_off_or_lost_costs_a_sync_and_no_answer(with_log: Pat
     none_bad(outcomes)
 
 
-def patient_log(patient: Patient) -> Path:
-    return patient.index.with_name(f"{patient.index.name}-wal")
+def patient_log(damaged: DamagedMemory) -> Path:
+    return damaged.index.with_name(f"{damaged.index.name}-wal")
 
 
 # -- what is no index of ours --------------------------------------------------------------------
@@ -169,9 +171,9 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_what_is_no_index_of_ours_is_said_and_rebuilt(patient: Patient, name: str) -> None:
+def test_what_is_no_index_of_ours_is_said_and_rebuilt(damaged: DamagedMemory, name: str) -> None:
     damage, words = TOLD[name]
-    outcome = patient.tried(damage)
+    outcome = damaged.tried(damage)
     assert outcome.verdict == "detected", outcome.told
     assert words in outcome.told.replace("it is not a file) and", "it is not a file and")
 
@@ -189,26 +191,26 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_what_lies_beside_the_index_makes_no_difference(patient: Patient, name: str) -> None:
-    assert patient.tried(HARMLESS[name]) == Outcome("harmless", "")
+def test_what_lies_beside_the_index_makes_no_difference(damaged: DamagedMemory, name: str) -> None:
+    assert damaged.tried(HARMLESS[name]) == Outcome("harmless", "")
 
 
-def test_two_folders_in_the_place_of_an_index_are_both_kept(patient: Patient) -> None:
+def test_two_folders_in_the_place_of_an_index_are_both_kept(damaged: DamagedMemory) -> None:
     for _ in range(2):
-        damages.index_is_folder(patient)
-        with patient.memory() as memory:
+        damages.index_is_folder(damaged)
+        with damaged.memory() as memory:
             assert memory.sync().rebuilt
-    assert len(list(patient.folder.glob("*.damaged/somebody's"))) == 2
+    assert len(list(damaged.folder.glob("*.damaged/somebody's"))) == 2
 
 
 @pytest.mark.parametrize("name", ["writer.lock", "embedder.lock", "cache.lock"])
 def test_a_folder_in_the_place_of_a_lock_is_named_and_search_goes_on(
-    patient: Patient, name: str
+    damaged: DamagedMemory, name: str
 ) -> None:
-    damages.folder_called(name)(patient)
-    note = patient.workspace / "memory" / "new.md"
-    with patient.memory() as memory:
-        assert patient.asked(memory) is None
+    damages.folder_called(name)(damaged)
+    note = damaged.workspace / "memory" / "new.md"
+    with damaged.memory() as memory:
+        assert damaged.asked(memory) is None
         note.write_text("a new note\n", encoding="utf-8")
         told = pytest.raises(
             StateNotWritable, match=f"cannot write to '.*/{name}': Is a directory"
@@ -222,30 +224,30 @@ def test_a_folder_in_the_place_of_a_lock_is_named_and_search_goes_on(
         assert memory.status().problem is None
 
 
-def test_the_index_of_a_newer_version_is_never_thrown_away_unasked(patient: Patient) -> None:
-    stamped("user_version", SCHEMA + 1)(patient)
-    newer = patient.index.read_bytes()
-    assert patient.examined().verdict == "detected"
-    with patient.memory() as memory:
+def test_the_index_of_a_newer_version_is_never_thrown_away_unasked(damaged: DamagedMemory) -> None:
+    stamped("user_version", SCHEMA + 1)(damaged)
+    newer = damaged.index.read_bytes()
+    assert damaged.examined().verdict == "detected"
+    with damaged.memory() as memory:
         for deed in (lambda: memory.search("router"), memory.sync, memory.sync):
             with pytest.raises(IndexTooNew, match=r"upgrade, or rebuild .* `notewell index --fo"):
                 deed()
         assert "newer Notewell" in str(memory.status().problem)
-        assert patient.index.read_bytes() == newer
+        assert damaged.index.read_bytes() == newer
         assert str(memory.sync(force=True).rebuilt) == "it was written by a newer version"
-    assert patient.examined() == Outcome("harmless", "")
+    assert damaged.examined() == Outcome("harmless", "")
 
 
 # -- the command line ----------------------------------------------------------------------------
 
 
 def test_the_command_line_tells_of_damage_and_mends_it(
-    patient: Patient, capsys: pytest.CaptureFixture[str]
+    damaged: DamagedMemory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = ["-w", str(patient.workspace), "--state-dir", str(patient.state)]
-    size, name = patient.index.stat().st_size, patient.index.name
+    place = ["-w", str(damaged.workspace), "--state-dir", str(damaged.state)]
+    size, name = damaged.index.stat().st_size, damaged.index.name
     for at in range(PAGE_BYTES + 100, size, PAGE_BYTES):
-        flipped(at, 3)(patient)
+        flipped(at, 3)(damaged)
     assert main(["search", "router", *place]) == 1
     told = capsys.readouterr().err
     assert f"{name}' cannot be read" in told

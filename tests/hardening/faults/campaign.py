@@ -80,40 +80,40 @@ class Worker:
         self._faulty.close()
         self._plain.close()
 
-    def prepared(self, name: str, mischief: str | None = None) -> Prepared:
-        key = (name, mischief)
+    def prepared(self, name: str, planted_bug: str | None = None) -> Prepared:
+        key = (name, planted_bug)
         if key not in self._ready:
-            self._ready[key] = self._prepare(name, mischief)
+            self._ready[key] = self._prepare(name, planted_bug)
         return self._ready[key]
 
-    def _prepare(self, name: str, mischief: str | None) -> Prepared:
+    def _prepare(self, name: str, planted_bug: str | None) -> Prepared:
         self._clear()
-        about = {"case": name, "folder": str(self._scene.folder), "mischief": mischief}
+        about = {"case": name, "folder": str(self._scene.folder), "planted_bug": planted_bug}
         _done(self._plain.ask(do="prepare", **about))
-        shutil.copytree(self._scene.folder, self._template(name, mischief))
-        self._reset(name, mischief)
+        shutil.copytree(self._scene.folder, self._template(name, planted_bug))
+        self._reset(name, planted_bug)
         old = _done(self._plain.ask(do="look", **about))
-        self._reset(name, mischief)
+        self._reset(name, planted_bug)
         _done(self._faulty.ask(do="act", kind="list", at=0, log=str(self._log), **about))
         new = _done(self._plain.ask(do="look", **about))
         return Prepared(name, old, new, tuple(read_operations(self._log)))
 
-    def meet(self, name: str, fault: Fault, mischief: str | None = None) -> list[str]:
+    def meet(self, name: str, fault: Fault, planted_bug: str | None = None) -> list[str]:
         """What is wrong after this fault."""
-        ready = self.prepared(name, mischief)
-        self._reset(name, mischief)
-        about = {"case": name, "folder": str(self._scene.folder), "mischief": mischief}
+        ready = self.prepared(name, planted_bug)
+        self._reset(name, planted_bug)
+        about = {"case": name, "folder": str(self._scene.folder), "planted_bug": planted_bug}
         ended = self._faulty.ask(do="act", kind=fault.kind, at=fault.at, **about)
         aftermath = self._plain.ask(do="aftermath", **about)
         case, folder = CASES[name], str(self._scene.folder)
         return problems(Run(case, fault, ready.old, ready.new, ended, aftermath, folder))
 
-    def _template(self, name: str, mischief: str | None) -> Path:
-        return self._folder / f"template-{name}-{mischief}".replace(" ", "-")
+    def _template(self, name: str, planted_bug: str | None) -> Path:
+        return self._folder / f"template-{name}-{planted_bug}".replace(" ", "-")
 
-    def _reset(self, name: str, mischief: str | None) -> None:
+    def _reset(self, name: str, planted_bug: str | None) -> None:
         self._clear()
-        shutil.copytree(self._template(name, mischief), self._scene.folder)
+        shutil.copytree(self._template(name, planted_bug), self._scene.folder)
 
     def _clear(self) -> None:
         shutil.rmtree(self._scene.folder, ignore_errors=True)
@@ -132,11 +132,11 @@ class Campaign:
     def __init__(self, workers: Sequence[Worker]) -> None:
         self._workers = workers
 
-    def operations(self, case: str, mischief: str | None = None) -> tuple[Operation, ...]:
-        return self._workers[0].prepared(case, mischief).operations
+    def operations(self, case: str, planted_bug: str | None = None) -> tuple[Operation, ...]:
+        return self._workers[0].prepared(case, planted_bug).operations
 
     def run(
-        self, case: str, kind: Kind, points: Iterable[int], mischief: str | None = None
+        self, case: str, kind: Kind, points: Iterable[int], planted_bug: str | None = None
     ) -> Tally:
         tally, waiting = Tally(case, kind), Queue[int]()
         for point in points:
@@ -149,7 +149,7 @@ class Campaign:
             try:
                 while True:
                     point = waiting.get_nowait()
-                    tally.take(point, worker.meet(case, Fault(kind, point), mischief))
+                    tally.take(point, worker.meet(case, Fault(kind, point), planted_bug))
             except Empty:
                 return
             except BaseException as error:  # noqa: BLE001 - the root of a thread; raised below

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.hardening.faults.cases import CASES
-from tests.hardening.faults.mischief import MISCHIEF
+from tests.hardening.faults.planted_bugs import PLANTED_BUGS
 from tests.hardening.faults.scene import LATER_S, Scene
 from tests.hardening.faults.shim import Fault, Kind, Shim
 
 
-def prepare(case: str, folder: str, mischief: str | None = None) -> None:
-    _be_mischievous(mischief)
+def prepare(case: str, folder: str, planted_bug: str | None = None) -> None:
+    _be_mischievous(planted_bug)
     scene = Scene(Path(folder))
     scene.make()
     CASES[case].prepare(scene)
@@ -25,10 +25,10 @@ def act(
     kind: Kind,
     at: int,
     log: str | None = None,
-    mischief: str | None = None,
+    planted_bug: str | None = None,
 ) -> int:
     """The number of operations there were, if the process lives to tell it."""
-    _be_mischievous(mischief)
+    _be_mischievous(planted_bug)
     scene, shim = Scene(Path(folder)), Shim()
     try:
         CASES[case].act(
@@ -40,14 +40,14 @@ def act(
     return operations
 
 
-def look(case: str, folder: str, mischief: str | None = None) -> dict[str, Any]:
-    _be_mischievous(mischief)
+def look(case: str, folder: str, planted_bug: str | None = None) -> dict[str, Any]:
+    _be_mischievous(planted_bug)
     return _seen(case, Scene(Path(folder)))
 
 
-def aftermath(case: str, folder: str, mischief: str | None = None) -> dict[str, Any]:
+def aftermath(case: str, folder: str, planted_bug: str | None = None) -> dict[str, Any]:
     """What is there after the fault, then the same action once more, and what is there then."""
-    _be_mischievous(mischief)
+    _be_mischievous(planted_bug)
     before = _seen(case, Scene(Path(folder)))
     scene = Scene(Path(folder), later_s=LATER_S)
     CASES[case].act(scene, lambda: None)
@@ -68,7 +68,7 @@ def _seen(case: str, scene: Scene) -> dict[str, Any]:
 
 def _be_mischievous(name: str | None) -> None:
     if name is not None:
-        MISCHIEF[name]()
+        PLANTED_BUGS[name]()
 
 
 def warm_up(folder: Path) -> None:

@@ -30,10 +30,10 @@ def test_an_append_that_writes_the_whole_note_anew_is_caught(faults: Campaign) -
     assert any("'memory/2026-11-15.md' is neither old nor new: ''" in one for one in caught)
 
 
-def problems_of(faults: Campaign, case: str, mischief: str, whats: set[str]) -> list[str]:
-    operations = faults.operations(case, mischief)
+def problems_of(faults: Campaign, case: str, planted_bug: str, whats: set[str]) -> list[str]:
+    operations = faults.operations(case, planted_bug)
     points = [at for at, one in enumerate(operations, 1) if one.what in whats]
-    tally = faults.run(case, "kill", points, mischief)
+    tally = faults.run(case, "kill", points, planted_bug)
     return [problem for problems in tally.bad.values() for problem in problems]
 
 

@@ -15,7 +15,7 @@ from tests.hardening.processes.crew import (
     make_workspace,
 )
 from tests.hardening.processes.events import Events
-from tests.hardening.processes.right import wrong_answers
+from tests.hardening.processes.expected_answers import wrong_answers
 from tests.hardening.processes.roles import beacon, memory
 
 ROLES = ("index", "rebuild", "edit", "read", "open_and_read", "append")

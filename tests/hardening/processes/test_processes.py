@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.hardening.processes.crew import Crew, entries_not_found, leftovers, make_workspace
 from tests.hardening.processes.events import Events
-from tests.hardening.processes.right import times_to_see, wrong_answers
+from tests.hardening.processes.expected_answers import times_to_see, wrong_answers
 from tests.hardening.processes.roles import memory, sync
 from tests.hardening.processes.soak import soak
 

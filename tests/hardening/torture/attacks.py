@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.hardening.attacks.asking import SLOWEST_S, ask_all, digests, small_memory
-from tests.hardening.attacks.houses import ATTACKS, Attack, house_in
+from tests.hardening.attacks.attacked_memory import ATTACKS, Attack, attacked_memory
 from tests.hardening.attacks.patterns import why_slow
 from tests.hardening.attacks.queries import QUERIES, hostile_queries
 from tests.hardening.attacks.shapes import SHAPES
@@ -31,8 +31,8 @@ WORST_S_PER_CHAR = 40e-6
 
 
 def race(attack: Attack, seconds: float, folder: Path) -> tuple[int, list[str]]:
-    with house_in(folder.resolve()) as house:
-        tally = attack.run(house, seconds)
+    with attacked_memory(folder.resolve()) as attacked:
+        tally = attack.run(attacked, seconds)
     return tally.tries, [*tally.leaks, *tally.written_outside]
 
 

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.hardening.damage import damages
+from tests.hardening.damage.damaged_memory import DamagedMemory, Outcome, tally
 from tests.hardening.damage.damages import Damage, copied_page, cut, flipped, zeroed_page
-from tests.hardening.damage.patient import Outcome, Patient, tally
 
 from notewell.index.sqlite.connect import PAGE_BYTES
 
@@ -28,8 +28,10 @@ KNOWN_GAPS = ("page moved",)
 SHOWN = 5
 
 
-def cases(patient: Patient, every: int, draw: random.Random) -> Iterator[tuple[str, list[Damage]]]:
-    size = patient.index.stat().st_size
+def cases(
+    damaged: DamagedMemory, every: int, draw: random.Random
+) -> Iterator[tuple[str, list[Damage]]]:
+    size = damaged.index.stat().st_size
     pages = range(size // PAGE_BYTES)
     offset = draw.randrange(every)
     yield "bit flipped", [flipped(at, draw.randrange(8)) for at in range(offset, size, every)]
@@ -40,7 +42,7 @@ def cases(patient: Patient, every: int, draw: random.Random) -> Iterator[tuple[s
     pairs = [(a, b) for a in pages for b in pages if a != b]
     draw.shuffle(pairs)
     yield "page moved", [copied_page(*pair) for pair in pairs[: size // every]]
-    cache = patient.folder / "cache.sqlite"
+    cache = damaged.folder / "cache.sqlite"
     ats = range(offset, cache.stat().st_size, every)
     yield "cache bit flipped", [_in_cache(at, draw.randrange(8)) for at in ats]
     yield "CURRENT byte changed", [_pointer(at, byte) for at in range(15) for byte in (0, 47, 255)]
@@ -53,19 +55,19 @@ def _without(at: int) -> Damage:
 def _in_cache(at: int, bit: int) -> Damage:
     """And no index, so that every vector comes from the cache."""
 
-    def damage(patient: Patient) -> None:
-        cache = patient.folder / "cache.sqlite"
+    def damage(damaged: DamagedMemory) -> None:
+        cache = damaged.folder / "cache.sqlite"
         data = bytearray(cache.read_bytes())
         data[at] ^= 1 << bit
         cache.write_bytes(data)
-        damages.index_is_gone(patient)
+        damages.index_is_gone(damaged)
 
     return damage
 
 
 def _pointer(at: int, byte: int) -> Damage:
-    def damage(patient: Patient) -> None:
-        path = patient.folder / "CURRENT"
+    def damage(damaged: DamagedMemory) -> None:
+        path = damaged.folder / "CURRENT"
         data = bytearray(path.read_bytes())
         data[at] = byte
         path.write_bytes(data)
@@ -77,19 +79,19 @@ def run(every: int, seed: int, only: str) -> int:
     root = Path(tempfile.mkdtemp(prefix="notewell-torture-", dir=_quick())).resolve()
     worst = 0
     try:
-        patient = Patient(root).healthy()
+        damaged = DamagedMemory(root).healthy()
         _say(f"{'case':<22}{'tries':>7}{'detected':>10}{'harmless':>10}{'bad':>6}{'seconds':>9}")
-        for name, todo in cases(patient, every, random.Random(seed)):
+        for name, todo in cases(damaged, every, random.Random(seed)):
             if only in name:
-                worst |= _row(name, patient, todo)
+                worst |= _row(name, damaged, todo)
     finally:
         shutil.rmtree(root)
     return worst
 
 
-def _row(name: str, patient: Patient, todo: list[Damage]) -> int:
+def _row(name: str, damaged: DamagedMemory, todo: list[Damage]) -> int:
     started = time.monotonic()
-    outcomes = [patient.tried(damage) for damage in todo]
+    outcomes = [damaged.tried(damage) for damage in todo]
     took = time.monotonic() - started
     counts = tally(outcomes)
     _say(

@@ -72,7 +72,7 @@ def _put(owner: type, **methods: Any) -> None:
         setattr(owner, name, method)
 
 
-MISCHIEF: dict[str, Callable[[], None]] = {
+PLANTED_BUGS: dict[str, Callable[[], None]] = {
     "swap by renames": swap_by_renames,
     "overwrite on append": overwrite_on_append,
 }

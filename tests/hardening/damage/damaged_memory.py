@@ -58,7 +58,7 @@ class BadOutcome(Exception):
 
 
 @dataclass
-class Patient:
+class DamagedMemory:
     """A workspace, its index, and the answers that are right."""
 
     root: Path
@@ -92,7 +92,7 @@ class Patient:
             lease_wait_s=0.2,
         )
 
-    def healthy(self, notes: Mapping[str, str] = NOTES) -> Patient:
+    def healthy(self, notes: Mapping[str, str] = NOTES) -> DamagedMemory:
         """Write the notes, build the index, keep both and the answers."""
         for name, text in notes.items():
             path = self.workspace / name
@@ -129,7 +129,7 @@ class Patient:
 
     # -- one try ---------------------------------------------------------------------------------
 
-    def tried(self, damage: Callable[[Patient], None]) -> Outcome:
+    def tried(self, damage: Callable[[DamagedMemory], None]) -> Outcome:
         """Damage it, examine it, and put it back."""
         before = self.notes()
         damage(self)

@@ -1,8 +1,8 @@
 """Another process swaps a file or a folder for a link to a stranger's, as fast as it can.
 
-with Swapping("folder", workspace / "memory", outside) as swapping:
+with LinkSwapper("folder", workspace / "memory", outside) as swapper:
     ...                     # whatever is done here must neither see nor touch `outside`
-swapping.swaps              # how often it was swapped meanwhile
+swapper.swaps              # how often it was swapped meanwhile
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ print(swaps, flush=True)
 """
 
 
-class Swapping:
+class LinkSwapper:
     def __init__(self, kind: Kind, target: Path, outside: Path) -> None:
         self._words = (kind, str(target), str(outside))
         self.swaps = 0
 
-    def __enter__(self) -> Swapping:
+    def __enter__(self) -> LinkSwapper:
         self._child = subprocess.Popen(
             [sys.executable, "-S", "-c", _SWAPPER, *self._words],
             stdin=subprocess.PIPE,

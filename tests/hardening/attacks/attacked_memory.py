@@ -1,4 +1,4 @@
-"""A house with a secret beside it, and every way we know to come near that secret in a race."""
+"""A memory with secret files beside it, and every way we know to reach them in a race."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from tests.hardening.attacks.swapping import Kind, Swapping
+from tests.hardening.attacks.link_swapper import Kind, LinkSwapper
 
 from notewell import Memory, NotesSettings, SessionSettings, open_memory
 from notewell.assembly import index_dir
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 NOW_NS = int(NOW.timestamp() * 1e9)
 
 
-class House:
+class AttackedMemory:
     """`ws`, `extra`, `talks` and `state` are the user's; `outside` is a stranger's."""
 
     def __init__(self, root: Path) -> None:
@@ -84,12 +84,12 @@ class House:
 
 
 @contextmanager
-def house_in(root: Path) -> Iterator[House]:
-    house = House(root)
+def attacked_memory(root: Path) -> Iterator[AttackedMemory]:
+    attacked = AttackedMemory(root)
     try:
-        yield house
+        yield attacked
     finally:
-        house.memory.close()
+        attacked.memory.close()
 
 
 @dataclass(slots=True)
@@ -105,49 +105,49 @@ class Tally:
 # -- what is done while somebody swaps; each gives back all that was seen ------------------------
 
 
-def _get(house: House, number: int) -> str:
-    return house.memory.get("memory/x/a.md").text
+def _get(attacked: AttackedMemory, number: int) -> str:
+    return attacked.memory.get("memory/x/a.md").text
 
 
-def _sync(house: House, number: int) -> str:
-    report = house.memory.sync(force=number % 8 == 0)
-    found = house.memory.search("plain note kept here", max_results=20)
+def _sync(attacked: AttackedMemory, number: int) -> str:
+    report = attacked.memory.sync(force=number % 8 == 0)
+    found = attacked.memory.search("plain note kept here", max_results=20)
     told = [f"{hit.path} {hit.snippet}" for hit in found.hits]
     return "\n".join([*map(str, report.unreadable), *map(str, report.ignored), *told])
 
 
-def _append(house: House, number: int) -> str:
-    return str(house.memory.append(f"entry {number}", origin="test"))
+def _append(attacked: AttackedMemory, number: int) -> str:
+    return str(attacked.memory.append(f"entry {number}", origin="test"))
 
 
-def _edit(house: House, number: int) -> str:
-    content = house.own.read("a.md")
+def _edit(attacked: AttackedMemory, number: int) -> str:
+    content = attacked.own.read("a.md")
     data = f"- edit {number}\n".encode()
-    return f"{content} {house.own.replace('a.md', data, expected=content.digest)}"
+    return f"{content} {attacked.own.replace('a.md', data, expected=content.digest)}"
 
 
-def _new_own(house: House, number: int) -> str:
-    house.own.create(f"new-{number}.md", b"- new\n")
-    return house.own.trash(f"new-{number}.md") + str(house.own.entries(""))
+def _new_own(attacked: AttackedMemory, number: int) -> str:
+    attacked.own.create(f"new-{number}.md", b"- new\n")
+    return attacked.own.trash(f"new-{number}.md") + str(attacked.own.entries(""))
 
 
-def _capture(house: House, number: int) -> str:
-    place = house.memory.journal.writer()
+def _capture(attacked: AttackedMemory, number: int) -> str:
+    place = attacked.memory.journal.writer()
     return place.create(f"2026-11-15-{number}", "said\n")
 
 
-def _get_extra(house: House, number: int) -> str:
-    told = [house.memory.get(f"{house.extra}/a.md").text]
-    return "\n".join([*told, house.memory.get(f"{house.extra}/x/a.md").text])
+def _get_extra(attacked: AttackedMemory, number: int) -> str:
+    told = [attacked.memory.get(f"{attacked.extra}/a.md").text]
+    return "\n".join([*told, attacked.memory.get(f"{attacked.extra}/x/a.md").text])
 
 
-def _get_talk(house: House, number: int) -> str:
-    told = [*house.memory.inspect.paths(), house.memory.get("sessions/claude/a.jsonl").text]
-    return "\n".join([*told, house.memory.get("sessions/claude/x/a.jsonl").text])
+def _get_talk(attacked: AttackedMemory, number: int) -> str:
+    told = [*attacked.memory.inspect.paths(), attacked.memory.get("sessions/claude/a.jsonl").text]
+    return "\n".join([*told, attacked.memory.get("sessions/claude/x/a.jsonl").text])
 
 
-def _status(house: House, number: int) -> str:
-    return str(house.memory.status())
+def _status(attacked: AttackedMemory, number: int) -> str:
+    return str(attacked.memory.status())
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,36 +155,36 @@ class Attack:
     name: str
     kind: Kind
     target: str
-    """Below the house's root; `{index}` and `{capture}` are folders of the state."""
+    """Below the root; `{index}` and `{capture}` are folders of the state."""
     to: str
     """What the link leads to."""
-    act: Callable[[House, int], str]
+    act: Callable[[AttackedMemory, int], str]
 
-    def run(self, house: House, seconds: float) -> Tally:
+    def run(self, attacked: AttackedMemory, seconds: float) -> Tally:
         tally = Tally()
         ends = time.monotonic() + seconds
-        with Swapping(self.kind, self._target(house), house.root / self.to) as swapping:
+        with LinkSwapper(self.kind, self._target(attacked), attacked.root / self.to) as swapper:
             # On a loaded machine longer than asked for, until both sides had their turns.
-            while time.monotonic() < ends or tally.tries < 3 or not swapping.has_swapped_enough():
+            while time.monotonic() < ends or tally.tries < 3 or not swapper.has_swapped_enough():
                 tally.tries += 1
                 try:
-                    seen = self.act(house, tally.tries)
+                    seen = self.act(attacked, tally.tries)
                     tally.done += 1
                 except NotewellError as error:
                     seen = "" if isinstance(error, NotANote) else str(error)
                 if SECRET in seen:
                     tally.leaks.append(seen[:200])
-        tally.swaps = swapping.swaps
-        tally.leaks += house.kept_of_the_secret()
-        after = house.seen_outside()
-        changed = after.items() ^ house.before.items()
+        tally.swaps = swapper.swaps
+        tally.leaks += attacked.kept_of_the_secret()
+        after = attacked.seen_outside()
+        changed = after.items() ^ attacked.before.items()
         tally.written_outside = sorted({path for path, _ in changed})
         return tally
 
-    def _target(self, house: House) -> Path:
-        index = index_dir(house.state, "main", house.workspace.resolve())
-        capture = house.state / "capture" / index.name
-        return house.root / self.target.format(index=index, capture=capture)
+    def _target(self, attacked: AttackedMemory) -> Path:
+        index = index_dir(attacked.state, "main", attacked.workspace.resolve())
+        capture = attacked.state / "capture" / index.name
+        return attacked.root / self.target.format(index=index, capture=capture)
 
 
 ATTACKS = (

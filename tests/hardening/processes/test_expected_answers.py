@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.hardening.processes.events import Events
-from tests.hardening.processes.right import times_to_see, wrong_answers
+from tests.hardening.processes.expected_answers import times_to_see, wrong_answers
 
 
 @pytest.mark.parametrize(
