@@ -255,7 +255,7 @@ def test_the_command_line_tells_of_damage_and_mends_it(
     assert main(["status", *place]) == 5
     assert f"{name}' cannot be read" in capsys.readouterr().out
     assert main(["doctor", *place]) == 5
-    assert "→ run `notewell index`" in capsys.readouterr().out
+    assert "→ set it aside and build a new one" in capsys.readouterr().out
     assert main(["index", "--text-only", *place]) == 0
     told = "".join(capsys.readouterr())
     assert "was damaged" in told
