@@ -13,9 +13,6 @@ import notewell
 
 SRC = Path(notewell.__file__).parent
 
-# Packages that still have to rename. Only remove from this; nothing may be added.
-STILL_SAYING_TOLD: frozenset[str] = frozenset({"cli", "notes"})
-
 
 def test_a_public_class_name_is_defined_once() -> None:
     modules = defaultdict(list)
@@ -34,7 +31,7 @@ def test_no_identifier_says_told() -> None:
         for module, tree in trees().items()
         if any("told" in words(name) for name in identifiers(tree))
     }
-    assert sorted({package(module) for module in uses} - STILL_SAYING_TOLD) == []
+    assert sorted(uses) == []
 
 
 @cache
@@ -58,7 +55,3 @@ def identifiers(tree: ast.Module) -> Iterator[str]:
 def words(name: str) -> list[str]:
     """The words of `snake_case` and `CamelCase`, in lower case."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
-
-
-def package(module: str) -> str:
-    return module.partition("/")[0]
