@@ -60,3 +60,13 @@ def test_a_file_on_the_way_is_no_folder(start: Directory, tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError), descend(start, [str(tmp_path), "file"]):
         pass
+
+
+def test_the_names_in_a_folder_are_forced_to_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_ino))
+    with descend(DirHandle(None), [str(tmp_path)]) as folder:
+        folder.sync()
+    assert synced == [tmp_path.stat().st_ino]
