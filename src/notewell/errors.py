@@ -9,7 +9,7 @@
     │   ├── BadSetting          a setting has a value we cannot use
     │   └── MemoryOff           the settings switch this memory off
     ├── NoteUnreadable          the file is there, but we could not read it
-    ├── NoteNotWritable         nothing was appended, for a reason the user can mend
+    ├── NoteNotWritable         nothing was appended, for a reason the user can fix
     │   └── NoteBusy            somebody else is appending to it: wait
     ├── EditRefused             an agent's own file was not changed, and why
     ├── IndexTrouble            the notes are safe; the index is not usable right now
@@ -18,7 +18,7 @@
     │   ├── IndexTooNew         written by a later Notewell: upgrade, or rebuild with --force
     │   └── StateNotWritable    no permission or no room where the index lives
     │       └── StateBusy       another process holds the lock of a state file: wait
-    ├── OutputFailed            the answer could not be written where it was to go
+    ├── OutputFailed            the answer could not be written to the output
     ├── ConversationDenied      the settings do not let this conversation see the memory
     ├── BackendFailed           another engine was asked and did not answer
     └── EmbedderTrouble         no vectors at the moment: keyword search still works
@@ -217,7 +217,7 @@ class IndexTooNew(IndexTrouble):
 class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
-            f"cannot write to {path!r}: {why}. Mend that, or choose another place with "
+            f"cannot write to {path!r}: {why}. Fix that, or choose another folder with "
             f"--state-dir or NOTEWELL_STATE_DIR; your notes are untouched"
         )
         self.path = path

@@ -40,7 +40,7 @@ class FoundNote(NamedTuple):
     """A note on disk, not yet read."""
 
     path: str
-    """The name a note goes by everywhere: relative to the workspace with `/`, else absolute."""
+    """The key of the note: relative to the workspace with `/`, else absolute."""
     stat: NoteStat
 
 
@@ -72,7 +72,7 @@ class Note:
     repairs: tuple[str, ...] = ()
     """What had to be cleaned, for the user to see; the file itself is never touched."""
     day: date | None = None
-    """The day it is of, where its name does not say so."""
+    """The day of a transcript, if its name does not contain one."""
 
 
 class Chunk(NamedTuple):
@@ -118,7 +118,7 @@ class Hit:
     heading: str
     parts: ScoreParts
     chars: int
-    """The length of the whole chunk: what reading these lines costs."""
+    """The number of characters of these lines: what an agent reads."""
 
     @property
     def citation(self) -> str:

@@ -197,7 +197,7 @@ def test_a_failure_is_told_by_the_heartbeat(host: Host) -> None:
     found = capture_health(host.folder, NOW)
     assert found is not None
     assert "session-end failed: cannot read the note" in found.message
-    assert found.action == "mend that"
+    assert found.action == "fix that"
 
 
 def test_an_agent_without_a_memory_is_left_in_peace(host: Host) -> None:

@@ -105,7 +105,7 @@ def capture_health(folder: Path, now: datetime) -> CaptureHealth | None:
     trouble = state.get("trouble")
     if isinstance(trouble, dict):
         message += f"; {trouble.get('event')} failed: {trouble.get('why')}"
-        return CaptureHealth(message, "mend that")
+        return CaptureHealth(message, "fix that")
     # Measured up to the last hook, not to now: a host that is not used runs no hooks.
     if last - max(captured or since, since) > timedelta(days=QUIET_DAYS):
         action = "run `notewell hook install` again, and look at the host's hook log"

@@ -52,7 +52,7 @@ def permissions(state: Path, index: Path) -> Iterator[Finding]:
         above = nearest(state)
         if not may(above, os.W_OK | os.X_OK):
             message = f"{state} cannot be created: {above} is not writable"
-            yield Finding("state", message, "choose another place with --state-dir")
+            yield Finding("state", message, "choose another folder with --state-dir")
         return
     folders = [state, *index_folders(state, index), *capture_folders(state)]
     yield from _not_accessible(folders)
@@ -173,7 +173,7 @@ def room(store: IndexStore, index: Path, note_bytes: int) -> Iterator[Finding]:
     free = shutil.disk_usage(there).free
     needed = rebuild_bytes(store, note_bytes)
     message = f"{size_text(free)} free at {there}, a rebuild needs about {size_text(needed)}"
-    todo = "free some space, or choose another place with --state-dir" if free < needed else None
+    todo = "free some space, or choose another folder with --state-dir" if free < needed else None
     yield Finding("disk", message, todo)
 
 

@@ -17,7 +17,8 @@ The contract, besides the signatures:
 - Chunk ids are integers that ascend with age and are never given out twice in one generation.
 - Words come from `notewell.core.index_words`. A store must not split text into words by itself,
   because queries and snippets are split by the same function.
-- A lease has a holder. If it cannot be had in time, `IndexBusy` names the holder.
+- A lease has a holder. If it is not acquired in time, `IndexBusy` names the holder.
+- A thread must not open a view inside another view: a store may serialise its views.
 - A store may keep the indexes of many agents; an `IndexStore` is the part of one agent.
 """
 

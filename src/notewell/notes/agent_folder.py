@@ -111,4 +111,4 @@ def edit_errors(path: str) -> Iterator[None]:
         why = "a file is no folder, nor a folder a file"
         raise EditRefused(path, "kind", why, "look what is there") from error
     except OSError as error:
-        raise EditRefused(path, "disk", describe_os_error(error), "mend that first") from error
+        raise EditRefused(path, "disk", describe_os_error(error), "fix that first") from error

@@ -303,4 +303,4 @@ def _why_not_writable(error: OSError) -> tuple[str, str]:
             return "a folder, not a file", PLAIN
         case errno.ENOLCK | errno.EOPNOTSUPP:
             return "its file system has no locks", "keep the workspace on a local disk"
-    return describe_os_error(error), f"mend that; {AGAIN}"
+    return describe_os_error(error), f"fix that; {AGAIN}"

@@ -37,7 +37,7 @@ def numbered_paths(stem: str) -> Iterator[str]:
 
 def create_note(root: Path, stem: str, data: bytes) -> str:
     with (
-        _not_writable(f"{FOLDER}/{stem}.md", "mend that; it is saved next time"),
+        _not_writable(f"{FOLDER}/{stem}.md", "fix that; it is saved next time"),
         descend(WritableDir(None), (str(root),)) as workspace,
     ):
         workspace.make_folder(FOLDER)
@@ -61,7 +61,7 @@ def rewrite_note(
 ) -> None:
     *folders, name = path.split("/")
     with (
-        _not_writable(path, "mend that first"),
+        _not_writable(path, "fix that first"),
         descend(WritableDir(None), (str(root), *folders)) as folder,
     ):
         fd = folder.file_to_change(name)

@@ -215,7 +215,7 @@ def _plain(error: NotewellError) -> str:
     words = str(error)
     if "/memory/main-" not in words:
         raise BadOutcome(f"names no file: {words}")
-    if NEXT_STEP not in words and "Mend that" not in words and "upgrade" not in words:
+    if NEXT_STEP not in words and "Fix that" not in words and "upgrade" not in words:
         raise BadOutcome(f"names no next step: {words}")
     return words
 

@@ -135,7 +135,7 @@ def says_what_failed(deeds: Told) -> None:
         if "error" in deeds[name]:
             assert deeds[name]["error"] == "StateNotWritable", deeds[name]
             assert "/disk/state/memory/main-" in deeds[name]["message"]
-            assert "Mend that, or choose another place" in deeds[name]["message"]
+            assert "Fix that, or choose another folder" in deeds[name]["message"]
 
 
 def all_is_well(deeds: Told) -> None:
