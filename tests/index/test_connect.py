@@ -26,9 +26,10 @@ from notewell.index.sqlite.connect import (
     open_writer,
     our_errors,
     select,
+    stamp,
     transaction,
 )
-from notewell.index.sqlite.schema import TABLES, stamp
+from notewell.index.sqlite.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

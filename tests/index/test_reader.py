@@ -146,7 +146,7 @@ def test_a_file_that_vanishes_while_it_is_opened_is_looked_for_again(
             room.publish({"b.md": "router"})
         return open_reader(path)
 
-    monkeypatch.setattr("notewell.index.sqlite.reader.open_reader", opened_too_late)
+    monkeypatch.setattr("notewell.index.sqlite.store.open_reader", opened_too_late)
     with closing(room.index.reader()) as reader:
         assert ask(reader, "router") == ["b.md"]
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notewell.errors import BadSetting, EmbedderFailed
+from notewell.index import unit_rows
+from notewell.index.sqlite.segment_reader import Scratch, Segment, highest, seal
 from notewell.index.sqlite.segments import SegmentDriver
-from notewell.index.sqlite.sign_codes import Scratch, Segment, highest, seal
 from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
-from notewell.index.sqlite.vectors import DRIVERS, vector_driver
-from notewell.index.vector_check import unit_rows
+from notewell.index.sqlite.store import DRIVERS, vector_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

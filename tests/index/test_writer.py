@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from notewell import Memory
     from notewell.index import StoredChunk
-    from notewell.index.sqlite.reader import SqliteReader
+    from notewell.index.sqlite.store import SqliteReader
     from notewell.index.sqlite.writer import SqliteWriter
 
     Ask = Callable[[SqliteReader, str], list[str]]

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         StoredChunk,
         StoreFacts,
         UpToDate,
+        unit_rows,
     )
     from notewell.index.settings import StoreSettings
-    from notewell.index.vector_check import unit_rows
 else:
     from notewell.lazy import lazy_exports
 
@@ -43,9 +43,8 @@ else:
             "ports": "IndexInventory IndexStore IndexView IndexWriter",
             "records": (
                 "Counts EMBEDDED Identity IndexedNote ListedNote MustRebuild OutlinedChunk "
-                "PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
+                "PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING unit_rows"
             ),
             "settings": "StoreSettings",
-            "vector_check": "unit_rows",
         },
     )

@@ -1,12 +1,13 @@
 """The index in SQLite: one folder of files per agent, see `folder`. START HERE: `store`.
 
-    store      the `IndexStore`: hands out views, the writer, leases, the cache
-    folder     which file answers, and how a new one takes its place
-    reader     a connection that follows the published file; `view` asks the questions
-    writer     changes, in transactions
-    vectors    the vector drivers: `segments` (with `segment_reader`, `sign_codes`), `sqlite_vec`
-    cache      computed vectors, by the digest of their text
-    connect    opening files with page checksums, and turning SQLite's errors into ours
+    store        the `IndexStore`: hands out views, the writer, leases, the cache
+    folder       which file answers, and how a new one takes its place
+    view         the queries of a search, in one read transaction
+    writer       changes, in transactions
+    schema       the tables of one generation
+    vectors      the protocol of a vector driver: `segments` (with `segment_reader`), `sqlite_vec`
+    cache        computed vectors, by the digest of their text
+    connect      opening files with page checksums, and turning SQLite's errors into ours
     integrity    is a file ours, complete, and undamaged
     maintenance  checks and repairs for `notewell doctor`; audit: `notewell verify`
 
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
     )
     from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.lease import Lease, leases_in, writer_lease
-    from notewell.index.sqlite.reader import SqliteReader
     from notewell.index.sqlite.schema import SCHEMA
-    from notewell.index.sqlite.store import SqliteStore
-    from notewell.index.sqlite.vectors import vector_driver
+    from notewell.index.sqlite.store import SqliteReader, SqliteStore, vector_driver
     from notewell.index.sqlite.view import SqliteView
     from notewell.index.sqlite.writer import SqliteWriter
 else:
@@ -41,10 +40,8 @@ else:
             "connect": ("open_new open_reader open_writer select"),
             "folder": "IndexFolder",
             "lease": "Lease leases_in writer_lease",
-            "reader": "SqliteReader",
             "schema": "SCHEMA",
-            "store": "SqliteStore",
-            "vectors": "vector_driver",
+            "store": "SqliteReader SqliteStore vector_driver",
             "view": "SqliteView",
             "writer": "SqliteWriter",
         },

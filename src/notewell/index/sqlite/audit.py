@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import IndexTrouble, IndexUnreadable
 from notewell.index.records import EMBEDDED, UNREAD, WAITING
-from notewell.index.sqlite.connect import our_errors, reading, require_checksums, select
+from notewell.index.sqlite.connect import (
+    found_schema,
+    our_errors,
+    reading,
+    require_checksums,
+    select,
+)
 from notewell.index.sqlite.integrity import bad_pages, integrity, opened, pages_text
-from notewell.index.sqlite.schema import SCHEMA, found_schema
+from notewell.index.sqlite.schema import SCHEMA
 from notewell.index.sqlite.view import SqliteView
 
 if TYPE_CHECKING:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from notewell.errors import IndexBusy, IndexUnreadable, NotewellError, StateNotWritable
+from notewell.errors import (
+    IndexBusy,
+    IndexTooNew,
+    IndexUnreadable,
+    NotewellError,
+    StateNotWritable,
+)
+from notewell.index.sqlite.schema import APPLICATION_ID, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,6 +155,22 @@ def require_checksums(db: apsw.Connection, path: Path) -> None:
     # Checked twice: while there is a log, a writer may be copying it into the file.
     if _is_checkpointed(path) and _is_cut(db, path) and _is_checkpointed(path):
         raise IndexUnreadable(str(path), "its end is missing")
+
+
+def stamp(db: apsw.Connection) -> None:
+    db.pragma("application_id", APPLICATION_ID)
+    db.pragma("user_version", SCHEMA)
+
+
+def found_schema(db: apsw.Connection, path: Path) -> int:
+    """The schema number of a file that is ours. The caller rebuilds an older one."""
+    if db.pragma("application_id") != APPLICATION_ID:
+        raise IndexUnreadable(str(path), "it was not written by Notewell")
+    require_checksums(db, path)
+    found = int(db.pragma("user_version"))
+    if found > SCHEMA:
+        raise IndexTooNew(str(path), found, SCHEMA)
+    return found
 
 
 def _is_cut(db: apsw.Connection, path: Path) -> bool:

@@ -77,9 +77,9 @@ def opened(file: Path) -> Iterator[apsw.Connection]:
 
 def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
     """Why it is old, if it is; raises if it is not ours, incomplete, or too new."""
-    from notewell.index.sqlite.connect import require_checksums
-    from notewell.index.sqlite.schema import SCHEMA, found_schema
-    from notewell.index.sqlite.vectors import vector_driver
+    from notewell.index.sqlite.connect import found_schema, require_checksums
+    from notewell.index.sqlite.schema import SCHEMA
+    from notewell.index.sqlite.segments import SegmentDriver
     from notewell.index.sqlite.view import SqliteView
 
     if not is_index:
@@ -88,7 +88,7 @@ def _schema(db: apsw.Connection, file: Path, *, is_index: bool) -> str | None:
     found = found_schema(db, file)
     if found < SCHEMA:
         return f"its schema is {found}, now {SCHEMA}"
-    driver = vector_driver("segments")  # A view needs one; no vector is read.
+    driver = SegmentDriver()  # A view needs one; no vector is read.
     view = SqliteView(db, file, driver, driver.reader)
     # Reads the tables that every search needs; damage there shows now.
     view.identity()

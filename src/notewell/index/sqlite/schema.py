@@ -3,16 +3,6 @@ rebuilt: an index is a copy, so there are no migrations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from notewell.errors import IndexTooNew, IndexUnreadable
-from notewell.index.sqlite.connect import require_checksums
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import apsw
-
 APPLICATION_ID = 0x52434C54  # "RCLT"
 SCHEMA = 2
 
@@ -67,19 +57,3 @@ CREATE TABLE IF NOT EXISTS embedding_cache (
   UNIQUE (provider, model, provider_key, hash)
 );
 """
-
-
-def stamp(db: apsw.Connection) -> None:
-    db.pragma("application_id", APPLICATION_ID)
-    db.pragma("user_version", SCHEMA)
-
-
-def found_schema(db: apsw.Connection, path: Path) -> int:
-    """The schema number of a file that is ours. The caller rebuilds an older one."""
-    if db.pragma("application_id") != APPLICATION_ID:
-        raise IndexUnreadable(str(path), "it was not written by Notewell")
-    require_checksums(db, path)
-    found = int(db.pragma("user_version"))
-    if found > SCHEMA:
-        raise IndexTooNew(str(path), found, SCHEMA)
-    return found

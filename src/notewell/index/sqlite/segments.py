@@ -3,8 +3,8 @@
     chunks_vec     every vector as float32, by chunk id: the truth, and what is rescored
     vec_tail       the ids that are in no segment; a query compares with them exactly
     vec_segments   one small row for each segment: source, number of rows, number of removed rows
-    vec_codes      the large immutable part of a segment, quantized (see `sign_codes`); only its
-                   ids ever change, eight bytes in place, when a row is removed
+    vec_codes      the large immutable part of a segment, quantized (see `segment_reader`); only
+                   its ids ever change, eight bytes in place, when a row is removed
     vec_state      dims, a random mark of the index, and one that every change renews
 
 Until a source has more than `exact_rows` vectors, all of them are in the tail and answers are
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
+from notewell.index.records import unit_rows
 from notewell.index.sqlite.connect import select
-from notewell.index.vector_check import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +110,8 @@ class SegmentDriver:
         _renew(db)
 
     def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        from notewell.index.sqlite.segment_reader import fetched
+
         ((dims,),) = select(db, "SELECT dims FROM vec_state")
         found, rows = fetched(db, _array(sorted(set(ids))), dims)
         return found.tolist(), rows
@@ -125,6 +127,8 @@ class SegmentDriver:
 
     def _seal(self, db: apsw.Connection, source: str) -> None:
         import numpy as np
+
+        from notewell.index.sqlite.segment_reader import tail_ids
 
         _dissolve(db, "source = ? AND 2 * (rows - dead) < ?", (source, self.segment_rows))
         ids = tail_ids(db, source)
@@ -146,30 +150,6 @@ class SegmentDriver:
         from notewell.index.sqlite.segment_reader import SegmentReader
 
         return SegmentReader(self.codes_rows)
-
-
-def tail_ids(db: apsw.Connection, source: str) -> Ids:
-    return _ids(db, "SELECT id FROM vec_tail WHERE source = ? ORDER BY id", source)
-
-
-def fetched(db: apsw.Connection, ids: Ids, dims: int) -> tuple[Ids, Vectors]:
-    """The stored vectors of these chunks, ascending by id; unknown ids are left out.
-
-    Sorted, so that neighbours are read from one page; joined, because `IN` would first copy the
-    ids into a temporary B-tree.
-    """
-    import numpy as np
-
-    if not len(ids):  # carray does not accept an empty array.
-        return ids, np.empty((0, dims), np.float32)
-    rows = select(
-        db,
-        "SELECT id, vector FROM carray(?) CROSS JOIN chunks_vec ON id = value",
-        (apsw.carray(np.sort(ids)),),
-    )
-    found = np.fromiter((chunk for chunk, _ in rows), np.int64, len(rows))
-    vectors = np.frombuffer(b"".join([vector for _, vector in rows]), "<f4")
-    return found, vectors.reshape(len(rows), dims)
 
 
 def _known(db: apsw.Connection, ids: Sequence[int]) -> Ids:
@@ -216,7 +196,7 @@ def _dissolve(db: apsw.Connection, which: str, values: tuple[str | int, ...] = (
 
 
 def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
-    from notewell.index.sqlite.sign_codes import seal
+    from notewell.index.sqlite.segment_reader import fetched, seal
 
     ((dims,),) = select(db, "SELECT dims FROM vec_state")
     ids, vectors = fetched(db, ids, dims)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 import apsw
 
 from notewell.errors import BadSetting
+from notewell.index.records import unit_rows
 from notewell.index.sqlite.connect import reading, select
-from notewell.index.vector_check import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

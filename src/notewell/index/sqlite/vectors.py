@@ -1,4 +1,4 @@
-"""How vectors are stored in an SQLite index: the protocol of a driver, and its registry.
+"""How vectors are stored in an SQLite index: the protocol of a driver.
 
 A driver stores one vector a chunk, in the same transaction as the chunk itself:
 
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from notewell.errors import BadSetting
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.ports import Vectors
-
-DRIVERS = ("segments", "sqlite-vec")
 
 
 class VectorReader(Protocol):
@@ -71,17 +67,3 @@ class VectorDriver(Protocol):
     def count(self, db: apsw.Connection, sources: Sequence[str]) -> int: ...
 
     def reader(self) -> VectorReader: ...
-
-
-def vector_driver(name: str) -> VectorDriver:
-    """The driver of this name, imported on demand."""
-    if name == "segments":
-        from notewell.index.sqlite.segments import SegmentDriver
-
-        return SegmentDriver()
-    if name == "sqlite-vec":
-        from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
-
-        return SqliteVecDriver()
-    known = " or ".join(repr(driver) for driver in DRIVERS)
-    raise BadSetting("store.vector.driver", f"{name!r} is unknown; choose {known}")

@@ -12,16 +12,18 @@ from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
 from notewell.index.sqlite.connect import (
     cannot_open,
+    found_schema,
     is_damage,
     not_damage,
     open_new,
     open_writer,
     our_errors,
     select,
+    stamp,
     transaction,
 )
 from notewell.index.sqlite.folder import SUSPECTED
-from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES, found_schema, stamp
+from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES
 from notewell.index.sqlite.view import SqliteView, source_word
 
 if TYPE_CHECKING:
