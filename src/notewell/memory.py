@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal
 from notewell.engines import Question
 from notewell.errors import BadRequest, ConversationDenied
 from notewell.limits import GET_LINES
-from notewell.notes import excerpt_of
 
 if TYPE_CHECKING:
     import threading
@@ -139,6 +138,8 @@ class Memory:
         if not isinstance(path, str):
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
         self.require_scope(session_key)
+        from notewell.notes import excerpt_of  # A search does not need it.
+
         path = path.removeprefix("./")
         return excerpt_of(path, self._engine.get(path), from_line, lines or GET_LINES)
 

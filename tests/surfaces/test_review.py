@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from notewell.capture import CannotUndo
+from notewell.cli.parser import build_parser
 from notewell.errors import BadRequest
 
 
@@ -29,12 +29,10 @@ class Cli:
         self.memory.write_text("# Mine\n\n- tea\n", encoding="utf-8")
 
     def __call__(self, command: str, *words: str) -> int:
-        module = import_module(f"notewell.cli.{command}")
-        parser = argparse.ArgumentParser()
-        parser.set_defaults(module=command, json=False)
-        module.add_options(parser)
         place = ["-w", str(self.workspace), "--state-dir", str(self.state)]
-        code: int = module.run(parser.parse_args([*words, *place]))
+        arguments = build_parser(command).parse_args([command, *words, *place])
+        module = import_module(f"notewell.cli.{arguments.module}")
+        code: int = getattr(module, arguments.function)(arguments)
         self.out, self.err = self.capsys.readouterr()
         return code
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -19,7 +18,8 @@ import pytest
 
 from notewell import SearchSettings, Settings, open_memory
 from notewell.cli import watch
-from notewell.cli.watch_output import JsonView, LiveView
+from notewell.cli.parser import build_parser
+from notewell.cli.watch import JsonView, LiveView
 from notewell.errors import BadSetting, EmbedderUnreachable, WorkspaceMissing
 from notewell.sync import (
     Failed,
@@ -175,10 +175,8 @@ def test_json_lines_tell_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     "wrong", [["--every", "0"], ["--every", "-1"], ["--debounce", "-1"], ["--debounce", "nan"]]
 )
 def test_an_impossible_wait_is_refused(wrong: list[str]) -> None:
-    parser = argparse.ArgumentParser()
-    watch.add_options(parser)
     with pytest.raises(BadSetting, match=wrong[0]):
-        watch.run(parser.parse_args(wrong))
+        watch.run(build_parser("watch").parse_args(["watch", *wrong]))
 
 
 class StopsAtOnce(JsonView):
@@ -226,12 +224,9 @@ def test_a_thread_of_its_own_leaves_the_signals_alone() -> None:
 # -- the whole command ---------------------------------------------------------------------------
 
 PROGRAM = """
-import argparse, sys
-from notewell import Settings, open_memory
-from notewell.cli import watch
-parser = argparse.ArgumentParser()
-watch.add_options(parser)
-sys.exit(watch.run(parser.parse_args()))
+import sys
+from notewell.cli import main
+sys.exit(main(["watch", *sys.argv[1:]]))
 """
 
 

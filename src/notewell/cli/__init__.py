@@ -35,8 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     arguments = build_parser(words[0] if words else None).parse_args(words)
     try:
-        # Each command is its own module, so that a search does not pay for the others' imports.
-        code: int = import_module(f"notewell.cli.{arguments.module}").run(arguments)
+        # Only the module of the command is imported: a search does not pay for the others.
+        module = import_module(f"notewell.cli.{arguments.module}")
+        code: int = getattr(module, arguments.function)(arguments)
         flush()
     except KeyboardInterrupt:
         sys.stderr.write(

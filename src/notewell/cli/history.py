@@ -1,7 +1,9 @@
-"""`notewell history`: the writes of Notewell to the notes, the newest first."""
+"""`notewell history`: the writes of Notewell to the notes, the newest first. `notewell undo`: take
+one of them back, byte for byte, if the note still has it as it was written."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,3 +91,16 @@ def _as_json(recorded: Recorded, state: str) -> dict[str, object]:
         "kind": recorded.write.kind,
         "state": state,
     }
+
+
+def undo(arguments: argparse.Namespace) -> int:
+    from notewell.capture import undo_write
+
+    notes, folder = notes_of(arguments)
+    done = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
+    size = done.write.end_byte - done.write.start_byte
+    if arguments.json:
+        print_json({"undone": done.id, "path": done.write.path, "bytes": size})
+    else:
+        say(f"took {size} bytes out of {done.write.path}")
+    return 0

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from notewell import __version__
+from notewell.cli.output import say
 from notewell.cli.place import add_place
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     for name, (summary, add_options) in _COMMANDS.items():
         if only == name or only not in _COMMANDS:
             command = commands.add_parser(name, help=summary, description=summary)
-            command.set_defaults(module=name, json=False)
+            # An option function may name another module or function.
+            command.set_defaults(module=name, function="run", json=False)
             add_options(command)
     return parser
 
@@ -109,6 +111,33 @@ def _get(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lines", type=int, metavar="N", help="how many (default: 120)")
 
 
+def _watch(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument(
+        "--every",
+        type=float,
+        metavar="MINUTES",
+        help="look this often too, whatever was heard (default: about once a minute)",
+    )
+    parser.add_argument(
+        "--debounce",
+        type=float,
+        metavar="S",
+        help="quiet to wait for after a change (default: 1.5 seconds)",
+    )
+    parser.add_argument(
+        "--scan",
+        action="store_true",
+        help="do not listen, look every 5 seconds: for network drives, which make no sound",
+    )
+
+
+def _undo(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.add_argument("id", help="as `notewell history` shows it; its beginning is enough")
+    parser.set_defaults(module="history", function="undo")
+
+
 def _model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", choices=("pull", "list"), help="download and verify one · show what is here"
@@ -172,13 +201,22 @@ def _own(command: str) -> Callable[[argparse.ArgumentParser], None]:
 
 def _completion(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    parser.set_defaults(module="parser", function="print_completion")
+
+
+def print_completion(arguments: argparse.Namespace) -> int:
+    """`notewell completion`: made from the parser, so that it knows every command and option."""
+    import shtab
+
+    say(shtab.complete(build_parser(), shell=arguments.shell))
+    return 0
 
 
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "init": ("make a folder a workspace", _init),
     "index": ("bring the index up to date with the notes", _index),
     "search": ("find the lines that answer a question", _search),
-    "watch": ("keep the index up to date while notes change", _own("watch")),
+    "watch": ("keep the index up to date while notes change", _watch),
     "get": ("print lines of a note", _get),
     "append": ("add an entry to the note of today", _append),
     "status": ("show what the memory holds and how it is", _status),
@@ -187,7 +225,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "entries": ("what agents stored as single statements (LanceDB)", _own("entries")),
     "review": ("propose what of the daily notes could go to MEMORY.md", _own("review")),
     "history": ("list what Notewell wrote to the notes", _own("history")),
-    "undo": ("take one of these writes back", _own("undo")),
+    "undo": ("take one of these writes back", _undo),
     "hook": ("what Claude Code, Codex and Cursor call, and telling them so", _own("hook")),
     "eval": ("measure how well questions with known answers are answered", _eval),
     "model": ("fetch a model, or list them", _model),

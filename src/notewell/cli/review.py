@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for proposal in proposals:
             _show(writer, proposal, arguments.section)
-        tell("nothing was written; `notewell review --accept ID` writes proposal")
+        tell("nothing was written; `notewell review --accept ID` writes one")
     return 0 if proposals else NOTHING_FOUND
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import ProgressBar, print_json, say, tell
 from notewell.cli.place import memory_of
-from notewell.tools import answer_json, ask_memory, hit_json
+from notewell.tools import ask_memory
 
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             bar.done()
     if arguments.json:
+        from notewell.tools import answer_json, hit_json
+
         hits = [hit_json(hit, explain=arguments.explain) for hit in answer.hits]
         print_json({"results": hits, **answer_json(answer)})
     else:

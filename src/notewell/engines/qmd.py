@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.core import without_markers
-from notewell.engines.status import status_of
+from notewell.engines.status import Answering, status_of
 from notewell.errors import NoteUnreadable, NotewellError
+from notewell.index import Counts
 from notewell.qmd import (
     BackgroundUpdater,
     ExportCounts,
@@ -28,8 +30,10 @@ from notewell.qmd import (
     QmdFailed,
     SessionText,
     collections_of,
+    document_counts,
     export_name,
     export_sessions,
+    has_vectors,
     home_of,
     locate,
     shown_path,
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
     from notewell.engines.protocol import Question
     from notewell.engines.status import Status
     from notewell.notes import ExtraPath
-    from notewell.qmd import QmdResult, QmdSettings, SearchMode
+    from notewell.qmd import Job, QmdResult, QmdSettings, SearchMode
     from notewell.sessions import Transcripts
     from notewell.sync import Indexer, ProgressCallback, SyncReport
     from notewell.types import FoundNote, Mode, NoteStat
@@ -56,6 +60,7 @@ SPARE = 4
 """How many times more files QMD is asked for than shown: some are gone, some are of the wrong
 source."""
 ELLIPSIS = "…"
+SCORES = "by rank alone: 1 for the first, about half for the tenth; minScore is not applied"
 
 _MODES: dict[SearchMode, Mode] = {"search": "keyword", "vsearch": "vector", "query": "hybrid"}
 
@@ -258,9 +263,7 @@ class QmdEngine:
             self._exporter.run(now, self._driver.settings.retention_days)
 
     def status(self) -> Status:
-        from notewell.engines.qmd_status import qmd_status
-
-        return qmd_status(self._notes_status(), self._driver, self._updater, self._changed())
+        return _status(self._notes_status(), self._driver, self._updater, self._changed())
 
 
 class SessionExporter:
@@ -343,3 +346,82 @@ def _hit(result: QmdResult, path: str, snippet: str, mode: SearchMode) -> Hit:
         parts=parts,
         chars=len(result.snippet),
     )
+
+
+# -- status --------------------------------------------------------------------------------------
+
+
+def _status(own: Status, driver: Qmd, updater: BackgroundUpdater, changed: int) -> Status:
+    """`own` is the status of the builtin engine: its facts about the notes stay, its facts about
+    its index are replaced."""
+    home = driver.home
+    counts = _counts(driver)
+    return replace(
+        own,
+        index_path=str(home.index),
+        state="ready" if home.index.exists() else "missing",
+        problem=None,  # A problem of the builtin index does not concern QMD.
+        provider="qmd",
+        model=driver.settings.search_mode,
+        dims=0,
+        embedder_missing=None,
+        counts=counts,
+        dirty=changed if home.index.exists() else own.eligible,
+        cache_entries=0,
+        index_bytes=home.index.stat().st_size if home.index.exists() else 0,
+        vector_driver="qmd",
+        rebuild_needed=None,
+        decision=None,
+        answering=Answering("qmd", "qmd", facts=tuple(_facts(driver, updater).items())),
+    )
+
+
+def _counts(driver: Qmd) -> Counts | None:
+    counts = document_counts(driver.home.index)
+    if not counts:
+        return None
+    by_source: dict[str, int] = {}
+    for collection in driver.collections:
+        files = counts.get(collection.name, 0)
+        by_source[collection.source] = by_source.get(collection.source, 0) + files
+    # Chunks and vectors are QMD's internals; its tables for them change between versions.
+    return Counts(
+        files=sum(by_source.values()),
+        chunks=0,
+        embedded=0,
+        waiting=0,
+        by_source={source: (files, 0) for source, files in by_source.items()},
+    )
+
+
+def _facts(driver: Qmd, updater: BackgroundUpdater) -> dict[str, str]:
+    updated_ns = driver.home.updated_ns()
+    facts = {
+        "command": driver.settings.command,
+        "mode": driver.settings.search_mode,
+        "scores": SCORES,
+        "collections": ", ".join(each.name for each in driver.collections) or "none",
+        "home": str(driver.home.path),
+        "updated": _local_time(updated_ns) if updated_ns else "never",
+        "vectors": {True: "yes", False: "none", None: "not known"}[has_vectors(driver.home.index)],
+        "server": _server(driver),
+    }
+    jobs: tuple[Job, ...] = ("update", "embed")
+    for job in jobs:
+        failure = updater.failure(job)
+        if failure is not None:
+            facts[f"last {job}"] = str(failure)
+    return facts
+
+
+def _server(driver: Qmd) -> str:
+    if not driver.settings.daemon:
+        return "off"
+    if driver.daemon_failure is not None:
+        return f"not available: {driver.daemon_failure.why}"
+    return f"process {driver.daemon_pid}" if driver.daemon_pid else "not started"
+
+
+def _local_time(ns: int) -> str:
+    at = datetime.fromtimestamp(ns / 1e9, UTC).astimezone()
+    return at.isoformat(timespec="seconds")
