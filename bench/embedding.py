@@ -27,7 +27,7 @@ from notewell.embedders import (
     RemoteSettings,
     Runtime,
 )
-from notewell.embedders.remote_plan import open_remote
+from notewell.embedders.remote import open_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable

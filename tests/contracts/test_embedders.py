@@ -19,7 +19,7 @@ from notewell.embedders import (
     Runtime,
     open_embedded,
 )
-from notewell.embedders.remote_plan import open_remote
+from notewell.embedders.remote import open_remote
 from notewell.errors import EmbedderTrouble
 from notewell.ports import Embedder
 from notewell.testing import HashEmbedder

@@ -18,8 +18,8 @@ from notewell.core import Secret
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import BatchEmbedder, JobFolder, with_batch
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import (
     BatchSettings,
     EmbedderSettings,

@@ -13,8 +13,8 @@ from notewell.assembly import open_memory
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import BatchEmbedder, JobFolder
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import DimsCache, Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import DimsCache, Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderFailed
 from notewell.memory import Memory

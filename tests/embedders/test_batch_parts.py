@@ -21,7 +21,8 @@ from notewell.embedders.providers.openai import OPENAI_BATCH
 from notewell.embedders.providers.provider import Endpoint, HttpRequest
 from notewell.embedders.providers.voyage import VOYAGE_BATCH
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.remote import open_remote
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import BadSetting
 

@@ -22,8 +22,8 @@ from notewell.embedders import Cached
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import BatchEmbedder, JobFolder
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderRefused
 from notewell.index.sqlite import count_entries

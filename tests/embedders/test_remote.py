@@ -13,8 +13,8 @@ from tests.embedders.fake_server import FakeProvider
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.connection import _Attempt, _proxy_for
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import DimsCache, Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import DimsCache, Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.errors import EmbedderFailed, EmbedderRefused
 

@@ -21,8 +21,8 @@ from notewell.embedders.api_keys import KeySources
 from notewell.embedders.connection import FOREIGN
 from notewell.embedders.providers.gemini import error_facts
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.errors import (
     AnswerUnusable,

@@ -12,8 +12,8 @@ from tests.embedders.fake_server import FakeProvider
 from notewell.assembly import open_memory
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.errors import QuotaExhausted
 from notewell.memory import Memory

@@ -23,8 +23,8 @@ from notewell.embedders.providers.provider import Endpoint, Provider, prompts_of
 from notewell.embedders.providers.voyage import VOYAGE
 from notewell.embedders.providers.voyage import error_facts as voyage_error_facts
 from notewell.embedders.registry import REMOTE_PROVIDERS
-from notewell.embedders.remote import RemoteEmbedder
-from notewell.embedders.remote_plan import Runtime, open_remote
+from notewell.embedders.remote import RemoteEmbedder, open_remote
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 from notewell.embedders.vectors import NotRows
 from notewell.ports import Kind

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.embedders.api_keys import KeySources
     from notewell.embedders.cached import Cached
+    from notewell.embedders.decision import Decision
     from notewell.embedders.models import ModelState, list_models, pull_model
     from notewell.embedders.registry import PROVIDER_NAMES, PROVIDERS, REMOTE_PROVIDERS
-    from notewell.embedders.remote import RemoteEmbedder
-    from notewell.embedders.remote_plan import Runtime, open_remote
+    from notewell.embedders.remote import RemoteEmbedder, open_remote
+    from notewell.embedders.remote_plan import Runtime
     from notewell.embedders.selection import (
-        Decision,
         EmbedderSelection,
         choose_embedder,
         open_embedded,
@@ -40,11 +40,12 @@ else:
         {
             "api_keys": "KeySources",
             "cached": "Cached",
+            "decision": "Decision",
             "models": "ModelState list_models pull_model",
             "registry": "PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS",
-            "remote": "RemoteEmbedder",
-            "remote_plan": "Runtime open_remote",
-            "selection": "Decision EmbedderSelection choose_embedder open_embedded",
+            "remote": "RemoteEmbedder open_remote",
+            "remote_plan": "Runtime",
+            "selection": "EmbedderSelection choose_embedder open_embedded",
             "settings": "BatchSettings EmbedderSettings LocalSettings RemoteSettings",
             "usage": "CacheTally Usage usage_of",
             "vectors": "is_sound",

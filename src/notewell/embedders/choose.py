@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.embedders.api_keys import KeySources
-from notewell.embedders.batch import with_batch
+from notewell.embedders.decision import Chosen, Decision, Step
 from notewell.embedders.registry import NONE, REMOTE_PROVIDERS, auto_order
-from notewell.embedders.remote_plan import Runtime, open_remote
-from notewell.embedders.selection import Chosen, Decision, Step
+from notewell.embedders.remote_plan import Runtime
 from notewell.embedders.settings import BatchSettings
 from notewell.errors import BadSetting
 
@@ -105,6 +104,10 @@ def _candidate(provider: str, settings: EmbedderSettings, context: SelectionCont
     if provider not in REMOTE_PROVIDERS:
         local = context.on_this_machine[provider](settings)
         return _Candidate(provider, local, local.missing(), local.facts.model)
+    # Imported here, so that a model on this machine is chosen without loading the HTTP client.
+    from notewell.embedders.batch import with_batch
+    from notewell.embedders.remote import open_remote
+
     # `remote.*` and `dims` describe the requested provider, not its fallback.
     requested = provider == settings.provider or settings.provider == "auto"
     opened = open_remote(

@@ -13,14 +13,14 @@ known, `dims` is 0.
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from notewell.embedders.batching import Batching, RequestLimits, estimated_tokens
 from notewell.embedders.error_mapping import error_for
 from notewell.embedders.http_client import HttpClient
-from notewell.embedders.remote_plan import Runtime
+from notewell.embedders.remote_plan import Runtime, plan_remote
 from notewell.embedders.retrying import CoolDown, Deadline, Retrying
 from notewell.embedders.usage import Usage, UsageCounter
 from notewell.embedders.vectors import NotRows, unit_vectors
@@ -30,9 +30,11 @@ from notewell.ports import ModelFacts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from notewell.embedders.api_keys import KeySources
     from notewell.embedders.http_client import HttpReply
-    from notewell.embedders.providers.provider import HttpRequest, Model
+    from notewell.embedders.providers.provider import HttpRequest, Model, Provider
     from notewell.embedders.remote_plan import RemotePlan
+    from notewell.embedders.settings import EmbedderSettings
     from notewell.ports import Keep, Kind, Vectors
 
 REQUEST_TOKENS = 8000
@@ -254,6 +256,29 @@ class RemoteEmbedder:
     def _load_dims(self) -> None:
         if self._dims is None:
             self._dims = self._runtime.dims_cache.get(self.endpoint_key)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRemote:
+    embedder: RemoteEmbedder
+    key_from: str | None
+    """Where the key was found, for people."""
+
+
+def open_remote(
+    provider: Provider,
+    settings: EmbedderSettings,
+    keys: KeySources,
+    runtime: Runtime,
+    *,
+    model: str | None = None,
+    use_remote_settings: bool = True,
+) -> OpenedRemote:
+    """The embedder that `plan_remote` describes."""
+    plan, key_from = plan_remote(
+        provider, settings, keys, model=model, use_remote_settings=use_remote_settings
+    )
+    return OpenedRemote(RemoteEmbedder(plan, runtime), key_from)
 
 
 def _request_tokens(model: Model | None) -> int:

@@ -1,6 +1,6 @@
 """What is decided about a remote embedder before it is made: address, model, dims, key, headers.
 
-    EmbedderSettings + KeySources ──open_remote──▶ RemotePlan ──▶ RemoteEmbedder
+    EmbedderSettings + KeySources ──plan_remote──▶ RemotePlan ──▶ RemoteEmbedder
 
 Everything that can be known without a request is decided here. Something that is missing becomes
 a value (`Lacking`), so that an incomplete configuration can still be shown in the status.
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from notewell.core import Secret
     from notewell.embedders.api_keys import FoundKey, KeySources
     from notewell.embedders.providers.provider import Model, Provider
-    from notewell.embedders.remote import RemoteEmbedder
     from notewell.embedders.settings import EmbedderSettings
 
 HTTP_PACKAGE = "httpx2"
@@ -137,26 +136,16 @@ class Runtime:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedRemote:
-    embedder: RemoteEmbedder
-    key_from: str | None
-    """Where the key was found, for people."""
-
-
-def open_remote(
+def plan_remote(
     provider: Provider,
     settings: EmbedderSettings,
     keys: KeySources,
-    runtime: Runtime,
     *,
     model: str | None = None,
     use_remote_settings: bool = True,
-) -> OpenedRemote:
-    """`use_remote_settings` False: `remote.*` and `dims` describe another provider, of which this
-    one is the fallback, so only the time limits apply."""
-    from notewell.embedders.remote import RemoteEmbedder
-
+) -> tuple[RemotePlan, str | None]:
+    """The plan, and where its key was found. `use_remote_settings` False: `remote.*` and `dims`
+    describe another provider, of which this one is the fallback, so only the time limits apply."""
     remote = settings.remote if use_remote_settings else _time_limits_only(settings.remote)
     endpoint = _endpoint(provider, remote, model, settings.dims if use_remote_settings else None)
     key, lacking = _find_key(provider, remote, keys, endpoint)
@@ -171,7 +160,7 @@ def open_remote(
         query_timeout_s=remote.query_timeout_s,
         document_timeout_s=remote.document_timeout_s,
     )
-    return OpenedRemote(RemoteEmbedder(plan, runtime), key.where if key else None)
+    return plan, key.where if key else None
 
 
 def _time_limits_only(remote: RemoteSettings) -> RemoteSettings:

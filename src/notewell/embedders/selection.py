@@ -15,10 +15,11 @@ settings or a key in the environment can lead to one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+from notewell.embedders.decision import Chosen, Decision, Step, should_switch
 from notewell.embedders.registry import NONE, auto_key_variables
 from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
 from notewell.ports import Closes, ModelFacts
@@ -28,71 +29,6 @@ if TYPE_CHECKING:
 
     from notewell.embedders.settings import EmbedderSettings
     from notewell.ports import Embedder, Kind, Vectors
-
-FAILURES_BEFORE_SWITCH = 2
-"""A switch rebuilds the index and embeds everything again: one failure is no reason for that."""
-
-# -- the decision, as a value --------------------------------------------------------------------
-
-Outcome: TypeAlias = Literal["used", "passed over"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One provider that was considered."""
-
-    provider: str
-    outcome: Outcome
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What was requested, what is used, and why; `status` shows it."""
-
-    requested: str
-    used: str
-    model: str
-    why: str
-    fallback: str
-    """The setting, whether or not it was needed."""
-    steps: tuple[Step, ...]
-    key_from: str | None = None
-    """The place of the key, never the key."""
-    endpoint: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "requested": self.requested,
-            "used": self.used,
-            "why": self.why,
-            "fallback": self.fallback,
-            "keyFrom": self.key_from,
-            "endpoint": self.endpoint,
-            "steps": [
-                {"provider": step.provider, "outcome": step.outcome, "why": step.why}
-                for step in self.steps
-            ],
-        }
-
-    @property
-    def fell_back(self) -> bool:
-        # `auto` names no first choice, so nothing that it chooses is a fallback.
-        return self.requested not in ("auto", self.used)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    embedder: Embedder
-    decision: Decision
-
-
-def should_switch(decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int) -> bool:
-    """Whether the fallback takes over from a provider that failed during an index run."""
-    has_other = decision.fallback not in (NONE, decision.used, decision.requested)
-    lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
-    return has_other and lasting
-
 
 # -- the embedder in use -------------------------------------------------------------------------
 

@@ -1,0 +1,78 @@
+"""Which provider was chosen and why, as values.
+
+`choose.py` and `selection.py` make a `Decision`, and the status shows it. This module imports no
+provider, so that a search with the default settings can load it at no cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from notewell.embedders.registry import NONE
+
+if TYPE_CHECKING:
+    from notewell.errors import EmbedderTrouble
+    from notewell.ports import Embedder
+
+FAILURES_BEFORE_SWITCH = 2
+"""A switch rebuilds the index and embeds everything again: one failure is no reason for that."""
+
+Outcome: TypeAlias = Literal["used", "passed over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One provider that was considered."""
+
+    provider: str
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was requested, what is used, and why; `status` shows it."""
+
+    requested: str
+    used: str
+    model: str
+    why: str
+    fallback: str
+    """The setting, whether or not it was needed."""
+    steps: tuple[Step, ...]
+    key_from: str | None = None
+    """The place of the key, never the key."""
+    endpoint: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "requested": self.requested,
+            "used": self.used,
+            "why": self.why,
+            "fallback": self.fallback,
+            "keyFrom": self.key_from,
+            "endpoint": self.endpoint,
+            "steps": [
+                {"provider": step.provider, "outcome": step.outcome, "why": step.why}
+                for step in self.steps
+            ],
+        }
+
+    @property
+    def fell_back(self) -> bool:
+        # `auto` names no first choice, so nothing that it chooses is a fallback.
+        return self.requested not in ("auto", self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    embedder: Embedder
+    decision: Decision
+
+
+def should_switch(decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int) -> bool:
+    """Whether the fallback takes over from a provider that failed during an index run."""
+    has_other = decision.fallback not in (NONE, decision.used, decision.requested)
+    lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
+    return has_other and lasting
