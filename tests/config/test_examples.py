@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from notewell.config.layers import read_layer
 from notewell.config.resolve import (
     AgentConfig,
     ConfigScope,
     Configuration,
     check_file,
     read_configuration,
-    read_layer,
 )
 
 AGENTS = """

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from notewell.config.paths import user_config_dir
 from notewell.config.resolve import (
     ConfigScope,
     Configuration,
     load_configuration,
     read_configuration,
 )
-from notewell.config.settings import user_config_dir
 from notewell.errors import BadSetting
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.config.document import MAX_FILE_BYTES, Located, Malformed, plain, read_document
+from notewell.config.document import Located, Malformed, plain
+from notewell.config.layers import MAX_FILE_BYTES, read_document
 from notewell.config.read_json5 import read_json5
 from notewell.config.read_yaml import read_yaml
 

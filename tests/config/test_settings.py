@@ -25,7 +25,7 @@ from notewell import (
     SyncSettings,
 )
 from notewell.config import default_state_dir, load_settings, write_workspace_file
-from notewell.config.document import MAX_FILE_BYTES
+from notewell.config.layers import MAX_FILE_BYTES
 from notewell.entries import EntriesSettings
 from notewell.errors import BadSetting
 from notewell.notes import ExtraPath

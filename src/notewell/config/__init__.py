@@ -4,13 +4,15 @@ Keys are spelled as in OpenClaw; `docs/reference/settings.md` lists them all:
 
     {"agents": {"defaults": {"memorySearch": {"extraPaths": ["docs"]}}}}
 
+paths.py        where configuration and state are
 document.py     a file as a tree in which every value has its line; read_json5, read_yaml: parsers
 checks.py       what a key accepts, secrets included; one row of the table
 keys_*.py       the table; registry.py: the table as a tree and as a JSON Schema
 validate.py     a file compared with the table: its settings and its problems
+layers.py       files from disk to checked layers
 agents.py       agents, bindings and providers, collected from the files
 resolve.py      which file wins: the `Configuration`
-settings.py     START HERE: `Settings`, the bundle of what each package is handed; paths
+settings.py     START HERE: `Settings`, the bundle of what each package is handed
 openclaw.py     an existing OpenClaw, read only
 """
 
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
     from notewell.config.checks import masked
     from notewell.config.document import ConfigFinding, FindingKind
     from notewell.config.openclaw import OpenClaw, from_openclaw
+    from notewell.config.paths import (
+        WORKSPACE_FILE,
+        default_state_dir,
+        has_files,
+        write_workspace_file,
+    )
     from notewell.config.registry import json_schema
     from notewell.config.resolve import (
         AgentConfig,
@@ -29,15 +37,7 @@ if TYPE_CHECKING:
         load_configuration,
         read_configuration,
     )
-    from notewell.config.settings import (
-        WORKSPACE_FILE,
-        Settings,
-        default_state_dir,
-        has_files,
-        load_settings,
-        settings_of,
-        write_workspace_file,
-    )
+    from notewell.config.settings import Settings, load_settings, settings_of
     from notewell.config.validate import Owner
 else:
     from notewell.lazy import lazy_exports
@@ -48,15 +48,13 @@ else:
             "checks": "masked",
             "document": "ConfigFinding FindingKind",
             "openclaw": "OpenClaw from_openclaw",
+            "paths": "WORKSPACE_FILE default_state_dir has_files write_workspace_file",
             "registry": "json_schema",
             "resolve": (
                 "AgentConfig ConfigScope Configuration check_file load_configuration "
                 "read_configuration"
             ),
-            "settings": (
-                "Settings WORKSPACE_FILE default_state_dir has_files load_settings settings_of "
-                "write_workspace_file"
-            ),
+            "settings": "Settings load_settings settings_of",
             "validate": "Owner",
         },
     )

@@ -24,11 +24,11 @@ from notewell.config.document import (
     Document,
     Located,
     plain,
-    read_document,
     shown,
 )
-from notewell.config.resolve import ConfigScope, expanded, read_configuration
-from notewell.config.settings import home
+from notewell.config.layers import read_document
+from notewell.config.paths import expanded, home
+from notewell.config.resolve import ConfigScope, read_configuration
 from notewell.config.validate import check_document, dotted
 
 if TYPE_CHECKING:

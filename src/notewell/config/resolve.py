@@ -18,16 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.agents import agent_entries, agent_values, bindings_of, providers_of
-from notewell.config.document import ConfigFinding, Document, Located, read_document
-from notewell.config.settings import (
-    CONFIG_VARIABLE,
-    SUFFIXES,
-    USER_STEM,
-    WORKSPACE_STEM,
-    home,
-    user_config_dir,
-)
-from notewell.config.validate import Layer, check_document
+from notewell.config.document import ConfigFinding
+from notewell.config.layers import read_layer, user_layer, workspace_layer
+from notewell.config.paths import expanded
 from notewell.core import DEFAULT_AGENT, normal_agent_id
 from notewell.errors import BadSetting
 
@@ -36,7 +29,7 @@ if TYPE_CHECKING:
 
     from notewell.config.agents import AgentEntry, ProviderEntry, Value
     from notewell.config.document import FindingKind
-    from notewell.config.validate import Owner
+    from notewell.config.validate import Layer, Owner
     from notewell.core import Binding, Secret
 
 _STORE_PATH = "memorySearch.store.path"
@@ -89,52 +82,6 @@ class ConfigScope(NamedTuple):
     """The caller's folder; it is the workspace of the agent that is resolved."""
     agent: str | None = None
     """Only this agent; None is all of them."""
-
-
-# -- layers --------------------------------------------------------------------------------------
-
-
-def expanded(text: str, environment: Mapping[str, str], base: Path) -> Path:
-    """A path in a file: `~` is the user's folder, and a relative one starts beside the file."""
-    if text == "~" or text.startswith(("~/", "~\\")):
-        return home(environment) / text[2:]
-    return base / text
-
-
-def user_layer(environment: Mapping[str, str] = os.environ) -> Layer | None:
-    """The user's own file; None if there is none."""
-    named = environment.get(CONFIG_VARIABLE)
-    if named:
-        return read_layer(expanded(named, environment, Path.cwd()), "user", environment)
-    return _only_one(user_config_dir(environment), USER_STEM, "user", environment)
-
-
-def workspace_layer(workspace: Path, environment: Mapping[str, str] = os.environ) -> Layer | None:
-    """The file of a workspace; None if there is none."""
-    return _only_one(workspace, WORKSPACE_STEM, "workspace", environment)
-
-
-def read_layer(path: Path, owner: Owner, environment: Mapping[str, str]) -> Layer:
-    """One file, read and checked."""
-    # Users link their own configuration from a repository. A link in a stranger's folder could
-    # point to any file of the user's, whose content would then appear in messages.
-    document = read_document(path, follow_links=owner != "workspace")
-    return check_document(document, owner, environment)
-
-
-def _only_one(
-    folder: Path, stem: str, owner: Owner, environment: Mapping[str, str]
-) -> Layer | None:
-    candidates = (folder / f"{stem}{suffix}" for suffix in SUFFIXES)
-    # lexists, not exists: a broken link or an unreadable file must be reported, not ignored.
-    paths = [path for path in candidates if os.path.lexists(path)]
-    if len(paths) > 1:
-        names = " and ".join(path.name for path in paths)
-        message = f"both {names} exist: keep one of them, so that it is clear which one counts"
-        finding = ConfigFinding("error", str(folder), 0, "", message)
-        document = Document(str(folder), Located({}, 1), (finding,))
-        return check_document(document, owner, environment)
-    return read_layer(paths[0], owner, environment) if paths else None
 
 
 # -- resolving -----------------------------------------------------------------------------------

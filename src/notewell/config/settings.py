@@ -6,20 +6,18 @@ Each group is a frozen dataclass of the package that reads it, and that package 
 only. A row of the table names the group and the field (`Key.field`), so that a new setting is one
 row, one field and its reader.
 
-Every search loads this module, so it imports neither the table nor a parser. It also has the
-paths of configuration and state, which a search needs as well.
+Every search loads this module, so it imports neither the table nor a parser.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from notewell.capture import CaptureSettings
+from notewell.config.paths import has_files
 from notewell.index import StoreSettings
 from notewell.notes import NotesSettings
 from notewell.search import SearchSettings
@@ -27,7 +25,7 @@ from notewell.sessions import SessionSettings
 from notewell.sync import SyncSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from notewell.config.resolve import AgentConfig
     from notewell.core import Secret
@@ -36,12 +34,6 @@ if TYPE_CHECKING:
     from notewell.notes import ExtraPath
     from notewell.qmd import ExtraFolder, QmdSettings
 
-STATE_VARIABLE = "NOTEWELL_STATE_DIR"
-CONFIG_VARIABLE = "NOTEWELL_CONFIG"
-SUFFIXES = (".json", ".json5", ".yaml", ".yml")
-USER_STEM = "config"
-WORKSPACE_STEM = "notewell"
-WORKSPACE_FILE = "notewell.json"
 SEED_MIN_SCORE = 0.35
 
 
@@ -85,52 +77,6 @@ def load_settings(
     configuration = load_configuration(workspace, agent, environment)
     id_ = agent.lower() if agent else configuration.default_agent
     return settings_of(configuration.agents[id_], configuration.provider_keys)
-
-
-# -- paths ---------------------------------------------------------------------------------------
-
-
-def default_state_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """NOTEWELL_STATE_DIR, else the platform's folder for state that can be rebuilt."""
-    # Not beside the notes: people sync folders of notes between machines, and a SQLite file that
-    # is copied while it is written is broken.
-    # The variable wins, so that tests and containers never touch the user's own state.
-    named = environment.get(STATE_VARIABLE)
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or Path.home()) / "notewell"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "notewell"
-    base = environment.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "notewell"
-
-
-def home(environment: Mapping[str, str]) -> Path:
-    """The user's folder, according to the environment."""
-    folder = environment.get("HOME") or environment.get("USERPROFILE")
-    return Path(folder) if folder else Path.home()
-
-
-def user_config_dir(environment: Mapping[str, str]) -> Path:
-    """The platform's folder for configuration."""
-    if sys.platform == "win32":
-        return Path(environment.get("APPDATA") or home(environment)) / "notewell"
-    if sys.platform == "darwin":
-        return home(environment) / "Library" / "Application Support" / "notewell"
-    base = environment.get("XDG_CONFIG_HOME")
-    return (Path(base) if base else home(environment) / ".config") / "notewell"
-
-
-def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
-    """Whether there is a configuration file at all; most searches need no more than this."""
-    if environment.get(CONFIG_VARIABLE):
-        return True
-    stems = ((user_config_dir(environment), USER_STEM), (workspace, WORKSPACE_STEM))
-    # lexists: a broken link counts, so that it is reported and not silently ignored.
-    return any(
-        os.path.lexists(folder / f"{stem}{end}") for folder, stem in stems for end in SUFFIXES
-    )
 
 
 # -- from keys to fields -------------------------------------------------------------------------
@@ -264,13 +210,3 @@ _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {
     "qmd.paths": _extra_folders,
 }
 """From the value of a key to the value of its field, where they differ."""
-
-
-def write_workspace_file(workspace: Path, extra_paths: Sequence[str]) -> Path:
-    """Create the workspace's file; an existing file is never overwritten."""
-    path = workspace / WORKSPACE_FILE
-    content = {"agents": {"defaults": {"memorySearch": {"extraPaths": list(extra_paths)}}}}
-    # "x" fails if the file exists, without a gap between the check and the write.
-    with path.open("x", encoding="utf-8") as file:
-        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    return path

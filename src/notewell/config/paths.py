@@ -1,0 +1,82 @@
+"""Where configuration and state are.
+
+Every search loads this module, so it imports nothing of Notewell.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+STATE_VARIABLE = "NOTEWELL_STATE_DIR"
+CONFIG_VARIABLE = "NOTEWELL_CONFIG"
+SUFFIXES = (".json", ".json5", ".yaml", ".yml")
+USER_STEM = "config"
+WORKSPACE_STEM = "notewell"
+WORKSPACE_FILE = "notewell.json"
+
+
+def default_state_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """NOTEWELL_STATE_DIR, else the platform's folder for state that can be rebuilt."""
+    # Not beside the notes: people sync folders of notes between machines, and a SQLite file that
+    # is copied while it is written is broken.
+    # The variable wins, so that tests and containers never touch the user's own state.
+    named = environment.get(STATE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or Path.home()) / "notewell"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "notewell"
+    base = environment.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "notewell"
+
+
+def home(environment: Mapping[str, str]) -> Path:
+    """The user's folder, according to the environment."""
+    folder = environment.get("HOME") or environment.get("USERPROFILE")
+    return Path(folder) if folder else Path.home()
+
+
+def user_config_dir(environment: Mapping[str, str]) -> Path:
+    """The platform's folder for configuration."""
+    if sys.platform == "win32":
+        return Path(environment.get("APPDATA") or home(environment)) / "notewell"
+    if sys.platform == "darwin":
+        return home(environment) / "Library" / "Application Support" / "notewell"
+    base = environment.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else home(environment) / ".config") / "notewell"
+
+
+def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
+    """Whether there is a configuration file at all; most searches need no more than this."""
+    if environment.get(CONFIG_VARIABLE):
+        return True
+    stems = ((user_config_dir(environment), USER_STEM), (workspace, WORKSPACE_STEM))
+    # lexists: a broken link counts, so that it is reported and not silently ignored.
+    return any(
+        os.path.lexists(folder / f"{stem}{end}") for folder, stem in stems for end in SUFFIXES
+    )
+
+
+def expanded(text: str, environment: Mapping[str, str], base: Path) -> Path:
+    """A path in a file: `~` is the user's folder, and a relative one starts beside the file."""
+    if text == "~" or text.startswith(("~/", "~\\")):
+        return home(environment) / text[2:]
+    return base / text
+
+
+def write_workspace_file(workspace: Path, extra_paths: Sequence[str]) -> Path:
+    """Create the workspace's file; an existing file is never overwritten."""
+    path = workspace / WORKSPACE_FILE
+    content = {"agents": {"defaults": {"memorySearch": {"extraPaths": list(extra_paths)}}}}
+    # "x" fails if the file exists, without a gap between the check and the write.
+    with path.open("x", encoding="utf-8") as file:
+        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    return path
