@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.tools.context import HERE, INJECT_CHARS
 from notewell.tools.fence import REMINDER, fenced
+from notewell.tools.inputs import HERE, INJECT_CHARS
 from notewell.tools.recall import BOOTSTRAP_CHARS, recall_section
 from notewell.tools.specs import ENTRY_TOOLS, TOOLS
 

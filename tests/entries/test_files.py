@@ -155,7 +155,7 @@ def in_python(program: str, *arguments: str) -> str:
 
 def test_importing_the_rooms_loads_no_lancedb() -> None:
     program = (
-        "import sys, notewell.entries, notewell.tools.entry_turns, notewell.entries.markdown; "
+        "import sys, notewell.entries, notewell.tools.entry_tools, notewell.entries.markdown; "
         "print([name for name in ('lancedb', 'pyarrow', 'numpy') if name in sys.modules])"
     )
     assert in_python(program) == "[]\n"

@@ -11,7 +11,7 @@ from notewell.entries import EntriesSettings, EntryStore
 from notewell.errors import EmbedderFailed
 from notewell.testing import BrokenEmbedder
 from notewell.tools import REMINDER, CallContext
-from notewell.tools.entry_turns import capture_turn, recalled_for
+from notewell.tools.entry_tools import capture_turn, recalled_for
 
 Open = Callable[..., EntryStore]
 ON = EntriesSettings(enabled=True, auto_capture=True, auto_recall=True)

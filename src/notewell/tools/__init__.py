@@ -3,15 +3,12 @@
 ask.py        START HERE: the use case behind every question, also for the CLI and HTTP
 wire.py       the JSON of hits, excerpts, status and sync reports, for every surface
 calls.py      memory_search, memory_get, memory_append, memory_status
-context.py    the conversation that a tool is called from: set by the host, never by the model
-inputs.py     JSON arguments to typed values
-outputs.py    typed values to JSON, and to the text that a model reads
-failures.py   our errors as an agent may see them, with the next step
+inputs.py     JSON arguments to typed values; the conversation that a tool is called from
+outputs.py    typed values and our errors to JSON, and to the text that a model reads
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 recall.py     the system prompt's section on memory, and the context of a new session
-entry_tools.py  memory_recall, memory_store, memory_forget
-entry_turns.py  automatic recall before a turn and capture after it
+entry_tools.py  memory_recall, memory_store, memory_forget; recall before a turn, capture after
 """
 
 from typing import TYPE_CHECKING
@@ -26,19 +23,30 @@ if TYPE_CHECKING:
         memory_search,
         memory_status,
     )
-    from notewell.tools.context import HERE, CallContext
     from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
-    from notewell.tools.failures import DISABLED, UNEXPECTED, Failure, failure_of, without_places
     from notewell.tools.fence import REMINDER, escaped, fenced
     from notewell.tools.inputs import (
+        HERE,
         MAX_LINE,
         MAX_PATH_CHARS,
         MAX_SECTION_CHARS,
         AppendInput,
+        CallContext,
         GetInput,
         SearchInput,
     )
-    from notewell.tools.outputs import AppendOutput, GetOutput, SearchOutput, StatusOutput, ToolHit
+    from notewell.tools.outputs import (
+        DISABLED,
+        UNEXPECTED,
+        AppendOutput,
+        Failure,
+        GetOutput,
+        SearchOutput,
+        StatusOutput,
+        ToolHit,
+        failure_of,
+        without_places,
+    )
     from notewell.tools.recall import bootstrap, recall_section, recalled_for
     from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
     from notewell.tools.wire import (
@@ -61,12 +69,16 @@ else:
         {
             "ask": "AskResult ask_memory",
             "calls": "Output call memory_append memory_get memory_search memory_status",
-            "context": "CallContext HERE",
             "entry_tools": "memory_forget memory_recall memory_store",
-            "failures": "DISABLED Failure UNEXPECTED failure_of without_places",
             "fence": "REMINDER escaped fenced",
-            "inputs": "AppendInput GetInput MAX_LINE MAX_PATH_CHARS MAX_SECTION_CHARS SearchInput",
-            "outputs": "AppendOutput GetOutput SearchOutput StatusOutput ToolHit",
+            "inputs": (
+                "AppendInput CallContext GetInput HERE MAX_LINE MAX_PATH_CHARS "
+                "MAX_SECTION_CHARS SearchInput"
+            ),
+            "outputs": (
+                "AppendOutput DISABLED Failure GetOutput SearchOutput StatusOutput ToolHit "
+                "UNEXPECTED failure_of without_places"
+            ),
             "recall": "bootstrap recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
             "wire": (

@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import BadRequest, NotewellError
 from notewell.tools.ask import ask_memory
-from notewell.tools.context import HERE, CallContext
 from notewell.tools.entry_tools import EntryOutput, call_entries
-from notewell.tools.failures import DISABLED, Failure, failure_of, without_places
-from notewell.tools.inputs import AppendInput, GetInput, SearchInput, StatusInput
+from notewell.tools.inputs import (
+    HERE,
+    AppendInput,
+    CallContext,
+    GetInput,
+    SearchInput,
+    StatusInput,
+)
 from notewell.tools.outputs import (
+    DISABLED,
     SHOWN_PROBLEMS,
     AppendOutput,
+    Failure,
     GetOutput,
     SearchOutput,
     StatusOutput,
+    failure_of,
+    without_places,
 )
 
 if TYPE_CHECKING:

@@ -3,6 +3,13 @@
     memory_recall(entries, RecallInput("what does the user drink?")).to_json()
 
 The caller opens the store for one agent; a model cannot choose another agent.
+
+Hosts call two functions without being asked by the model:
+
+    before a turn   recalled_for(entries, prompt, settings)     text to put before the prompt
+    after a turn    capture_turn(entries, messages, settings)   messages of the user become entries
+
+Both do nothing unless the settings switch them on.
 """
 
 from __future__ import annotations
@@ -10,31 +17,40 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from notewell.capture import without_injected
 from notewell.entries import (
     IMPORTANCE,
     LIMIT,
     MAX_LIMIT,
     EntriesBusy,
+    EntriesSettings,
     EntriesTrouble,
     Recalled,
+    category_of,
     reads_like_orders,
+    refusal,
 )
 from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
 from notewell.errors import BadRequest, NotewellError
 from notewell.limits import MAX_QUERY_CHARS
-from notewell.tools.context import CallContext
-from notewell.tools.failures import DISABLED, Failure, failure_of, without_places
 from notewell.tools.fence import REMINDER, escaped, fenced
-from notewell.tools.inputs import MAX_TEXT_CHARS, Arguments
-from notewell.tools.outputs import fit
+from notewell.tools.inputs import MAX_TEXT_CHARS, Arguments, CallContext
+from notewell.tools.outputs import DISABLED, Failure, failure_of, fit, without_places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from notewell.entries import EntryStore, MemoryEntry
+    from notewell.capture import Message
+    from notewell.entries import EntryStore, MemoryEntry, Stored
 
 MAX_WORD_CHARS = 100
 """Longer than any id or category."""
+MAX_CAPTURED = 3
+"""Per turn: more statements at once are rather a story."""
+RECALLED = 3
+MIN_SCORE = 0.4
+"""Higher than for an explicit recall: an unrequested weak entry only distracts the model."""
+_OFF = EntriesSettings()
 _NOTHING = "nothing stored is about this"
 _HERE = CallContext()
 
@@ -222,6 +238,83 @@ def call_entries(
         case "memory_forget":
             return memory_forget(entries, ForgetInput.parse(arguments), context)
     raise BadRequest(f"there is no tool {name[:40]!r}")
+
+
+# -- before and after a turn ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What to put before a prompt."""
+
+    text: str = ""
+    """Empty if there is nothing to say."""
+    results: tuple[Recalled, ...] = ()
+    trouble: Failure | None = None
+    """Why recall failed; the turn continues without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What was stored of the messages of a turn."""
+
+    stored: tuple[Stored, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    """The beginning of a message, and why it was refused."""
+    trouble: NotewellError | None = None
+    """What stopped the capture; the entries in `stored` are stored nevertheless."""
+
+
+def recalled_for(
+    entries: EntryStore,
+    prompt: str,
+    settings: EntriesSettings = _OFF,
+    context: CallContext = _HERE,
+) -> Injection:
+    """Entries about the user's prompt, quoted as data. Nothing in group conversations: others read
+    there, and an entry may be confidential.
+    """
+    query = without_injected(prompt).strip()[: settings.recall_chars]
+    if not settings.auto_recall or not context.is_private or not query:
+        return Injection()
+    answer = memory_recall(entries, RecallInput(query, RECALLED), context)
+    if isinstance(answer, Failure):
+        return Injection(trouble=answer)
+    relevant = tuple(
+        result
+        for result in answer.results
+        # Also checked here: entries can be stored by `notewell entries store` without the filter.
+        if result.score >= MIN_SCORE and not reads_like_orders(result.entry.text)
+    )
+    results, _ = fit_entries(relevant, context.inject_chars)
+    text = "\n\n".join((REMINDER, *map(quoted, results))) if results else ""
+    return Injection(text, results)
+
+
+def capture_turn(
+    entries: EntryStore, messages: Sequence[Message], settings: EntriesSettings = _OFF
+) -> Capture:
+    """Store messages of the user that are statements (see `entries/auto_capture.py`)."""
+    if not settings.auto_capture:
+        return Capture()
+    stored: list[Stored] = []
+    refused: list[tuple[str, str]] = []
+    for message in messages:
+        text = without_injected(message.text).strip()
+        why = refusal(text, role=message.role, max_chars=settings.capture_chars)
+        if why is None and len(stored) >= MAX_CAPTURED:
+            why = f"{MAX_CAPTURED} entries a turn are enough"
+        if why is not None:
+            refused.append((text[:40], why))
+            continue
+        try:
+            stored.append(entries.store(text, category=category_of(text)))
+        except NotewellError as error:
+            return Capture(tuple(stored), tuple(refused), error)
+    return Capture(tuple(stored), tuple(refused))
+
+
+# -- shared --------------------------------------------------------------------------------------
 
 
 def fit_entries(

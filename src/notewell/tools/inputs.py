@@ -1,4 +1,8 @@
-"""From the JSON that a model writes to typed values. Errors say how to correct the call."""
+"""What a tool call comes with: arguments that a model wrote, and a context that the host set.
+
+The arguments are JSON from a model, so they are checked and turned into typed values; errors say
+how to correct the call. A model cannot change the context (`CallContext`).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,20 @@ import difflib
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.errors import BadRequest
+from notewell.core import SessionKey, parse_session_key
+from notewell.errors import BadRequest, BadSetting
 from notewell.limits import MAX_QUERY_CHARS, MAX_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+Citations: TypeAlias = Literal["on", "off", "auto"]
+
+INJECT_CHARS = 4000
+"""About a thousand tokens: six whole snippets, less one paragraph."""
+LEAST_INJECT_CHARS = 200
 MAX_PATH_CHARS = 4096
 """The longest path on Linux. A longer one is refused unread, and not repeated."""
 MAX_TEXT_CHARS = 1_000_000
@@ -22,6 +32,52 @@ MAX_SECTION_CHARS = 200
 MAX_LINE = 2**31
 
 _CITED = re.compile(r"(?P<path>.+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?", re.IGNORECASE)
+
+
+# -- the context ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """Which conversation calls, and what it may see."""
+
+    session_key: str | None = None
+    """`agent:<id>:<channel>:<context>`; None for a program that talks to its own user."""
+    citations: Citations = "auto"
+    origin: str = "tool"
+    """The mark of entries that are written from here: one word, or the session key."""
+    inject_chars: int = INJECT_CHARS
+    enabled: bool = True
+    """False when the configuration gives this agent no memory."""
+
+    def __post_init__(self) -> None:
+        if self.citations not in ("on", "off", "auto"):
+            raise BadSetting("memory.citations", f"expected on, off or auto: {self.citations!r}")
+        if self.inject_chars < LEAST_INJECT_CHARS:
+            raise BadSetting(
+                "inject chars", f"expected at least {LEAST_INJECT_CHARS}, not {self.inject_chars}"
+            )
+
+    @property
+    def is_private(self) -> bool:
+        """Between the agent and one person."""
+        if self.session_key is None:
+            return True
+        key = parse_session_key(self.session_key)
+        # A key that we cannot parse may belong to a group, so it does not count as private.
+        return isinstance(key, SessionKey) and key.chat_type == "direct"
+
+    @property
+    def cites(self) -> bool:
+        """Whether sources are shown: the members of a group must not learn paths of notes."""
+        return self.is_private if self.citations == "auto" else self.citations == "on"
+
+
+HERE = CallContext()
+"""A program that talks to its own user."""
+
+
+# -- the arguments -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

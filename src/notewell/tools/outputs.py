@@ -1,13 +1,39 @@
 """What the tools return: as JSON for programs, and as text for models that read only text.
 
+An error is returned as a `Failure`: what happened, and what to do next. The messages of `errors`
+are for the user at this machine. An agent may be remote, so it gets the `public_text()` of an
+error, which names no folders.
+
+    disabled      the configuration gives this agent no memory: do not ask again
+    unavailable   the memory cannot answer just now: go on without, or try later
+    neither       the call was wrong: change it
+
 Every text that comes from a note passes `escaped` or `fenced` on its way out (see `fence`).
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from notewell.errors import (
+    BadRequest,
+    BadSetting,
+    ConversationDenied,
+    EmbedderTrouble,
+    IndexBusy,
+    IndexTooNew,
+    IndexTrouble,
+    IndexUnreadable,
+    MemoryOff,
+    NotANote,
+    NoteNotWritable,
+    NoteUnreadable,
+    NotewellError,
+    StateNotWritable,
+    WorkspaceMissing,
+)
 from notewell.tools.fence import REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, hit_json, pick
 
@@ -15,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.notes import Excerpt
-    from notewell.tools.context import CallContext, Citations
+    from notewell.tools.inputs import CallContext, Citations
     from notewell.types import Answer, Hit, Ignored
 
 SHOWN_PROBLEMS = 10
@@ -260,3 +286,93 @@ class StatusOutput:
         if self.more_problems:
             lines.append(f"… and {self.more_problems} more left out")
         return "\n".join(lines)
+
+
+# -- failures ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """No answer, and why."""
+
+    error: str
+    action: str
+    """The next step, for the agent or for the user."""
+    disabled: bool = False
+    unavailable: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "results": [],
+            "disabled": self.disabled,
+            "unavailable": self.unavailable,
+            "error": escaped(self.error),
+            "action": self.action,
+        }
+
+    def to_text(self) -> str:
+        return f"{escaped(self.error)}\nNext step: {self.action}"
+
+
+DISABLED = Failure(
+    "this agent has no memory: its configuration switches it off",
+    "go on without it; the user can set memorySearch.enabled",
+    disabled=True,
+)
+UNEXPECTED = Failure(
+    "the memory ran into something it was not made for",
+    "go on without it, and tell the user that the server's log has the details",
+    unavailable=True,
+)
+
+_SEARCH_PATHS = "use a path that memory_search gave, MEMORY.md, or memory/YYYY-MM-DD.md"
+
+# What an agent can do about errors that it did not cause; the first matching type counts.
+_ACTIONS: dict[type[NotewellError], str] = {
+    WorkspaceMissing: "tell the user: it was moved or closed since this started",
+    IndexBusy: "ask again in a few seconds",
+    IndexUnreadable: "tell the user to run `notewell index`, which rebuilds it",
+    IndexTooNew: "tell the user to upgrade, or to run `notewell index --force`",
+    StateNotWritable: "tell the user to run `notewell status`, which names it",
+    BadSetting: "tell the user to run `notewell config check`",
+    IndexTrouble: "tell the user to run `notewell status`",
+}
+
+
+# A path of this machine, not the rest of an address: `/a/b`, but not what follows `https:`.
+_PLACE = re.compile(r"""(?<![\w:/.])/[^\s'"/]+/[^\s'"]*""")
+
+
+def without_places(text: str) -> str:
+    """A message for the user, without the folders that it names.
+
+    Only for free text: notices, and reasons that an embedder or an engine gives. Our own errors
+    have a `public_text()`.
+    """
+    return _PLACE.sub("…", text)
+
+
+def failure_of(error: NotewellError) -> Failure:
+    """An error as an agent may see it."""
+    text = error.public_text()
+    for kind, action in _ACTIONS.items():
+        if isinstance(error, kind):
+            return Failure(text, action, unavailable=True)
+    match error:
+        case MemoryOff():
+            return DISABLED
+        case NotANote():
+            return Failure(text, _SEARCH_PATHS)
+        case ConversationDenied():
+            action = "go on without it; the user can ask in private"
+            return Failure(text, action, unavailable=True)
+        case BadRequest():
+            return Failure(text, "mend the call and make it again")
+        case NoteUnreadable():
+            return Failure(text, "it may have been moved or removed: search again")
+        case NoteNotWritable():
+            return Failure(text, error.action, unavailable=True)
+        case EmbedderTrouble():
+            action = "go on; the words of the notes can still be searched"
+            return Failure(without_places(text), action, unavailable=True)
+    return Failure(without_places(text), "tell the user", unavailable=True)

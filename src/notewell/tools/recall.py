@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import NotANote, NoteUnreadable
 from notewell.tools.calls import memory_search
-from notewell.tools.context import HERE
-from notewell.tools.failures import Failure
 from notewell.tools.fence import REMINDER, fenced
-from notewell.tools.inputs import SearchInput
+from notewell.tools.inputs import HERE, SearchInput
+from notewell.tools.outputs import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import date
 
     from notewell.memory import Memory
-    from notewell.tools.context import CallContext
+    from notewell.tools.inputs import CallContext
 
 PromptMode: TypeAlias = Literal["full", "minimal", "none"]
 """How long the host's system prompt is; sub-agents get a shorter one."""
