@@ -32,6 +32,10 @@
 
 Each message says what happened, to which thing, and the next step.
 Facts a program might branch on are attributes, so nobody has to parse a message.
+
+Each error has two texts: `str()` for the user at this machine, which may name folders, and
+`public_text()` for remote readers, which must not. Reasons that come from the system or from other
+programs may quote a path, so a public text is made of our own words only.
 """
 
 from __future__ import annotations
@@ -51,15 +55,19 @@ class NotewellError(Exception):
     exit_code: ClassVar[int] = 1
 
     def public_text(self) -> str:
-        """The message for a remote reader, such as an agent. `str()` is for the user at this
-        machine; an error whose message names a folder of the machine overrides this."""
-        return str(self)
+        """The message for a remote reader, such as an agent: it names no folder."""
+        # A class that adds nothing may quote anything in its message: withhold it by default.
+        return "the memory could not do this"
 
 
 class BadRequest(NotewellError):
     """The call cannot be answered as it stands."""
 
     exit_code = 2
+
+    def public_text(self) -> str:
+        # The message is about the caller's own arguments, which are no secret to the caller.
+        return str(self)
 
 
 class WorkspaceMissing(BadRequest):
@@ -163,6 +171,9 @@ class EditRefused(NotewellError):
         self.why = why
         self.action = action
 
+    def public_text(self) -> str:
+        return f"nothing was changed: {self.why}; {self.action}"
+
 
 class IndexTrouble(NotewellError):
     """The notes are untouched; only the copy we search in has a problem."""
@@ -246,6 +257,9 @@ class ConversationDenied(NotewellError):
         super().__init__(f"this conversation may not see the memory: {why}")
         self.why = why
 
+    def public_text(self) -> str:
+        return str(self)
+
 
 class BackendFailed(NotewellError):
     """An engine other than our own could not do what it was asked. An empty answer is none."""
@@ -257,22 +271,40 @@ class BackendFailed(NotewellError):
         """One word to branch on; which ones there are, the backend says."""
         self.why = why
         self.action = action
+        """The next step, in words that name no folder."""
+
+    def public_text(self) -> str:
+        # `why` may quote what another program printed.
+        return f"{self.backend} did not answer ({self.kind}); {self.action}"
 
 
 class EmbedderTrouble(NotewellError):
     exit_code = 5
     until_user_acts: ClassVar[bool] = False
     """Whether every retry fails until the user changes something."""
+    summary: ClassVar[str] = "failed"
+    """What the embedder does, as the predicate of a sentence."""
 
     provider: str = ""
+    action: str = ""
+    """The next step, in words that name no folder; empty if there is none."""
+    http_status: int | None = None
     finished: Mapping[int, Vectors] = MappingProxyType({})
     """Rows that were finished before the error, by the number of their text: they are paid for."""
+
+    def public_text(self) -> str:
+        # The reason may quote a provider, a library or the system, so it is left out.
+        status = f" (HTTP {self.http_status})" if self.http_status else ""
+        action = f"; {self.action}" if self.action else ""
+        name = f"{self.provider!r} embedder" if self.provider else "embedder"
+        return f"the {name} {self.summary}{status}{action}"
 
 
 class EmbedderMissing(EmbedderTrouble):
     """A retry fails until the user acts."""
 
     until_user_acts = True
+    summary = "is not available"
 
     def __init__(self, provider: str, problem: str, action: str) -> None:
         super().__init__(f"the {provider!r} embedder is not available: {problem}; {action}")
@@ -285,6 +317,7 @@ class EmbedderRefused(EmbedderTrouble):
     """The provider replied and refuses: the key, the model or the account is wrong."""
 
     until_user_acts = True
+    summary = "refuses every request"
 
     def __init__(
         self,
@@ -304,6 +337,8 @@ class EmbedderRefused(EmbedderTrouble):
 
 class QuotaExhausted(EmbedderRefused):
     """The provider reports it with a code or status; it does not recover within seconds."""
+
+    summary = "refuses every request: the quota is used up"
 
 
 class EmbedderFailed(EmbedderTrouble):
@@ -327,10 +362,16 @@ class EmbedderFailed(EmbedderTrouble):
 class EmbedderUnreachable(EmbedderFailed):
     """No complete reply arrived, so it is unknown whether the server executed the request."""
 
+    summary = "gave no complete reply"
+
 
 class AnswerUnusable(EmbedderFailed):
     """The wrong count, order, length or numbers; nothing of the reply is used."""
 
+    summary = "gave an unusable reply"
+
 
 class TextTooLarge(EmbedderFailed):
     """The request or a text in it is larger than the provider accepts."""
+
+    summary = "refuses a text that is too large"

@@ -17,9 +17,12 @@ from scripts.docs.tools_page import tools_page
 from notewell import Memory, open_memory
 from notewell.assembly import index_dir
 from notewell.errors import (
+    BackendFailed,
     BadRequest,
     BadSetting,
+    EditRefused,
     EmbedderFailed,
+    EmbedderMissing,
     IndexBusy,
     IndexTooNew,
     IndexUnreadable,
@@ -380,6 +383,9 @@ def test_a_wrong_call_is_told_how_to_be_right(
         (NoteUnreadable("memory/a.md", "not there"), False),
         (NoteNotWritable("memory/a.md", "no room", "free some"), True),
         (EmbedderFailed("openai", "no file '/secret/place/model.gguf'"), True),
+        (EmbedderMissing("local", "no file '/secret/place/model.gguf'", "pull it"), True),
+        (BackendFailed("qmd", "exit", "cannot open /secret/place", "rebuild it"), True),
+        (EditRefused("/secret/place", "disk", "no room", "free some"), True),
         (BadRequest("too long"), False),
         (NotewellError("strange: /secret/place, /secret/other"), True),
     ],

@@ -38,6 +38,10 @@ class CannotUndo(NotewellError):
         self.path = path
         self.why = why
 
+    def public_text(self) -> str:
+        # A note of an extra path goes by its absolute path.
+        return f"cannot undo {self.id!r}: {self.why}; nothing was changed"
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:

@@ -134,12 +134,18 @@ def clean_text(value: str) -> str:
 class EntriesTrouble(NotewellError):
     """The entries cannot be used at the moment. Notes and their index are not affected."""
 
+    def public_text(self) -> str:
+        return "the entries cannot be used just now"
+
 
 class LanceMissing(EntriesTrouble):
     def __init__(self) -> None:
         super().__init__(
             "entries need the extra `lancedb`: `pip install '.[lancedb]'` in a checkout"
         )
+
+    def public_text(self) -> str:
+        return str(self)
 
 
 class EntriesBusy(EntriesTrouble):
@@ -152,6 +158,9 @@ class EntriesBusy(EntriesTrouble):
         )
         self.folder = folder
         self.waited_s = waited_s
+
+    def public_text(self) -> str:
+        return "another process is writing the entries"
 
 
 class EntriesUnreadable(EntriesTrouble):

@@ -39,6 +39,9 @@ class ShuttingDown(NotewellError):
     def __init__(self) -> None:
         super().__init__("the server is shutting down; finished work is kept")
 
+    def public_text(self) -> str:
+        return str(self)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswered:

@@ -200,8 +200,8 @@ class SyncAnswer(ResponseModel):
 
 def sync_answer(report: SyncReport, *, admin: bool) -> SyncAnswer:
     payload = report_json(report)
-    if not admin:
-        payload["trouble"] = _without_paths(payload["trouble"])
+    if not admin and report.trouble:
+        payload["trouble"] = report.trouble.public_text()
     return SyncAnswer.model_validate(payload)
 
 

@@ -1,16 +1,6 @@
 """The failures of QMD by kind, each with the next step for the user; and the backoff after them.
 
-    binary-missing     there is no such program
-    spawn-failed       the program exists but cannot be started
-    timeout            no answer within the configured time; all its processes were killed
-    exit               it exited, or its server answered, with an error
-    bad-json           an answer in an unexpected form
-    output-too-large   an answer above the size limit
-    no-vectors         a vector search before the first `qmd embed`
-    no-models          a search or embedding whose model is not downloaded
-    not-writable       no permission or no disk space in its home
-    no-index           a search before the first `qmd update`
-    busy               another process is using this index
+`_REASONS` says what each kind means. After a timeout all processes of QMD have been killed.
 
 Only these make the fallback engine answer. An empty list of hits is a valid answer.
 """
@@ -60,6 +50,21 @@ _ACTIONS: dict[FailureKind, str] = {
     "busy": "try again when it is done",
 }
 
+_REASONS: dict[FailureKind, str] = {
+    "binary-missing": "there is no such program",
+    "spawn-failed": "the program cannot be started",
+    "timeout": "no answer within the configured time",
+    "exit": "it ended, or its server answered, with an error",
+    "bad-json": "an answer in an unexpected form",
+    "output-too-large": "an answer above the size limit",
+    "no-vectors": "the index has no vectors yet",
+    "no-models": "a model is not downloaded",
+    "not-writable": "no permission or no disk space in its folder",
+    "no-index": "nothing is indexed yet",
+    "busy": "another process is using this index",
+}
+"""For remote readers: the reason itself may quote a path or what QMD printed."""
+
 _BUSY = re.compile(r"SQLITE_BUSY|database is (?:locked|busy)|SQLITE_CONSTRAINT_PRIMARYKEY", re.I)
 """The last one comes from two updates of an empty index at the same time."""
 _DAMAGED = re.compile(r"SQLITE_(?:CORRUPT|NOTADB)|is malformed|is not a database", re.I)
@@ -88,6 +93,10 @@ class QmdFailed(BackendFailed):
         """The exit code, if a process ended."""
         self.is_index_damaged = is_index_damaged
         """QMD cannot read its index: only a rebuild helps."""
+
+    def public_text(self) -> str:
+        reason = _REASONS[self.kind]
+        return f"{BACKEND} did not answer ({self.kind}): {reason}; {self.action}"
 
 
 def not_writable(path: Path, error: OSError) -> QmdFailed:

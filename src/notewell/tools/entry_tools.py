@@ -350,12 +350,8 @@ def _entry_json(result: Recalled) -> dict[str, Any]:
 
 def _failure(error: NotewellError) -> Failure:
     if isinstance(error, EntriesBusy):
-        return Failure(
-            "another process is writing the entries",
-            "ask again in a few seconds",
-            unavailable=True,
-        )
+        return Failure(error.public_text(), "ask again in a few seconds", unavailable=True)
     if isinstance(error, EntriesTrouble):
         action = "go on without entries, and tell the user to run `notewell entries list`"
-        return Failure(without_places(str(error)), action, unavailable=True)
+        return Failure(error.public_text(), action, unavailable=True)
     return failure_of(error)

@@ -374,5 +374,5 @@ def failure_of(error: NotewellError) -> Failure:
             return Failure(text, error.action, unavailable=True)
         case EmbedderTrouble():
             action = "go on; the words of the notes can still be searched"
-            return Failure(without_places(text), action, unavailable=True)
-    return Failure(without_places(text), "tell the user", unavailable=True)
+            return Failure(text, action, unavailable=True)
+    return Failure(text, "tell the user", unavailable=True)
