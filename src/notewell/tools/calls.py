@@ -60,6 +60,7 @@ def memory_search(
             max_results=arguments.max_results,
             min_score=arguments.min_score,
             session_key=context.session_key,
+            # An agent asks, so the hits count as recalled; see `ask_memory`.
             journal_as="memory_search",
             progress=progress,
         )
@@ -78,6 +79,7 @@ def memory_get(
         return GetOutput(
             memory.get(
                 arguments.path,
+                # The parser refuses 0, so only a missing number becomes 1.
                 from_line=arguments.from_line or 1,
                 lines=arguments.lines,
                 session_key=context.session_key,
@@ -110,6 +112,7 @@ def memory_status(
         status = memory.status()
     except NotewellError as error:
         return failure_of(error)
+    # Folders that cannot be listed come first: each may hide many notes, an ignored file is one.
     problems = (*status.unreadable, *status.ignored)
     return StatusOutput(
         agent=status.agent,
@@ -118,6 +121,7 @@ def memory_status(
         provider=status.provider,
         model=status.model,
         notes=status.eligible,
+        # An index that is missing or damaged has no counts. The state says so; 0 keeps the shape.
         chunks=status.counts.chunks if status.counts else 0,
         pending=status.dirty,
         waiting=status.counts.waiting if status.counts else 0,
@@ -147,14 +151,18 @@ def call(
                 return memory_append(memory, AppendInput.parse(arguments), context)
             case "memory_status":
                 return memory_status(memory, StatusInput.parse(arguments), context)
+            # Without entries these tools are not listed, so their names are unknown here.
             case "memory_recall" | "memory_store" | "memory_forget" if entries is not None:
                 return call_entries(entries, name, arguments, context)
+    # Only `parse` raises here: the tools themselves return their errors as a `Failure`.
     except BadRequest as error:
         return failure_of(error)
+    # The name comes from a model and may be of any length.
     return failure_of(BadRequest(f"there is no tool {name[:40]!r}"))
 
 
 def _problem(status: Status) -> str | None:
     if status.state == "unreadable":
+        # Not `status.problem`: that text is for the user at this machine and names the file.
         return "damaged: `notewell index` rebuilds it"
     return without_places(status.embedder_missing or "") or None

@@ -80,6 +80,7 @@ class StoreInput:
         importance = values.share("importance")
         return cls(
             values.text("text", MAX_TEXT_CHARS),
+            # Not `or`: an importance of 0 is valid.
             IMPORTANCE if importance is None else importance,
             values.text("category", MAX_WORD_CHARS) if values.has("category") else "other",
         )
@@ -95,6 +96,7 @@ class ForgetInput:
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> ForgetInput:
         values = Arguments(arguments, ("memoryId", "query"))
+        # With both, a wrong id and a right query would compete about what is deleted for good.
         if values.has("memoryId") == values.has("query"):
             raise BadRequest("give either 'memoryId' or 'query'")
         if values.has("memoryId"):
@@ -112,6 +114,7 @@ class RecallOutput:
     def to_json(self) -> dict[str, Any]:
         payload: dict[str, Any] = {"results": [_entry_json(result) for result in self.results]}
         payload |= {"waiting": self.waiting, "leftOut": self.left_out}
+        # The reminder is only useful beside quoted text, and each call pays for its tokens.
         payload |= {"reminder": REMINDER} if self.results else {"reason": _NOTHING}
         return payload | ({"notice": self.notice} if self.notice else {})
 
@@ -142,6 +145,7 @@ class StoreOutput:
     def to_text(self) -> str:
         if self.added:
             return f"Stored: {self.entry.id}"
+        # The stored text may use other words than the new one, so the model sees it.
         return f"It was there already:\n{fenced(self.entry.text, entry=self.entry.id)}"
 
 
@@ -154,6 +158,7 @@ class ForgetOutput:
         payload: dict[str, Any] = {"deleted": self.entry is not None}
         if self.entry is not None:
             return payload | {"id": self.entry.id, "text": escaped(self.entry.text)}
+        # The candidates come with their ids: the next call can then name one of them.
         payload |= {"candidates": [_entry_json(result) for result in self.candidates]}
         return payload | {"reason": self._reason(), "reminder": REMINDER}
 
@@ -220,6 +225,7 @@ def memory_forget(
         if request.memory_id is not None:
             done = entries.forget(request.memory_id)
         else:
+            # `ForgetInput.parse` guarantees a query here; a program that builds the input may not.
             done = entries.forget_by(request.query or "")
     except NotewellError as error:
         return _failure(error)
@@ -274,11 +280,14 @@ def recalled_for(
     """Entries about the user's prompt, quoted as data. Nothing in group conversations: others read
     there, and an entry may be confidential.
     """
+    # The prompt may contain what earlier recalls injected. Searching for that would find the
+    # same entries again, whatever the user asks now.
     query = without_injected(prompt).strip()[: settings.recall_chars]
     if not settings.auto_recall or not context.is_private or not query:
         return Injection()
     answer = memory_recall(entries, RecallInput(query, RECALLED), context)
     if isinstance(answer, Failure):
+        # Recall is an extra: its failure must not stop the turn.
         return Injection(trouble=answer)
     relevant = tuple(
         result
@@ -300,16 +309,20 @@ def capture_turn(
     stored: list[Stored] = []
     refused: list[tuple[str, str]] = []
     for message in messages:
+        # Otherwise recalled text would be stored as a new statement of the user.
         text = without_injected(message.text).strip()
         why = refusal(text, role=message.role, max_chars=settings.capture_chars)
+        # Checked after `refusal`, so that a refused message is reported with its own reason.
         if why is None and len(stored) >= MAX_CAPTURED:
             why = f"{MAX_CAPTURED} entries a turn are enough"
         if why is not None:
+            # Enough to recognise the message by; a refused text should not be kept in logs.
             refused.append((text[:40], why))
             continue
         try:
             stored.append(entries.store(text, category=category_of(text)))
         except NotewellError as error:
+            # The next message would meet the same failure.
             return Capture(tuple(stored), tuple(refused), error)
     return Capture(tuple(stored), tuple(refused))
 
@@ -344,6 +357,7 @@ def _entry_json(result: Recalled) -> dict[str, Any]:
         "category": entry.category,
         "importance": entry.importance,
         "createdAt": entry.created_at_ms,
+        # More digits only cost tokens.
         "score": round(result.score, 4),
     }
 
@@ -351,6 +365,7 @@ def _entry_json(result: Recalled) -> dict[str, Any]:
 def _failure(error: NotewellError) -> Failure:
     if isinstance(error, EntriesBusy):
         return Failure(error.public_text(), "ask again in a few seconds", unavailable=True)
+    # `failure_of` does not know these: it serves callers that never load the entries.
     if isinstance(error, EntriesTrouble):
         action = "go on without entries, and tell the user to run `notewell entries list`"
         return Failure(error.public_text(), action, unavailable=True)

@@ -31,6 +31,7 @@ MAX_TEXT_CHARS = 1_000_000
 MAX_SECTION_CHARS = 200
 MAX_LINE = 2**31
 
+# At most nine digits: Python refuses to parse numbers of thousands of digits.
 _CITED = re.compile(r"(?P<path>.+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?", re.IGNORECASE)
 
 
@@ -51,6 +52,7 @@ class CallContext:
     """False when the configuration gives this agent no memory."""
 
     def __post_init__(self) -> None:
+        # These values come from a configuration file, so the type checker has not seen them.
         if self.citations not in ("on", "off", "auto"):
             raise BadSetting("memory.citations", f"expected on, off or auto: {self.citations!r}")
         if self.inject_chars < LEAST_INJECT_CHARS:
@@ -127,6 +129,7 @@ class AppendInput:
 class StatusInput:
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> StatusInput:
+        # Called for its check alone: this tool has no arguments.
         Arguments(arguments, ())
         return cls()
 
@@ -138,17 +141,21 @@ def _uncited(
     cited = _CITED.fullmatch(path)
     if cited is None:
         return path, first, lines
+    # A model may write L0, or a last line before the first one.
     start = max(1, int(cited["first"]))
     count = max(1, int(cited["last"] or start) - start + 1)
+    # The arguments are more explicit than the citation. With another first line, the number of
+    # cited lines means nothing.
     return cited["path"], first or start, lines or (None if first else count)
 
 
 class Arguments:
-    """Arguments by name; one that is null counts as not values."""
+    """Arguments by name; one that is null counts as not given."""
 
     def __init__(self, arguments: Mapping[str, object], known: tuple[str, ...]) -> None:
         self._arguments = arguments
         for name in arguments:
+            # Refused and not ignored: a model that invents an argument relies on its effect.
             if name not in known:
                 raise BadRequest(f"there is no argument {name[:40]!r}{_nearest(name, known)}")
 
@@ -181,14 +188,17 @@ class Arguments:
         value = self._arguments.get(name)
         if value is None:
             return None
+        # `True` is an int in Python, but not a number in JSON.
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise BadRequest(f"{name!r} must be a number, not {_kind(value)}")
+        # Python's JSON parser accepts NaN and Infinity, and `int()` fails on both.
         if isinstance(value, float) and not math.isfinite(value):
             raise BadRequest(f"{name!r} must be a number that can be written down")
         return value
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:
+    # Cut first: the comparison takes quadratic time.
     near = difflib.get_close_matches(name[:40], known, n=1)
     if near:
         return f": did you mean {near[0]!r}?"

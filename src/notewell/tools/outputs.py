@@ -64,6 +64,7 @@ def fit(texts: Sequence[str], budget: int) -> Fitted:
     taken: list[str] = []
     for text in texts:
         if len(text) > budget:
+            # Later texts that would fit are weaker hits, so they do not go before this one.
             break
         taken.append(text)
         budget -= len(text)
@@ -92,6 +93,7 @@ class ToolHit:
     def to_json(self) -> dict[str, Any]:
         hit = hit_json(self.hit)
         payload = pick(hit, "path", "startLine", "endLine", "score", "snippet", "source")
+        # A model that quotes the snippet then has its source at hand.
         payload["snippet"] = escaped(self.snippet) + self._footer()
         if self.hit.heading:
             payload["heading"] = escaped(self.hit.heading)
@@ -137,6 +139,7 @@ class SearchOutput:
         return cls(
             hits=tuple(
                 ToolHit(replace(hit, snippet=text), context.cites)
+                # Not strict: hits beyond the budget have no text.
                 for hit, text in zip(answer.hits, fitted.texts, strict=False)
             ),
             mode=answer.mode,
@@ -156,6 +159,7 @@ class SearchOutput:
             "provider": self.provider,
             "model": self.model,
             "citations": self.citations,
+            # Always present, also as 0: a model should know that it sees all of the hits.
             "shortened": self.shortened,
             "leftOut": self.left_out,
         }
@@ -175,6 +179,7 @@ class SearchOutput:
         if self.left_out:
             parts.append(f"Weaker hits left out to keep this short: {self.left_out}.")
         if self.reason:
+            # An empty answer without a reason looks like a failure, and a model would ask again.
             parts.append(f"Nothing found: {self.reason}")
         if self.notice:
             parts.append(f"Note: {self.notice}")
@@ -201,6 +206,7 @@ class GetOutput:
         excerpt = self.excerpt
         if excerpt.end_line < excerpt.start_line:
             total, first = excerpt.total_lines, excerpt.start_line
+            # An empty quotation would look like an empty note.
             return f"The note has {total} lines; there are none from {first}."
         lines = f"{excerpt.start_line}-{excerpt.end_line} of {excerpt.total_lines}"
         parts = [REMINDER, fenced(excerpt.text, path=excerpt.path, lines=lines)]
@@ -263,6 +269,7 @@ class StatusOutput:
             "pending": self.pending,
             "waiting": self.waiting,
             "problems": [
+                # A file name is foreign text too: it could contain a forged mark.
                 {"path": escaped(problem.path), "why": escaped(problem.why)}
                 for problem in self.problems
             ],
@@ -303,6 +310,7 @@ class Failure:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            # A client that only reads `results` must not break on a failure.
             "results": [],
             "disabled": self.disabled,
             "unavailable": self.unavailable,
@@ -319,6 +327,7 @@ DISABLED = Failure(
     "go on without it; the user can set memorySearch.enabled",
     disabled=True,
 )
+# The exception itself is only logged: its message may quote anything.
 UNEXPECTED = Failure(
     "the memory ran into something it was not made for",
     "go on without it, and tell the user that the server's log has the details",
@@ -362,6 +371,7 @@ def failure_of(error: NotewellError) -> Failure:
         case MemoryOff():
             return DISABLED
         case NotANote():
+            # Not `unavailable`: the memory works, and another path will be answered.
             return Failure(text, _SEARCH_PATHS)
         case ConversationDenied():
             action = "go on without it; the user can ask in private"
@@ -369,6 +379,7 @@ def failure_of(error: NotewellError) -> Failure:
         case BadRequest():
             return Failure(text, "mend the call and make it again")
         case NoteUnreadable():
+            # A note that vanished between search and get is normal while its owner edits.
             return Failure(text, "it may have been moved or removed: search again")
         case NoteNotWritable():
             return Failure(text, error.action, unavailable=True)

@@ -31,6 +31,7 @@ def recall_section(
     tools: Collection[str], context: CallContext = HERE, *, prompt_mode: PromptMode = "full"
 ) -> str:
     """The section on memory; empty if the tools that it describes are not offered."""
+    # Instructions for a tool that is not offered would make the model call it anyway.
     if prompt_mode != "full" or not context.enabled or "memory_search" not in tools:
         return ""
     lines = [
@@ -64,6 +65,7 @@ def bootstrap(
 
     Empty in groups: these notes may be confidential.
     """
+    # `is_private` is also false for a session key that we cannot parse.
     if not context.enabled or not context.is_private:
         return ""
     days = (today, today - timedelta(days=1))
@@ -79,6 +81,7 @@ def recalled_for(memory: Memory, question: str, context: CallContext = HERE) -> 
     """A question and what the memory has on it, to start a conversation with."""
     output = memory_search(memory, SearchInput(question), context)
     if isinstance(output, Failure):
+        # The conversation starts nevertheless, and the model knows that it has no memory now.
         return f"{question}\n\n(Memory could not be searched: {output.to_text()})"
     return f"{question}\n\nThis is what memory has on it.\n\n{output.to_text()}"
 
@@ -95,6 +98,7 @@ def _beginning(memory: Memory, path: str, max_chars: int) -> str:
     text, line = "", 1
     while True:
         try:
+            # `get` limits the size of a page, so a long note takes several.
             page = memory.get(path, from_line=line)
         except (NotANote, NoteUnreadable):
             return text

@@ -65,6 +65,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "provider": answer.provider,
         "model": answer.model,
     }
+    # Left out when there is nothing to say: most answers have neither.
     if answer.reason:
         payload["reason"] = answer.reason
     if answer.notice:
@@ -102,6 +103,7 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
         "provider": status.provider,
         "model": status.model,
         "eligible": status.eligible,
+        # Without a readable index there are no counts; `state` tells this apart from an empty one.
         "files": counts.files if counts else 0,
         "chunks": counts.chunks if counts else 0,
         "dirty": status.dirty,
@@ -126,6 +128,8 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
 
 
 def _engine_json(answering: Answering) -> dict[str, Any]:
+    # `backend` is the engine that answers now. While it is not the configured one, `fallback` says
+    # why, so that a program need not compare names.
     replaced = answering.backend != answering.wanted
     fallback = {"from": answering.wanted, "reason": answering.reason, "since": answering.since}
     return {
@@ -138,6 +142,7 @@ def _engine_json(answering: Answering) -> dict[str, Any]:
 def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
     if probe is None:
         return None
+    # Only the owner sees a probe (`status --deep`), so it has the full message.
     trouble = str(probe.trouble) if probe.trouble else None
     return {"ok": not trouble, "dims": probe.dims, "ms": round(probe.ms), "trouble": trouble}
 
@@ -155,6 +160,7 @@ def report_json(report: SyncReport) -> dict[str, Any]:
 def report_figures(report: SyncReport) -> dict[str, Any]:
     """What a sync did, in numbers; one line of `notewell watch --json`."""
     return {
+        # The reason for a rebuild, not a flag: null means that the index was updated in place.
         "rebuilt": str(report.rebuilt) if report.rebuilt else None,
         "notes": report.notes,
         "written": report.written,
