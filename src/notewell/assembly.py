@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
+# The id becomes part of a folder name: no separator and no dot, so it cannot leave the state
+# folder.
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -71,6 +73,7 @@ def open_memory(
     root = Workspace.open(Path(workspace)).root
     if settings is None:
         settings = load_settings(root, agent, environment)
+    # Before any part is made: a memory that is switched off creates no file and loads no model.
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
@@ -98,6 +101,7 @@ def open_memory(
 
 def index_dir(state: Path, agent: str, workspace: Path) -> Path:
     """One index per agent and workspace: two folders never share one, nor do two agents."""
+    # surrogatepass: a POSIX path with bytes that are not UTF-8 has lone surrogates in Python.
     digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
     return state / "memory" / f"{agent}-{digest}"
 
@@ -117,6 +121,7 @@ def _indexer(
     now_ns: Callable[[], int],
     lease_wait_s: float,
 ) -> Indexer:
+    # A path in the settings is used as it is; only the default depends on agent and workspace.
     store, sessions = settings.store, _sessions(settings.sessions, agent, state, settings)
     return Indexer(
         notes=Workspace.open(root, settings.notes.extra_paths),
@@ -152,6 +157,7 @@ def _sessions(sessions: SessionSettings, agent: str, state: Path, settings: Sett
 
     key = load_mask_key(state)
     redactor = Redactor(key)
+    # A digest of the key, never the key: the value is stored in the index.
     redaction = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
     transcripts = None
     if sessions.enabled:
@@ -179,6 +185,8 @@ def _engine(
     from notewell.engines import FallbackEngine, open_qmd
     from notewell.qmd import ExtraFolder
 
+    # QMD knows nothing of our extra paths, so each becomes one of its collections. Otherwise the
+    # two engines would search different notes.
     extra_paths = settings.notes.extra_paths
     folders = tuple(ExtraFolder(extra.path, extra.pattern) for extra in extra_paths)
     qmd_settings = replace(settings.qmd, paths=(*settings.qmd.paths, *folders))
@@ -189,6 +197,7 @@ def _engine(
 def _journal(state: Path, agent: str, log_questions: bool, memory: Memory) -> Journal:
     from notewell.capture import Journal, capture_dir
 
+    # Loaded at the first use: loading creates the key file, if there is none.
     def load_redactor() -> Callable[[str], str]:
         from notewell.redaction import Redactor, load_mask_key
 

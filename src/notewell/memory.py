@@ -55,6 +55,7 @@ class Memory:
         self.state_dir = state_dir
         """The folder for everything that Notewell keeps besides the notes."""
         self._now_ns = now_ns
+        # A function, not a journal: a memory that is only searched does not load that code.
         self._open_journal = open_journal
 
     def __enter__(self) -> Memory:
@@ -177,6 +178,8 @@ class Memory:
 
         target = Section(section) if section is not None else self.now().date()
         appended = self.notes.append(Entry(text, origin, id), target)
+        # Before the journal: the next search must find the entry even if the journal cannot be
+        # written.
         self.mark_changed()
         self.journal.appended(appended, origin)
         return appended
@@ -225,6 +228,7 @@ class Memory:
         Watcher(
             lambda: self.sync(progress=on_progress),
             [*indexer.notes.local_paths(), *(transcripts.places if transcripts else ())],
+            # The index may be kept inside the workspace; its own writes must not trigger a sync.
             ignore=indexer.store.local_paths(),
             suffixes=(".md", *(transcripts.suffixes if transcripts else ())),
             timing=timing,

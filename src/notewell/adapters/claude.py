@@ -46,7 +46,7 @@ class _Commands:
 
     def __init__(self, memory: Memory, context: CallContext, folder: str) -> None:
         self._memory = memory
-        self._talk = context
+        self._context = context
         try:
             self._memories = MemoryCommands(EditableFolder(memory.workspace, folder))
         except EditRefused as refused:
@@ -61,7 +61,7 @@ class _Commands:
         return self._answered(self._memories.clear)
 
     def _answered(self, work: Callable[[], str]) -> str:
-        if not self._talk.enabled:
+        if not self._context.enabled:
             raise Refused(DISABLED.to_text())
         try:
             return work()
@@ -82,6 +82,8 @@ class _Commands:
         name = payload.get("command")
         if not isinstance(name, str) or name not in _ARGUMENTS:
             raise Refused(f"Unknown command: {str(name)[:40]}")
+        # Only these keys: `command` itself and fields of newer versions of the tool are no
+        # arguments.
         given = {key: payload[key] for key in _ARGUMENTS[name] if key in payload}
         for key in _ARGUMENTS[name]:
             if key not in given and key not in _OPTIONAL:

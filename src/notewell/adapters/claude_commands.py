@@ -64,6 +64,7 @@ class MemoryCommands:
     def create(self, path: object, file_text: object) -> str:
         shown, below = parsed(path)
         data = in_bytes("file_text", file_text)
+        # A check for the common case; `folder.create` still refuses a file that appears after it.
         if not below or self._find(shown, below) is not None:
             raise Refused(f"File {shown} already exists")
         try:
@@ -97,7 +98,9 @@ class MemoryCommands:
                 f"Invalid `insert_line` parameter: {at}. "
                 f"It should be within the range [0, {len(lines)}]."
             )
+        # The note keeps its kind of line break: the model only ever writes line feeds.
         eol = "\r\n" if "\r\n" in text else "\n"
+        # The last line of a note may lack its line break; without one the new text would join it.
         if at and not lines[at - 1].endswith("\n"):
             lines[at - 1] += eol
         lines.insert(at, added if added.endswith("\n") else added + eol)
@@ -112,6 +115,8 @@ class MemoryCommands:
         if target is None:
             raise Refused(f"The path {shown} does not exist")
         try:
+            # To the trash and never removed: a model that deletes by mistake must not destroy the
+            # user's text.
             self._folder.trash(target.path)
         except EditRefused as refused:
             if refused.reason == "missing":
@@ -188,6 +193,7 @@ class MemoryCommands:
     def _replace(self, shown: str, note: str, text: str, digest: str) -> str:
         """A warning for the model; mostly empty."""
         try:
+            # Compare and swap: an edit of a text that has changed since it was read is refused.
             kept = self._folder.replace(note, text.encode(), expected=digest)
         except EditRefused as refused:
             raise edit_refused(shown, refused) from refused
@@ -243,6 +249,8 @@ def in_bytes(name: str, value: object) -> bytes:
 
 
 def a_whole_number(name: str, value: object) -> int:
+    # Models write 3.0 for 3. NaN and infinity are refused as well: `x // 1` is NaN for both. A
+    # bool is an int in Python, but no line number.
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         raise Refused(f"Invalid `{name}` parameter: it must be a whole number.")
     return int(value)
@@ -290,6 +298,7 @@ def not_renamed(old: str, new: str, refused: EditRefused) -> Refused:
 
 def lines_of(text: str) -> list[str]:
     """With their line breaks; only a line feed ends a line."""
+    # Not `splitlines`: it also splits at form feeds and U+2028, and line numbers would differ.
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
@@ -297,6 +306,7 @@ def lines_of(text: str) -> list[str]:
 
 def like(text: str, piece: str) -> str:
     """A piece with the line breaks of the text: the model sees and writes plain line feeds."""
+    # For its checks only: a NUL or half a surrogate pair cannot be written to a note.
     in_bytes("text", piece)
     if "\r\n" not in text or "\r" in piece:
         return piece
@@ -310,6 +320,7 @@ def only_place(shown: str, text: str, old: str) -> int:
             f"No replacement was performed, old_str `{old}` did not appear verbatim in {shown}."
         )
     places = [at]
+    # From `at + 1`, so that occurrences that overlap count as several.
     while len(places) <= SHOWN_LINES and (at := text.find(old, at + 1)) >= 0:
         places.append(at)
     if len(places) > 1:
@@ -322,6 +333,7 @@ def only_place(shown: str, text: str, old: str) -> int:
 
 
 def numbered(shown: str, lines: list[str], span: tuple[int, int] | None) -> str:
+    # Anthropic's own limit and text; line numbers have a column of six digits.
     if len(lines) > MAX_LINES:
         raise Refused(f"File {shown} exceeds maximum line limit of {MAX_LINES:,} lines.")
     first, last = span or (1, -1)

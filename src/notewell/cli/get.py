@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
 NOTHING_FOUND = 3
+# Greedy: a path may itself contain `#L`, and only the last one starts the lines.
 _CITATION = re.compile(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?")
 
 
@@ -31,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     say(excerpt.text)
     if excerpt.cut:
         tell(f"line {excerpt.end_line} is too long to show whole")
+    # A user who named the lines knows that the note goes on.
     if excerpt.next_from and not count:
         tell(f"read on with --from {excerpt.next_from} ({excerpt.total_lines} lines in all)")
     return 0

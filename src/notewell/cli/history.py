@@ -33,6 +33,8 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     from notewell.config import default_state_dir
     from notewell.notes import Workspace
 
+    # Not `memory_of`: listing and undoing writes must work without an index and without an
+    # embedder.
     agent, workspace, _ = location_of(arguments)
     notes = Workspace.open(Path(workspace))
     state_dir = arguments.state_dir
@@ -44,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from notewell.capture import writes
 
     notes, folder = notes_of(arguments)
+    # The journal is in the order of writing.
     newest = writes(folder)[::-1][: max(0, arguments.last)]
     rows = [(recorded, _state(notes, recorded)) for recorded in newest]
     if arguments.json:
@@ -56,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _line(recorded: Recorded, state: str) -> str:
+    # Stored in UTC; shown in the time zone of the reader.
     write, at = recorded.write, recorded.at.astimezone()
     size = write.end_byte - write.start_byte
     facts = f"{size} bytes, {write.origin}, {state}"
@@ -71,6 +75,7 @@ def _state(notes: NoteStore, recorded: Recorded) -> str:
 
     try:
         data = notes.read_bytes(recorded.write.path)
+    # A note that cannot be read is one row of the list, not the end of it.
     except NoteUnreadable as error:
         return error.why
     if data is None:

@@ -30,17 +30,20 @@ def run(arguments: argparse.Namespace) -> int:
                 force=arguments.force, vectors=not arguments.text_only, progress=bar.update
             )
         finally:
+            # Also after an error: its message must not continue the line of the bar.
             bar.done()
         if arguments.json:
             print_json(report_json(report))
         else:
             _show(report, time.monotonic() - started, memory)
+    # Busy has an exit code of its own: a script can simply try again.
     if isinstance(report.trouble, IndexBusy):
         return report.trouble.exit_code
     return DEGRADED if report.is_degraded else 0
 
 
 def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
+    # A first index is no news; a later one was rebuilt for a reason that the user should know.
     if report.rebuilt and report.rebuilt.kind != "first":
         tell(f"built a new index: {report.rebuilt}")
     say(

@@ -24,11 +24,13 @@ Day-to-day notes go to memory/YYYY-MM-DD.md.
 
 def run(arguments: argparse.Namespace) -> int:
     place = workspace_of(arguments)
+    # Raises if the folder is missing, before anything is written.
     root = Workspace.open(Path(place)).root
     try:
         done = _settle(root, arguments.extra)
     except OSError as error:
         raise BadRequest(f"cannot write in {str(root)!r}: {error.strerror}") from error
+    # Opened after the settings file was written, so that the count includes the extra paths.
     with memory_of(arguments) as memory:
         status = memory.status()
     if arguments.json:
@@ -52,11 +54,13 @@ def _settle(root: Path, extra: list[str]) -> list[str]:
     """Decide what the folder needs: nothing, extra paths, or a first note."""
     if extra:
         return _take_in(root, extra)
+    # A settings file counts even without notes: the user has already decided what belongs here.
     if (root / WORKSPACE_FILE).exists() or Workspace.open(root).scan().notes:
         return []
     if Workspace.open(root, [ExtraPath(".")]).scan().notes:
         return _take_in(root, ["."])
     (root / "memory").mkdir(exist_ok=True)
+    # Mode x fails if the file appeared since the scan: an existing file is never changed.
     with (root / "MEMORY.md").open("x", encoding="utf-8") as file:
         file.write(STARTER)
     return ["wrote MEMORY.md and made memory/ for daily notes"]

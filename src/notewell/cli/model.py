@@ -21,6 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     state = Path(arguments.state_dir) if arguments.state_dir else default_state_dir()
     if arguments.action == "list":
         return _list(state / "models", as_json=arguments.json)
+    # Without a name: the embedded model, which some installs lack.
     return _pull(state / "models", getattr(arguments, "name", None), as_json=arguments.json)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from notewell.sync import Progress
 
 _OURS = ("\x1b[1m", "\x1b[0m")
+# In parentheses, so that `split` keeps the sequences.
 _STEERS = re.compile(r"(\x1b\[[01]m)")
 # C0 control characters have visible pictures (␛ for escape). C1 has none, and its U+009B starts an
 # escape sequence too, so those become the replacement character.
@@ -34,6 +35,7 @@ def say(text: str) -> None:
 def _for(stream: TextIO, text: str) -> str:
     """A terminal executes escape sequences, and notes may contain any. On a terminal only our own
     bold and reset are kept; output to a pipe or a file is unchanged."""
+    # The second test is the fast path: nearly every line is printable.
     if not stream.isatty() or text.isprintable():
         return text
     return "".join(map(_harmless, _STEERS.split(text)))
@@ -52,6 +54,7 @@ def flush() -> None:
 def _our_errors() -> Iterator[None]:
     try:
         yield
+    # No failure: `main` ends quietly when the reader of the pipe has gone.
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -84,6 +87,7 @@ class ProgressBar:
     """A progress bar on a terminal; nothing where standard error is a file or a pipe."""
 
     def __init__(self) -> None:
+        # Asked once: a log file must not be filled with thousands of bars.
         self._watched = sys.stderr.isatty()
         self._shown = False
 

@@ -28,6 +28,8 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"notewell {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, (summary, add_options) in _COMMANDS.items():
+        # Every parser costs time at start-up, so a known command gets only its own. For an unknown
+        # one argparse lists them all.
         if only == name or only not in _COMMANDS:
             command = commands.add_parser(name, help=summary, description=summary)
             # An option function may name another module or function.
@@ -56,6 +58,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait",
         type=float,
+        # `assembly.LEASE_WAIT_S`; importing it here would load the whole library for --help.
         default=10.0,
         metavar="S",
         help="how long to wait for another process that writes (default: 10 seconds)",
@@ -64,6 +67,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
 
 def _search(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
+    # Several words without quotes are one question; `run` joins them.
     parser.add_argument("question", nargs="+", help="what to look for")
     parser.add_argument(
         "-n", "--max-results", type=int, metavar="N", help="at most this many hits (default: 6)"
@@ -135,6 +139,7 @@ def _watch(parser: argparse.ArgumentParser) -> None:
 def _undo(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     parser.add_argument("id", help="as `notewell history` shows it; its beginning is enough")
+    # Both commands read the same journal, so they share a module.
     parser.set_defaults(module="history", function="undo")
 
 
@@ -148,6 +153,7 @@ def _model(parser: argparse.ArgumentParser) -> None:
         help="with pull: use-multilingual-v3, local, or hf:owner/repo/file.gguf "
         "(default: the embedded model, where the install lacks it)",
     )
+    # Not `add_place`: models belong to the machine, not to an agent or a workspace.
     parser.add_argument("--state-dir", metavar="DIR", help="where to put them")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -194,6 +200,7 @@ def _own(command: str) -> Callable[[argparse.ArgumentParser], None]:
     def add(parser: argparse.ArgumentParser) -> None:
         from importlib import import_module
 
+        # Large sets of options stay beside the code that reads them, and load with it.
         import_module(f"notewell.cli.{command}").add_options(parser)
 
     return add
@@ -212,6 +219,7 @@ def print_completion(arguments: argparse.Namespace) -> int:
     return 0
 
 
+# --help and the completion list the commands in this order: daily use first.
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "init": ("make a folder a workspace", _init),
     "index": ("bring the index up to date with the notes", _index),

@@ -52,8 +52,9 @@ class MemoryLocation(NamedTuple):
 def location_of(arguments: argparse.Namespace) -> MemoryLocation:
     """The folder from the options, the folder of the agent, or the current folder."""
     if arguments.openclaw:
-        found = _openclaw(arguments)
-        return found._replace(workspace=arguments.workspace or found.workspace)
+        location = _openclaw(arguments)
+        # The settings of the agent stay; only the folder of notes is replaced.
+        return location._replace(workspace=arguments.workspace or location.workspace)
     if arguments.workspace is not None:
         return MemoryLocation(arguments.agent or MAIN, str(arguments.workspace))
     return _configured(arguments)
@@ -73,6 +74,7 @@ def memory_of(arguments: argparse.Namespace) -> Memory:
         agent=agent,
         state_dir=arguments.state_dir,
         settings=settings,
+        # Only `index` has --wait; every other command waits for the default time.
         lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
     )
 
@@ -85,17 +87,24 @@ def _configured(arguments: argparse.Namespace) -> MemoryLocation:
     import os
     from pathlib import Path
 
+    # `has_files` is cheap. The readers of settings files load only if there is one to read.
     from notewell.config import has_files
 
+    # `lexists`: a broken link still shows that this folder is meant as a workspace.
     in_workspace = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
     if not has_files(Path(HERE), os.environ) or (arguments.agent is None and in_workspace):
         return MemoryLocation(arguments.agent or MAIN, HERE)
     from notewell.config import ConfigScope, load_configuration, read_configuration
 
-    every = read_configuration(ConfigScope(), os.environ)
-    id_ = arguments.agent or every.default_agent
-    if arguments.agent and every.agents.keys() - {MAIN} and id_.lower() not in every.agents:
-        known = ", ".join(every.agents)
+    configuration = read_configuration(ConfigScope(), os.environ)
+    id_ = arguments.agent or configuration.default_agent
+    # Settings that name no agent but `main` accept any id: a user may start one without a file.
+    if (
+        arguments.agent
+        and configuration.agents.keys() - {MAIN}
+        and id_.lower() not in configuration.agents
+    ):
+        known = ", ".join(configuration.agents)
         raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
     agent = load_configuration(agent=id_).agents.get(id_.lower())
     # `open_memory` refuses an id that is not valid, with a better message.
@@ -109,15 +118,16 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
 
     from notewell.config import from_openclaw, settings_of
 
-    found = from_openclaw()
-    id_ = (arguments.agent or found.configuration.default_agent).lower()
-    agent = found.agents.get(id_)
+    openclaw = from_openclaw()
+    id_ = (arguments.agent or openclaw.configuration.default_agent).lower()
+    agent = openclaw.agents.get(id_)
     if agent is None:
-        known = ", ".join(found.agents)
+        known = ", ".join(openclaw.agents)
         raise BadSetting("agent", f"OpenClaw has no agent {id_!r}; it has: {known}")
     if agent.config.workspace is None:
         raise BadSetting("workspace", f"OpenClaw gives its agent {id_!r} no folder")
-    settings = settings_of(agent.config, found.configuration.provider_keys)
+    settings = settings_of(agent.config, openclaw.configuration.provider_keys)
+    # OpenClaw keeps transcripts in its own folder and format, outside our state folder.
     folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)
     return MemoryLocation(id_, str(agent.config.workspace), replace(settings, sessions=sessions))

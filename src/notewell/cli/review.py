@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     elif not proposals:
         tell("nothing to propose: nothing was asked to be remembered, repeated or recalled often")
+    # Questions need a user who can answer: in a pipe the proposals are only listed.
     elif sys.stdin.isatty():
         return _ask(arguments, writer, proposals)
     else:
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _chosen(proposals: Sequence[Proposal], ids: Sequence[str]) -> list[Proposal]:
     by_id = {proposal.id: proposal for proposal in proposals}
     unknown = [id_ for id_ in ids if id_ not in by_id]
+    # Checked before the first write: a mistyped id must not leave half of the work done.
     if unknown:
         raise BadRequest(f"{unknown[0]!r} is not proposed: `notewell review` lists what is")
     return [by_id[id_] for id_ in ids]
@@ -104,8 +106,10 @@ def _ask(arguments: argparse.Namespace, writer: NoteWriter, proposals: Sequence[
             break
         if answer == "y":
             taken += 1
+            # Written at once, so that a user who stops later keeps what was accepted.
             _accept(arguments, writer, [proposal])
         elif answer == "n":
+            # Only "never" is remembered; a skipped proposal comes again next time.
             decline(writer.folder, [proposal.id], now=datetime.now(UTC))
     say(f"{taken} {'entry' if taken == 1 else 'entries'} written to MEMORY.md")
     return 0
@@ -129,6 +133,7 @@ def _diff(writer: NoteWriter, proposal: Proposal, section: str) -> str:
     from notewell.capture import preview
     from notewell.errors import NoteUnreadable
 
+    # On a case-sensitive disk both may exist; the writer prefers the first too.
     for name in ("MEMORY.md", "memory.md"):
         with suppress(NoteUnreadable):
             data = writer.notes.read_bytes(name)

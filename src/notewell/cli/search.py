@@ -32,18 +32,22 @@ def run(arguments: argparse.Namespace) -> int:
             )
         bar = ProgressBar()  # For the first index; a search itself shows no progress.
         try:
+            # The owner's own questions are not recorded as recalls of an agent, hence
+            # journal_as=None.
             answer, _ = ask_memory(
                 memory, question, **options, journal_as=None, progress=bar.update
             )
         finally:
             bar.done()
     if arguments.json:
+        # Imported here: most searches print text, and start-up time counts.
         from notewell.tools import answer_json, hit_json
 
         hits = [hit_json(hit, explain=arguments.explain) for hit in answer.hits]
         print_json({"results": hits, **answer_json(answer)})
     else:
         _show(answer, explain=arguments.explain)
+    # Before the hits: with vectors the answer might have been another one.
     if answer.degraded:
         return DEGRADED
     return 0 if answer.hits else NOTHING_FOUND
@@ -58,6 +62,7 @@ def _show_why(reason: str, arguments: argparse.Namespace) -> int:
 
 
 def _show(answer: Answer, *, explain: bool) -> None:
+    # The only two escape sequences that `output` lets through to a terminal.
     bold, plain = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
     for hit in answer.hits:
         heading = f"  {hit.heading}" if hit.heading else ""

@@ -21,6 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.index:
             memory.sync()
         status = memory.status()
+        # A real request, which may cost money: only on demand.
         probe = memory.inspect.probe() if arguments.deep else None
     if arguments.json:
         print_json(status_json(status, probe))
@@ -28,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name, value in [*_facts(status), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
     bad = status.problem or status.unreadable or status.embedder_missing
+    # The second engine answers, so searches work, but not with what the user configured.
     replaced = status.answering.backend != status.answering.wanted
     return DEGRADED if bad or replaced or (probe and probe.trouble) else 0
 
@@ -42,6 +44,7 @@ def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
 
 def _answering_facts(answering: Answering) -> list[tuple[str, str]]:
     """Nothing if the built-in engine is configured and answers."""
+    # The built-in engine has no fallback, and its facts are the rest of the status.
     if answering.wanted == "builtin":
         return []
     facts = [("engine", answering.backend), *(("", f"{a}: {b}") for a, b in answering.facts)]
@@ -77,6 +80,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         facts.append(("problem", status.problem))
     if status.rebuild_needed:
         facts.append(("next sync", f"builds a new index: {status.rebuild_needed}"))
+    # A rebuild takes in every note, so the number of changed ones says nothing then.
     elif status.dirty:
         facts.append(("next sync", f"{counted(status.dirty, 'note')} to catch up with"))
     facts += [("left out", f"{file.path}: {file.why}") for file in status.ignored]

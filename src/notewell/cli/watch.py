@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from notewell.sync import Progress, SyncReport, SyncSettings, WatchEvent
 
+# One week: a longer interval is surely a mistake, and an infinite one would never end.
 MAX_MINUTES = 10_080.0
 MAX_DEBOUNCE_S = 600.0
 NAMED = 2
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _timing(arguments: argparse.Namespace, settings: SyncSettings) -> Timing:
     """From the command line, else from the settings."""
     debounce_s, minutes = arguments.debounce, arguments.every
+    # Negated comparisons: NaN fails them as well.
     if debounce_s is not None and not 0 <= debounce_s <= MAX_DEBOUNCE_S:
         raise BadSetting("--debounce", f"must be from 0 to {MAX_DEBOUNCE_S:g}, not {debounce_s:g}")
     if minutes is not None and not 0 < minutes <= MAX_MINUTES:
@@ -122,6 +124,7 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         if self._watched:
+            # Return to the start of the line, write, and erase what a longer text left behind.
             sys.stderr.write(f"\r{text}\x1b[K")
             sys.stderr.flush()
 
@@ -170,6 +173,7 @@ class LiveView:
         report = done.report
         if not self._has_begun:
             self._line(f"{self._state}: {_held(report)} ({done.took_s:.1f} s)")
+        # A look that changed nothing is no line: a log of a quiet day stays empty.
         elif what := what_changed(report):
             names = _names(done.paths, self._workspace)
             self._line(f"{names}{what} ({done.took_s:.1f} s)")
@@ -187,6 +191,7 @@ class LiveView:
 
     def _line(self, text: str) -> None:
         self._status.clear()
+        # Flushed after each line: a pipe is block-buffered, and its reader waits for the change.
         say(f"{self._clock():%H:%M:%S}  {text}")
         flush()
 
@@ -209,9 +214,12 @@ class JsonView:
                 self._line("listening", {"folders": folders})
             case Scanning(why, every_s):
                 self._line("scanning", {"why": why, "everySeconds": every_s})
+            # The sync that follows is an event of its own.
             case Heard():
                 pass
             case Synced(why, report, took_s, paths):
+                # The first sync is always reported: a program learns from it that the index is
+                # ready.
                 if what_changed(report) or report.trouble or not self._has_begun:
                     named = [_short(path, self._workspace) for path in paths]
                     self._line("synced", _synced_json(why, report, took_s, named))
@@ -254,6 +262,7 @@ def _names(paths: tuple[str, ...], workspace: Path) -> str:
 
 
 def _short(path: str, workspace: Path) -> str:
+    # Extra paths and transcripts may be outside the workspace; those keep their full path.
     inside = Path(path).is_relative_to(workspace)
     return printable(str(Path(path).relative_to(workspace)) if inside else path)
 

@@ -106,6 +106,8 @@ class BuiltinEngine:
     def embedder(self) -> Embedder:
         """The embedder in use. The first call finds out whether the fallback made the index."""
         if not self._embedder_is_settled:
+            # Set before the index is opened: a damaged index is not opened again for each
+            # question.
             self._embedder_is_settled = True
             with suppress(IndexTrouble), self.indexer.store.view() as view:
                 made_by = view.identity().provider if view else ""
@@ -135,6 +137,7 @@ class BuiltinEngine:
         self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
     ) -> SyncReport:
         """An embedder that fails is replaced by the fallback, if the settings name one."""
+        # Only in a sync, never in a search: a search must not wait for a provider that is down.
         self._try_first_again()
         report = self.indexer.run(force=force, vectors=vectors, progress=progress)
         while isinstance(report.trouble, EmbedderTrouble) and self._selection.has_second:

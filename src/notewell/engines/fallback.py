@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from notewell.sync import ProgressCallback, SyncReport
     from notewell.types import Answer
 
+# A user who has repaired the first engine waits at most this long, or runs a sync.
 COOL_DOWN_S = 60.0
 
 
@@ -57,6 +58,7 @@ class FallbackEngine:
         self._cool_down_s = cool_down_s
         self._monotonic_s = monotonic_s
         self._now_ns = now_ns
+        # Only `_down` needs it: it reads the outage and replaces it. A plain assignment is atomic.
         self._lock = threading.Lock()
         self._outage: Outage | None = None
 
@@ -107,6 +109,7 @@ class FallbackEngine:
             failure = error
         # The second report says more: which notes were left out, and why.
         report = self._second.sync(force=force, vectors=vectors, progress=progress)
+        # The failure of the configured engine comes first: the user asked for that one.
         report.trouble = failure or report.trouble
         return report
 

@@ -66,6 +66,7 @@ class IndexInspector:
 
     def scans(self) -> dict[str, Scan]:
         """The notes and transcripts that are there now, by source."""
+        # Compared with no index: this must work while there is none, or a damaged one.
         return self._engine.indexer.scans({})
 
     def paths(self) -> list[str]:
@@ -86,6 +87,8 @@ class IndexInspector:
         check_question(first.text)
         notice = self._engine.sync_before_search(first)
         context = self._engine.prepare(first)
+        # One view for each ranking, closed before the answer is handed out: other searches run in
+        # between.
         for question in questions:
             with self.store.view() as view:
                 options = self._engine.options(question)
@@ -162,6 +165,8 @@ class IndexInspector:
         with self.store.view() as view:
             if view is None:
                 return None
+            # Ids only grow, so a chunk that replaced another one changes the mark although the
+            # count is equal.
             last = view.inventory().last_id()
             return view.generation, view.counts().embedded, last
 
@@ -181,6 +186,7 @@ class IndexInspector:
                 if view is None:
                     return
                 piece = view.inventory().vectors(ids[start : start + at_once])
+            # Outside the view: the caller may take its time with each piece.
             yield piece
 
     # -- the embedder ----------------------------------------------------------------------------

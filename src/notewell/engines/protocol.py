@@ -30,6 +30,8 @@ class Weighing:
 
     def __post_init__(self) -> None:
         for name, value in (("vector weight", self.vector_weight), ("lambda", self.mmr_lambda)):
+            # Written as a negation so that NaN, which compares false with everything, is refused
+            # too.
             if value is not None and not 0 <= value <= 1:
                 raise BadRequest(f"the {name} must be 0 to 1, not {value}")
         if self.half_life_days is not None and not 0 <= self.half_life_days < float("inf"):
@@ -48,6 +50,7 @@ class Question:
     max_results: int | None = None
     min_score: float | None = None
     keyword_only: bool = False
+    # A frozen value, so that all questions can share the default.
     weighing: Weighing = AS_SET
     """Only the built-in engine obeys it."""
 
@@ -60,6 +63,7 @@ class Question:
         mode: Literal["hybrid", "keyword"] = "hybrid",
     ) -> Question:
         """From the arguments of a caller; raises `BadRequest`."""
+        # Checked at run time: tool calls bring whatever a model wrote, and no type checker saw it.
         if not isinstance(text, str):
             raise BadRequest(f"the question must be a text, not {type(text).__name__}")
         check_question(text)
@@ -107,6 +111,7 @@ class Engine(Protocol):
 
 def search_fresh(engine: Engine, question: Question) -> Answer:
     """Sync first, then search; the answer carries the notice of the sync."""
+    # Two calls in the protocol: a fallback syncs one engine and may have to search the other.
     notice = engine.sync_before_search(question)
     answer = engine.search(question)
     return answer.with_notice(notice) if notice else answer

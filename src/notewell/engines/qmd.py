@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from notewell.types import FoundNote, Mode, NoteStat
 
 NAME = "qmd"
+# Any word will do: `check` only wants to know whether QMD answers.
 PROBE = "memory"
 MAX_CHANGED = 32
 """Up to so many changed notes are indexed before a search. More are a checkout or a move, which
@@ -98,6 +99,7 @@ def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
     from notewell.redaction import Redactor, load_mask_key
     from notewell.sessions import TranscriptFolder, Transcripts
 
+    # The built-in index may leave transcripts out while QMD exports them: two separate settings.
     own = TranscriptFolder(state / "agents" / agent / "sessions")
     return Transcripts([own], Redactor(load_mask_key(state)))
 
@@ -131,6 +133,7 @@ class QmdEngine:
         mode: SearchMode = "search" if question.keyword_only else self._driver.settings.search_mode
         limit = question.max_results or self._driver.settings.max_results
         results = self._driver.search(question.text, limit * SPARE, mode=mode)
+        # Removed files go first, so that they take no place in the balance or the limit.
         hits = tuple(self._hits(_balanced(self._existing(results), limit), mode))
         reason = None if hits else "QMD found nothing for these words"
         return Answer(hits, _MODES[mode], NAME, mode, reason, self._notice())
@@ -146,6 +149,8 @@ class QmdEngine:
         from notewell.files import disk
         from notewell.notes import read_note
 
+        # From the root of the collection: `read_note` opens each part with O_NOFOLLOW, so no link
+        # leads out of it.
         return read_note(disk(), (str(file.root), *file.parts), path).text
 
     @property
@@ -181,6 +186,7 @@ class QmdEngine:
         """Without files that were removed since QMD's last update."""
         for result in results:
             path = result.collection.root.joinpath(*result.parts)
+            # A link may lead out of the collection, and `get` would refuse it.
             if path.is_file() and not path.is_symlink():
                 yield result
 
@@ -230,6 +236,7 @@ class QmdEngine:
         progress(Progress(0, 2, "QMD reads the notes"))
         self._export()
         counts = self._driver.update(anew=force)
+        # A sync that worked ends the failure that a background update may have recorded.
         self._updater.record("update", None)
         report = SyncReport(
             rebuilt=MustRebuild("requested") if force else None,
@@ -240,6 +247,7 @@ class QmdEngine:
         )
         if vectors and self._driver.settings.search_mode != "search":
             progress(Progress(1, 2, "QMD computes vectors"))
+            # Reported and not raised: QMD finds the words without vectors.
             report.trouble = self._embed()
         progress(Progress(2, 2, "QMD is up to date"))
         return report
@@ -278,12 +286,15 @@ class SessionExporter:
         """The exported file of a transcript that cannot be read at the moment stays."""
         scan = self._transcripts.scan()
         sessions = [self._session(transcript) for transcript in scan.notes.values()]
+        # Forget transcripts that were removed, or the dictionary would grow for ever in a server.
         self._seen = {key: seen for key, seen in self._seen.items() if key in scan.notes}
         return export_sessions(
             self._folder,
             [session for session in sessions if session is not None],
             now=now,
             retention_days=retention_days,
+            # Only a complete list may delete exported files: a missing transcript may just be
+            # unreadable now.
             are_all=None not in sessions and not scan.unreadable,
         )
 
@@ -317,6 +328,7 @@ def _balanced(results: Iterable[QmdResult], limit: int) -> list[QmdResult]:
         is_session = result.collection.source == "sessions"
         quota -= is_session
         (spare if is_session and quota < 0 else taken).append(result)
+    # Back to QMD's order: the spare transcripts were appended behind weaker notes.
     return sorted([*taken, *spare][:limit], key=lambda result: result.rank)
 
 
@@ -366,6 +378,7 @@ def _status(own: Status, driver: Qmd, updater: BackgroundUpdater, changed: int) 
         dims=0,
         embedder_missing=None,
         counts=counts,
+        # Without an index of QMD, every note waits for the first update.
         dirty=changed if home.index.exists() else own.eligible,
         cache_entries=0,
         index_bytes=home.index.stat().st_size if home.index.exists() else 0,

@@ -79,6 +79,7 @@ def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
     started = monotonic_s()
     dims, trouble = 0, None
     try:
+        # The text does not matter; it is short because providers charge by length.
         dims = len(embedder.embed(["Is anybody there?"], "query")[0])
     except EmbedderTrouble as error:
         trouble = error
@@ -94,30 +95,31 @@ def status_of(
     entries = 0
     with suppress(IndexTrouble):
         entries = indexer.store.cache_entries()
-    found = _indexed(indexer, facts, store)
-    scans = indexer.scans(found.known)
+    indexed = _indexed(indexer, facts, store)
+    scans = indexer.scans(indexed.known)
     eligible = sum(len(scan.notes) for scan in scans.values())
-    behind = _behind(scans, found.known) if found.state == "ready" else eligible
+    # An index that cannot be read has none of the notes, so all of them wait for the next sync.
+    behind = _behind(scans, indexed.known) if indexed.state == "ready" else eligible
     return Status(
         agent=agent,
         workspace=indexer.notes.location,
         extra_paths=tuple(extra.path for extra in extra_paths),
         index_path=store.place,
-        state=found.state,
-        problem=found.problem,
+        state=indexed.state,
+        problem=indexed.problem,
         provider=facts.provider,
         model=facts.model,
         dims=facts.dims,
         embedder_missing=indexer.embedder.missing(),
-        counts=found.counts,
+        counts=indexed.counts,
         eligible=eligible,
         dirty=behind,
-        ignored=tuple(one for scan in scans.values() for one in scan.ignored),
-        unreadable=tuple(one for scan in scans.values() for one in scan.unreadable),
+        ignored=tuple(file for scan in scans.values() for file in scan.ignored),
+        unreadable=tuple(file for scan in scans.values() for file in scan.unreadable),
         cache_entries=entries,
         index_bytes=store.size_bytes,
         vector_driver=indexer.vector_driver,
-        rebuild_needed=found.rebuild_needed,
+        rebuild_needed=indexed.rebuild_needed,
         decision=decision,
     )
 
@@ -147,6 +149,7 @@ def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed
                 known={source: view.notes(source) for source in indexer.sources},
                 rebuild_needed=view.identity().difference(indexer.wanted(facts)),
             )
+    # A state and not an exception: `status` and the doctor are used when the index is damaged.
     except IndexTrouble as trouble:
         return _Indexed("unreadable", str(trouble))
 

@@ -85,6 +85,7 @@ def prepare(
     with open_view() as view:
         if view is None:
             return SearchContext(question, options, facts)
+        # Only facts leave the view: it is closed before the embedder is asked.
         generation, identity, waiting = view.generation, view.identity(), view.waiting()
         has_vectors = view.has_vectors()
     vector = None
@@ -104,6 +105,7 @@ def _why_no_vector(
 ) -> tuple[str | None, bool]:
     """Why a vector of the question would be useless, and whether that counts as degraded."""
     facts = embedder.facts
+    # Not degraded: no sync and no setting of this model would give such a question a vector.
     if not facts.reads(question):
         return f"{facts.model} reads Latin scripts only", False
     if (identity.provider, identity.model) != (facts.provider, facts.model):
@@ -138,6 +140,7 @@ def search_words(
     matches, stats = view.matching(query, options.sources, options.candidates)
     by_id: dict[int, TextMatch] = {match.chunk_id: match for match in matches}
     if also:
+        # The statistics of the first query stay: scores must be comparable with those of the hits.
         named, _ = view.matching(query, options.sources, len(also), also)
         by_id |= {match.chunk_id: match for match in named}
     if not by_id:
@@ -168,6 +171,7 @@ def _search_vectors(
         candidates.degraded = True
         candidates.notice = f"the index now holds vectors of {identity.model}: ask again"
         return
+    # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.
     near = view.nearest(vector, options.sources, options.candidates)
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
     candidates.cosines = view.cosines(vector, [*near, *candidates.texts, *also])

@@ -47,6 +47,7 @@ def make_hits(
     options = context.options
     by_id = {chunk.id: (candidate, chunk) for candidate, chunk in ranked}
     own_lines = _lines_by_note(chunk for _, chunk in ranked)
+    # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
     sources = {chunk.path: chunk.source for _, chunk in ranked}
     passages = apply_quotas(
         merge_passages(
@@ -56,6 +57,7 @@ def make_hits(
         options.quota,
         options.max_results,
     )
+    # Fetched after the quotas, for the few passages that are shown.
     lines = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
     for passage in passages:
         # A note that consists of pieces of one long line has no whole lines to show.
@@ -88,6 +90,7 @@ def _hit(
     passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
 ) -> Hit:
     candidate, chunk = best
+    # `_lines_by_note` leaves pieces out, so `lines` cannot have this text.
     text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
     return Hit(
         id=_chunk_key(chunk, common.context.facts.model),

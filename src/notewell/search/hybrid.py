@@ -55,6 +55,7 @@ def search(
     candidates = collect(view, context)
     ranked = rank(view, context, candidates)
     least = threshold(options, candidates)
+    # By relevance, not by score: age may move a chunk down, but must not hide it.
     kept = set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
     # A hit merges several chunks, so more chunks than hits are kept, but not the weakest ones.
     best = [pair for pair in ranked if pair[0] in kept][: options.chunks_shown]
@@ -81,6 +82,7 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     days = view.days({chunk.path for chunk in chunks.values() if chunk.source == "sessions"})
 
     def timed(candidate: Candidate, chunk: StoredChunk) -> Candidate:
+        # A transcript has its day in the index, a note in its file name.
         day = days.get(chunk.path) or note_date(chunk.path)
         return ranking.with_time(candidate, day, options.today, span, options.half_life_days)
 

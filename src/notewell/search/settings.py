@@ -38,6 +38,8 @@ class SearchSettings:
     keyword_only: bool = False
     """Search words alone; no vectors are computed, neither for notes nor for questions."""
 
+    # Checked in the value itself, because settings files, tools and Python callers all make one.
+    # The negated comparisons refuse NaN too.
     def __post_init__(self) -> None:
         if not 1 <= self.max_results <= MAX_RESULTS:
             raise BadRequest(f"max results must be 1 to {MAX_RESULTS}, not {self.max_results}")
@@ -72,4 +74,5 @@ class SearchOptions(SearchSettings):
     def quota(self, source: str) -> int:
         if self.quotas is not None:
             return self.quotas.get(source, self.max_results)
+        # Without a quota, long transcripts would crowd the notes out of the answer.
         return (self.max_results + 1) // 2 if source == "sessions" else self.max_results
