@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.terms import text_query, useful_terms
-from notewell.core.words import index_words, is_identifier, stem, words
+from notewell.core.words import index_words, is_identifier, stem, text_query, useful_terms, words
 from notewell.limits import MAX_QUERY_TERMS
 from notewell.ports import is_latin
 

@@ -1,8 +1,7 @@
 """Pure functions: text and numbers in, decisions out. No disk, no clock, no network, no threads.
 
 segmentation.py   Unicode word and grapheme boundaries
-words.py          what a word is, for the index, the query and the snippet
-terms.py          a query becomes the terms of the keyword search
+words.py          what a word is, for the index, the query and the snippet; the terms of a query
 text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        both scores become one; threshold, time, diversity
 passages.py       ranked chunks become hits: merged, widened, with a snippet
@@ -47,10 +46,19 @@ if TYPE_CHECKING:
         parse_session_key,
     )
     from notewell.core.secret import SECRET_MASK, Secret
-    from notewell.core.terms import TextQuery, stop_words, text_query, useful_terms
     from notewell.core.text_scores import TextMatch, TextStats
     from notewell.core.times import find_times, note_date
-    from notewell.core.words import VERSION, index_words, is_identifier, stem, word_set
+    from notewell.core.words import (
+        VERSION,
+        TextQuery,
+        index_words,
+        is_identifier,
+        stem,
+        stop_words,
+        text_query,
+        useful_terms,
+        word_set,
+    )
 else:
     from notewell.lazy import lazy_exports
 
@@ -68,9 +76,11 @@ else:
                 "chat_type_of normal_agent_id parse_session_key"
             ),
             "secret": "SECRET_MASK Secret",
-            "terms": "TextQuery stop_words text_query useful_terms",
             "text_scores": "TextMatch TextStats",
             "times": "find_times note_date",
-            "words": "VERSION index_words is_identifier stem word_set",
+            "words": (
+                "TextQuery VERSION index_words is_identifier stem stop_words text_query "
+                "useful_terms word_set"
+            ),
         },
     )

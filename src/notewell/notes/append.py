@@ -33,8 +33,9 @@ from notewell.files import NotPlain, descend, describe_os_error, identity
 from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.append_format import Addition, add_lines, add_to_section, is_utf16
 from notewell.notes.entry import Block, Entry
-from notewell.notes.note_file import TOO_LARGE, locked_note, read_all
+from notewell.notes.note_file import locked_note, read_all
 from notewell.notes.ports import Appended
+from notewell.notes.scope import TOO_LARGE
 from notewell.notes.section import Section, headings_above
 
 if TYPE_CHECKING:

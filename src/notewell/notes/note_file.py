@@ -24,18 +24,18 @@ from typing import TYPE_CHECKING
 from notewell.errors import NotANote, NoteBusy, NoteUnreadable
 from notewell.files import LockTimeout, NotPlain, descend, describe_os_error, locked_fd
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.types import Note, NoteStat
+from notewell.notes.scope import TOO_LARGE, note_stat
+from notewell.types import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from notewell.files import Directory
+    from notewell.types import NoteStat
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-TOO_LARGE = f"larger than {MAX_NOTE_BYTES // 2**20} MiB, the most a note may have"
 
 READ_TRIES = 3
 """A file that changes during three reads is being written; the next sync reads it again."""
@@ -55,10 +55,6 @@ def locked_note(fd: int, path: str, *, wait_s: float) -> Iterator[None]:
             yield
     except LockTimeout as busy:
         raise NoteBusy(path, busy.waited_s) from None
-
-
-def note_stat(status: os.stat_result) -> NoteStat:
-    return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def read_note(disk: Directory, names: tuple[str, ...], path: str) -> Note:

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from notewell.files import LINK, NotPlain, descend, describe_os_error, why_not_plain
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes.note_file import TOO_LARGE, note_stat
 from notewell.notes.scope import (
     IGNORED_FOLDERS,
     MAX_FOLDERS,
+    TOO_LARGE,
     is_conflict_copy,
     is_note_name,
+    note_stat,
     printable,
     why_unprintable,
 )

@@ -17,7 +17,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.types import Ignored
+from notewell.limits import MAX_NOTE_BYTES
+from notewell.types import Ignored, NoteStat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 MAX_FOLDERS = 64
 """Nobody nests notes this deep; a mount that contains itself does. Limits open descriptors too."""
+
+TOO_LARGE = f"larger than {MAX_NOTE_BYTES // 2**20} MiB, the most a note may have"
 
 Expects: TypeAlias = Literal["file", "folder", "either"]
 
@@ -217,6 +220,11 @@ def printable(name: str) -> str:
     """The name with each unprintable character as an escape, `caf\\xe9.md`."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def note_stat(status: os.stat_result) -> NoteStat:
+    """Here, so that a scan does not import the module that reads and decodes notes."""
+    return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def matches(parts: Sequence[str], glob: Sequence[str]) -> bool:
