@@ -1,18 +1,21 @@
 """The watched process: `python -m tests.hardening.powerloss.act ROOT STORY [FAULT]`.
 
 A fault is a mistake of ours that the images must show: `unsynced` is SQLite without a sync,
-`folder` is a publish that leaves the sync of its folder out.
+`folder` is a publish that leaves the sync of its folder out. `names in X` leaves out every fsync
+of the directory `X`, so the names of the notes and folders created in it may be lost.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from pathlib import Path
 
 import apsw
 from tests.hardening.powerloss.all_stories import STORIES
 
+from notewell.files import DirHandle
 from notewell.index.sqlite import connect
 from notewell.index.sqlite import folder as index_folder
 
@@ -36,8 +39,21 @@ def make_mistake(fault: str) -> None:
             pass
 
         index_folder.sync_directory = not_at_all  # type: ignore[attr-defined]
+    elif fault.startswith("names in "):
+        leave_out_sync_of(fault.removeprefix("names in "))
     else:
         raise ValueError(fault)
+
+
+def leave_out_sync_of(name: str) -> None:
+    sync = DirHandle.sync
+
+    def sync_others(folder: DirHandle) -> None:
+        # The handle does not know its name; the kernel does, and the harness needs Linux anyway.
+        if Path(os.readlink(f"/proc/self/fd/{folder._fd}")).name != name:
+            sync(folder)
+
+    DirHandle.sync = sync_others  # type: ignore[method-assign]
 
 
 def main(root: str, story: str, *faults: str) -> None:

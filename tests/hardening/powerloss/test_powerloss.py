@@ -27,6 +27,13 @@ def test_every_image_is_old_or_new_and_nothing_that_was_told_is_lost(
         ("cache write", "unsynced"),
         ("forced rebuild", "unsynced"),
         ("forced rebuild", "folder"),
+        # `ws` is the parent of the new folder `memory`, which is the parent of the new note.
+        ("append", "names in memory"),
+        ("append", "names in ws"),
+        ("flush", "names in memory"),
+        ("flush", "names in ws"),
+        ("session note", "names in memory"),
+        ("session note", "names in ws"),
     ],
 )
 def test_a_sync_that_is_left_out_shows_in_the_images(
