@@ -130,6 +130,7 @@ def threshold(context_window: int, settings: FlushSettings) -> int:
 
 
 def is_same_cycle(facts: FlushFacts, mark: Mark) -> bool:
+    # After an update of the host only one of the two may have a count: then the size decides.
     if facts.compactions is not None and mark.compactions is not None:
         return facts.compactions == mark.compactions
     return not has_shrunk(facts, mark)
@@ -152,6 +153,7 @@ def _not_possible(facts: FlushFacts, settings: FlushSettings) -> str | None:
 
 
 def _not_yet(facts: FlushFacts, settings: FlushSettings) -> str | None:
+    # The last chance, however full the window is.
     if facts.compacting:
         return None
     if facts.context_window <= 0:
@@ -190,6 +192,7 @@ def system_prompt_for(template: str | None, day: date) -> str:
 
 
 def prompt_for(template: str | None, day: date, path: str) -> str:
+    # Only our own prompt is formatted: braces in a text of the user are plain text.
     return _with_silence(template or _PROMPT.format(path=path, tool=TOOL), day)
 
 

@@ -113,9 +113,11 @@ def flush(
     try:
         said = turn.run(conversation, model)
     except Exception as error:
+        # Only the type: the message may quote the conversation.
         _log(writer, session, now, decision, turn.entries, trouble=type(error).__name__)
         _settle(writer, session, done=False)
         raise
+    # Before the log: an error there must not cause a second flush.
     _settle(writer, session, done=True)
     _log(writer, session, now, decision, turn.entries)
     return FlushReport(decision, tuple(turn.entries), said)
@@ -143,11 +145,14 @@ class _Turn:
             messages += [
                 Message("tool", self._answer(call), call_id=call.id) for call in reply.calls
             ]
+        # A loop of tool calls. The entries stay; there is nothing to show to the user.
         return ""
 
     def _answer(self, call: ToolCall) -> str:
+        # Refusals go to the model as replies, not as errors: it can correct the call and go on.
         if call.name != TOOL:
             return f"there is no tool {call.name!r} in this turn, only {TOOL}"
+        # The schema has no `path`, but models that know the usual tool add one.
         if call.arguments.get("path", self.decision.path) != self.decision.path:
             return f"refused: this turn can only append to {self.decision.path}"
         text = call.arguments.get("text")
@@ -226,6 +231,7 @@ def _settle(writer: NoteWriter, session: str, *, done: bool) -> None:
         state = read_json(file)
         record = state.get(session)
         if isinstance(record, dict):
+            # `begun_s` in the past: a failed flush is no longer under way and may be tried again.
             _keep(writer, state, session, {**record, "done": done, "begun_s": 0.0})
 
 

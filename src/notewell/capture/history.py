@@ -70,6 +70,7 @@ def writes(folder: Path) -> list[Recorded]:
     by_id: dict[str, Recorded] = {}
     for line in read_json_lines(folder / HISTORY):
         undone = line.get("undone")
+        # The write may be gone: a log that is too long loses its older half.
         if isinstance(undone, str) and undone in by_id:
             before = by_id[undone]
             by_id[undone] = Recorded(before.id, before.at, before.write, undone=True)

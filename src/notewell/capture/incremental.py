@@ -63,8 +63,10 @@ def save_new_messages(
         if isinstance(note, Skip):
             return note
         intent = {"stem": note.stem, "digest": note.digest, "until": tail.position}
+        # The old position stays: if no note is made, the next call reads from there again.
         positions.write(ended.session, {**position, INTENT: intent})
         path = writer.create(note.stem, note.text)
+        # Before the position: after a crash here the next call finds the note and records it.
         record_session_note(writer, path, note, origin=ORIGIN, now=now)
         positions.write(ended.session, tail.position)
     return Saved(path, note.messages)
@@ -100,6 +102,7 @@ def _settle(
         case {"stem": str(stem), "digest": str(digest), "until": dict(until)}:
             note = writer.find_created(stem, digest)
             if note is None:
+                # Interrupted before the note was made.
                 return {key: value for key, value in entry.items() if key != INTENT}
             writer.record_note(note, origin=ORIGIN, now=now)
             positions.write(session, until)

@@ -66,8 +66,10 @@ class Journal:
 
         with suppress(OSError, NotewellError):
             if not self._log_questions:
+                # Also the questions from before the user switched the log off.
                 forget_searches(self.folder)
                 return
+            # Users paste keys into questions, too.
             query = self._load_redactor()(question)
             places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
             record_search(

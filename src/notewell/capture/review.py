@@ -101,6 +101,7 @@ def propose(notes: NoteStore, folder: Path) -> list[Proposal]:
     declined = read_json(folder / DECLINED)
     proposals = [
         _proposal(group, tuple(reasons))
+        # The newest come first, so the limit drops the oldest.
         for group in _grouped(daily[:MAX_STATEMENTS])
         if (reasons := _reasons(group, recalled))
     ]
@@ -113,6 +114,7 @@ def propose(notes: NoteStore, folder: Path) -> list[Proposal]:
 def addition(proposal: Proposal, section: str = SECTION) -> tuple[Entry, Section]:
     """The entry that accepting it appends, and where."""
     text = f"{proposal.text} (from {proposal.sources[0]})"
+    # With the id: accepted twice, it is written once, even if the user has edited it.
     return Entry(text, ORIGIN, proposal.id), Section(section)
 
 
@@ -179,6 +181,7 @@ def _grouped(daily: Sequence[Statement]) -> list[list[Statement]]:
     for statement in daily:
         rarest = sorted(statement.words, key=lambda word: (common[word], word))
         rarest = rarest[: len(rarest) - ceil(ALIKE * len(rarest)) + 1]
+        # In order of the groups, so that the result is the one of a pairwise comparison.
         near = sorted({number for word in rarest for number in by_word.get(word, ())})
         same = next(
             (number for number in near if _alike(statement.words, groups[number][0].words)), None
@@ -207,6 +210,7 @@ def _reasons(
     days = {_day_of(statement.path) for statement in group}
     if len(days) >= REPEATED_DAYS:
         reasons.append(f"written on {len(days)} days")
+    # Days are counted, not lines: a long statement must not look important.
     shown: set[str] = set()
     for statement in group:
         for line in range(statement.span.start_line, statement.span.end_line + 1):

@@ -71,6 +71,7 @@ def record_search(folder: Path, search: SearchRecord) -> None:
         "tool": search.tool,
         "mode": search.mode,
         "tookMs": round(search.took_ms, 1),
+        # As lists: the keys of objects would be most of the line.
         "hits": [list(place) for place in search.places[:MAX_SHOWN]],
     }
     # No fsync: a search must not wait for the disk, and a power cut may take the last record.
@@ -116,6 +117,7 @@ def _search_record(line: dict[str, Any]) -> SearchRecord | None:
                 for path, first, last, score in line["hits"]
             ),
         )
+    # `int` of Infinity, which Python reads from JSON, is an OverflowError.
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
 

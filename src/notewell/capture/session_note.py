@@ -108,6 +108,7 @@ def session_note_of(
 ) -> SessionNote | Skip:
     """The note to write, or the reason why there is none."""
     lines = [line for line in conversation.lines if line.strip()][-messages:]
+    # A late reply of the assistant alone is not worth a note.
     if not any(line.startswith("User: ") for line in lines):
         return Skip("the user has said nothing that is not saved already")
     # One moment for all: a model that takes long to find a name must not change the day.
@@ -119,8 +120,11 @@ def session_note_of(
 
 def clean_slug(name: str) -> str:
     """Letters, digits and dashes of any script, short enough for a file name; may be empty."""
+    # Cut first: a model may return pages instead of a name. NFC: the same letters must give
+    # the same name on every system.
     folded = unicodedata.normalize("NFC", name[:1000]).strip().lower()
     slug = _NOT_SLUG.sub("-", folded).strip("-")[:MAX_SLUG_CHARS]
+    # By characters: a name that is cut within one is not valid UTF-8.
     while len(slug.encode("utf-8", "replace")) > MAX_SLUG_BYTES:
         slug = slug[:-1]
     return slug.strip("-")

@@ -89,6 +89,7 @@ def _is_ours(piece: bytes, write: Write) -> bool:
 
 
 def _why_not(before: bytes, ours: bytes, after: bytes) -> str | None:
+    # Nothing is behind our bytes that could change its meaning.
     if not after.strip():
         return None
     if before and not before.endswith(b"\n"):
@@ -127,6 +128,7 @@ def _without(data: bytes, recorded: Recorded) -> bytes | None:
     if isinstance(cut, NoCut):
         raise CannotUndo(recorded.id, recorded.write.path, cut.why)
     rest = data[: cut.start_byte] + data[cut.end_byte :]
+    # An empty daily note stays: we remove only notes that we made as a whole.
     return rest or (None if recorded.write.kind == "note" else b"")
 
 

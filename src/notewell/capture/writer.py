@@ -21,6 +21,7 @@ _EMPTY = hashlib.sha256(b"").hexdigest()
 
 def capture_dir(state_dir: Path, agent: str, workspace: Path) -> Path:
     """The state folder of one agent's captures; not the folder of the index, which is rebuilt."""
+    # An agent may be used with several workspaces, and their histories must not mix.
     place = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
     return state_dir / "capture" / f"{agent}-{place}"
 
@@ -59,6 +60,7 @@ class NoteWriter:
                 return (
                     None  # Something else has the name, a link say: `create` goes on from there.
                 )
+            # `create` skips no number: if this one is free, no later one was used.
             if data is None:
                 return None
             if hashlib.sha256(data).hexdigest() == digest:
@@ -67,6 +69,7 @@ class NoteWriter:
 
     def record_note(self, note: CreatedNote, *, origin: str, now: datetime) -> None:
         """Into the history, once. Raises `StateNotWritable`."""
+        # A save that is resumed after a crash may have recorded it before the crash.
         for recorded in writes(self.folder):
             write = recorded.write
             if (write.path, write.digest, recorded.undone) == (note.path, note.digest, False):

@@ -44,6 +44,7 @@ class AgentFolder:
         if not folder.startswith("memory/") or not own._admits(folder):
             why = "notes are searched for below memory/, and an agent gets a folder of its own"
             raise EditRefused(folder, "name", why, "name one such as memory/claude")
+        # Windows: a link could be put in place between the check of a path and its use.
         if {os.open, os.mkdir, os.rename, os.unlink} - os.supports_dir_fd:
             why = "this system cannot change files without following links"
             raise EditRefused(folder, "disk", why, "use memory_append instead")
@@ -56,6 +57,7 @@ class AgentFolder:
         names = tuple(path.split("/"))
         if not {"", ".", ".."}.isdisjoint(names):
             raise EditRefused(path, "name", "it leads elsewhere", "write the plain path")
+        # Hidden names are ours: the trash, and the temporary files of an edit.
         hidden = any(name.startswith(".") for name in names)
         if hidden or "\\" in path or not self._admits(f"{self.folder}/{path}"):
             raise EditRefused(path, "name", UNSEARCHED, PLAIN_NAME)
@@ -73,6 +75,7 @@ class AgentFolder:
         return names
 
     def _admits(self, key: str) -> bool:
+        # A folder is searched exactly if a note in it would be found.
         return self.scope.locate(f"{key}/x.md") is not None
 
     @contextmanager
@@ -84,12 +87,15 @@ class AgentFolder:
     def make_folders(self, names: tuple[str, ...]) -> None:
         below = (*self.folder.split("/"), *names)
         for depth, name in enumerate(below):
+            # From the workspace down at each level: a link that appears meanwhile is refused.
             with descend(WritableDir(None), (str(self.scope.root), *below[:depth])) as parent:
                 parent.make_folder(name)
 
     def sync(self, names: tuple[str, ...]) -> None:
         """Force the names down to a new entry to disk."""
         way = (str(self.scope.root), *self.folder.split("/"), *names)
+        # All levels: any of them may be new, also one that another process has made and not
+        # synced yet.
         for depth in range(1, len(way) + 1):
             with descend(WritableDir(None), way[:depth]) as folder:
                 folder.sync()

@@ -82,12 +82,15 @@ class _Append:
     def run(self, wait_s: float) -> Appended:
         deadline = time.monotonic() + wait_s
         for _ in range(TRIES):
+            # Opened anew in each try: an editor that saves by renaming leaves our descriptor with
+            # a file that has no name any more.
             fd = self.target.open()
             left_s = max(0.0, deadline - time.monotonic())
             with locked_note(fd, self.target.path, wait_s=left_s):
                 if not self.target.is_at(fd):
                     continue  # An editor replaced it while we waited for the lock.
                 done = self._once(fd)
+                # If it was replaced during the write, the entry is in a file that nobody sees.
                 if done is not None and self.target.is_at(fd):
                     return done
         raise NoteNotWritable(

@@ -62,6 +62,7 @@ def add_to_section(data: bytes, lines: Sequence[str], section: Section) -> Addit
 
 def _if_below(section: Section, data: bytes, addition: Addition) -> Addition | None:
     """An open fence or comment at the end of a note swallows headings and entries alike."""
+    # Parsed as it would be after the write: only the parser knows what is still open.
     text = clean(data + addition.lead + addition.body)[0]
     line = (data + addition.lead).count(b"\n") + 1
     return addition if section.is_at_end_of(headings_above(text, line)) else None
@@ -76,6 +77,7 @@ def _line_break(data: bytes) -> bytes:
 def _rest_of_line(data: bytes, eol: bytes) -> bytes:
     if _is_empty(data) or data.endswith(b"\n"):
         return b""
+    # Half of a CRLF is completed; a whole one would leave a lone CR before it.
     return b"\n" if data.endswith(b"\r") else eol
 
 
@@ -91,6 +93,7 @@ def _last_line(data: bytes) -> bytes:
 
 
 def _is_empty(data: bytes) -> bool:
+    # After a byte order mark alone there is no line to end, and no blank line is needed.
     return data in (b"", codecs.BOM_UTF8)
 
 

@@ -119,6 +119,7 @@ class EditableFolder:
         with edit_errors(path), suppress(FileNotFoundError), self._own.at(names) as folder:
             for entry in folder.entries():
                 below = f"{path}/{entry.name}" if path else entry.name
+                # One entry with an unusual name must not hide the rest of the folder.
                 with suppress(EditRefused, NotPlain, FileNotFoundError):
                     self._own.names(below)
                     status = folder.stat(entry.name)
@@ -140,6 +141,7 @@ class EditableFolder:
                     why = f"its folder has {MAX_ENTRIES} entries"
                     raise EditRefused(path, "limit", why, "delete some, or use another folder")
                 os.close(parent.new_file(names[-1], data))
+            # Also the names of new folders: a power cut would take the note with them.
             self._own.sync(names[:-1])
 
     def replace(self, path: str, data: bytes, *, expected: str) -> str | None:
@@ -157,10 +159,13 @@ class EditableFolder:
             self._require_unchanged(path, fd, expected)
             temporary = parent.temporary_file(names[-1], data, like=os.fstat(fd))
             with parent.removed_on_failure(temporary):
+                # Again, as late as possible: editors do not take our lock.
                 self._require_at(parent, names, fd)
                 self._require_unchanged(path, fd, expected)
                 parent.rename(temporary, parent, names[-1])
             parent.sync()
+            # The descriptor still leads to the old file, and shows what an editor wrote into it
+            # after the last check.
             late = _content(fd)
             return None if late.digest == expected else self._keep(names, late.data)
 
@@ -184,6 +189,7 @@ class EditableFolder:
         if not names:
             raise EditRefused(path, "name", "it is the whole folder", "name what is in it")
         with edit_errors(path), self._own.at(names[:-1]) as parent:
+            # Only notes have a lock.
             if _kind(parent.stat(names[-1])) == "folder":
                 return self._into_trash(parent, names)
             with self._locked(parent, names):
@@ -254,6 +260,7 @@ class EditableFolder:
         with self._own.at(()) as top:
             top.make_folder(TRASH)
             with closing(top.folder(TRASH)) as trash:
+                # One folder for each deletion: two notes of the same name do not meet.
                 claim = trash.new_folder(f"{self._now():%Y%m%dT%H%M%SZ}")
         for depth in range(len(names) - 1):
             with self._own.at((TRASH, claim, *names[:depth])) as folder:

@@ -80,9 +80,11 @@ class Block:
         return self._find_text(text, is_place) or self._find_id(text)
 
     def _find_text(self, text: bytes, is_place: Callable[[int], bool]) -> Span | None:
+        # Without the end of the marker: the same text with another id is the same entry.
         needle = "\n".join(self._marked(self._origin)).encode()
         at = text.find(needle)
         while at >= 0:
+            # Inside a line it is a quotation of the entry.
             is_line_start = at == 0 or text[at - 1 : at] == b"\n"
             if is_line_start and _END_OF_MARK.match(text, at + len(needle)):
                 first = text.count(b"\n", 0, at) + 1
@@ -101,6 +103,7 @@ class Block:
             return None
         lines = text[: match.end()].split(b"\n")
         first = last = len(lines)
+        # Blank lines belong to it: a list item may have several paragraphs.
         while first > 1 and lines[first - 1][:1] in (b" ", b"\t", b""):
             first -= 1
         return Span(first, last)
@@ -113,6 +116,7 @@ class Block:
 
 
 def _require_name(what: str, name: str) -> None:
+    # CommonMark before 0.31 does not accept `--` inside a comment and would show it as text.
     if len(name) > MAX_NAME_CHARS or "--" in name or not re.fullmatch(MARKER_NAME, name):
         raise BadEntry(
             f"its {what} {name[:MAX_NAME_CHARS]!r} must be one word of at most {MAX_NAME_CHARS} "

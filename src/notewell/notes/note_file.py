@@ -72,6 +72,7 @@ def read_note(disk: Directory, names: tuple[str, ...], path: str) -> Note:
 def note_of(path: str, data: bytes, stat: NoteStat) -> Note:
     """The note with these bytes, its text cleaned; the same for every store."""
     text, repairs = clean(data)
+    # Of the text, not of the bytes: new line ends alone do not make a note new to the index.
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Note(path, text, digest, stat, repairs)
 
@@ -109,6 +110,7 @@ def _read_steadily(fd: int) -> tuple[bytes, NoteStat]:
         before = after
         data = read_all(fd, before.size)
         after = note_stat(os.fstat(fd))
+        # Not ctime: a chmod or a hard link changes it and leaves the bytes alone.
         if (after.size, after.mtime_ns) == (before.size, before.mtime_ns):
             break
     return data, before
@@ -163,6 +165,7 @@ def _decode(data: bytes) -> tuple[str, list[str]]:
 
 
 def _decode_utf16(data: bytes, codec: str) -> tuple[str, list[str]]:
+    # An odd byte at the end is half of a character: the file was cut there.
     half = len(data) % 2
     whole = data[: len(data) - half].decode(codec, "surrogatepass")
     text, bad = _SURROGATE.subn(REPLACEMENT, whole)

@@ -49,6 +49,7 @@ def create_note(root: Path, stem: str, data: bytes) -> str:
 
 def _create_numbered(folder: WritableDir, stem: str, data: bytes) -> str:
     for path in numbered_paths(stem):
+        # No check before it: two processes would both find the name free.
         with suppress(FileExistsError):
             os.close(folder.new_file(path.removeprefix(f"{FOLDER}/"), data))
             folder.sync()
@@ -66,6 +67,7 @@ def rewrite_note(
     ):
         fd = folder.file_to_change(name)
         with locked_note(fd, path, wait_s=wait_s):
+            # Under the lock, so that it includes the appends that finished while we waited.
             before = os.fstat(fd)
             data = change(read_all(fd, before.st_size))
             if data is None:
@@ -76,6 +78,7 @@ def rewrite_note(
                 with folder.removed_on_failure(temporary):
                     _require_unchanged(folder, name, path, before)
                     folder.rename(temporary, folder, name)
+            # Before the history says "undone": a power cut must not bring the entry back.
             folder.sync()
 
 

@@ -66,6 +66,7 @@ class _Scanner:
             with descend(start, place.names[:-1]) as parent:
                 self._look_in(parent, place)
         except (FileNotFoundError, NotADirectoryError):
+            # `MEMORY.md` and `memory/` are optional; a path that the user named is not.
             if place.configured:
                 self._ignored[place.key] = "not there"
         except NotPlain as refusal:
@@ -101,6 +102,7 @@ class _Scanner:
                         self._step_down(folder, name, prefix, place, below)
                 elif is_note_name(name):
                     self._meet(folder, name, prefix + name, place, below)
+                # The user may expect the notes behind it, so it is reported.
                 elif entry.is_symlink() and _leads_to_folder(entry):
                     self._ignored[printable(prefix + name)] = LINK
             except (FileNotFoundError, NotADirectoryError):
@@ -116,6 +118,7 @@ class _Scanner:
         key = prefix + name
         if why := why_unprintable(name):
             self._ignored[printable(key)] = why
+        # This folder and a file in it are two more names; `NoteRoot.admits` has the same limit.
         elif len(below) + 2 > MAX_FOLDERS:
             self._ignored[key] = f"more than {MAX_FOLDERS} folders deep"
         else:
@@ -139,6 +142,7 @@ class _Scanner:
             self._ignored[key] = why_not_plain(status) or "a folder, not a file"
             return
         seen = self._seen.setdefault(status.st_dev, set())
+        # The first name wins: where case does not matter, `memory.md` is `MEMORY.md` again.
         if status.st_ino in seen:
             return
         if status.st_size > MAX_NOTE_BYTES:

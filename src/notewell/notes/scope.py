@@ -114,6 +114,7 @@ class NoteScope:
         segments = key.split("/")
         if not {"", ".", ".."}.isdisjoint(segments[1:] if path.is_absolute() else segments):
             return None
+        # Its key is the relative path; with a second key the index would hold the note twice.
         if path.is_absolute() and path.is_relative_to(self.root):
             return None
         parts = (self.root / path).parts
@@ -151,8 +152,10 @@ def _place_of(extra: ExtraPath, root: Path, given: Path) -> NoteRoot | Ignored:
         expanded = Path(extra.path).expanduser()
     except RuntimeError:
         return Ignored(extra.path, "no such home folder")
+    # Not `resolve`: it follows links, and inside the workspace they must be refused.
     path = Path(os.path.normpath(root / expanded))
     glob = None if extra.pattern is None else tuple(extra.pattern.split("/"))
+    # The workspace may be a link; the user writes extra paths with either of its names.
     for workspace in (root, given):
         # A path that is written as inside is opened from the workspace, and links are refused.
         if path.is_relative_to(workspace):
@@ -197,6 +200,7 @@ def _is_windows_trick(key: str) -> bool:
 
 
 def is_note_name(name: str) -> bool:
+    # The first test is the fast one: a scan asks this for every file.
     return name.endswith(".md") or name[-3:].lower() == ".md"
 
 

@@ -35,6 +35,7 @@ class Section:
         wanted = self._parts()
         found = [_cut(heading) for heading in way[-len(wanted) :]]
         return len(found) == len(wanted) and all(
+            # Level 0 is a heading without `#`: any level will do.
             level in (0, found_level) and title.casefold() == found_title.casefold()
             for (level, title), (found_level, found_title) in zip(wanted, found, strict=True)
         )
@@ -46,6 +47,7 @@ class Section:
         for level, title in self._parts():
             depth = level or depth + 1
             written += (f"{'#' * depth} {title}",)
+        # Parsed back: Markdown must read what we write as these headings, at these levels.
         ways = [way for _, way in _sections("\n".join(written))]
         if (
             ways[-1:] != [written]
@@ -65,6 +67,7 @@ def headings_to_write(text: str, section: Section) -> Headings:
     """What must be at the end of the note so that an entry there is in the section."""
     ways = [way for _, way in _sections(text)]
     known = [way for way in ways if section.is_at_end_of(way)]
+    # The same heading may be there several times, because an append repeats it.
     wanted = known[-1] if known else section.new_headings()
     here = ways[-1] if ways else ()
     return () if wanted == here else wanted[_shared(wanted, here) :]

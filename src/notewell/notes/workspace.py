@@ -48,6 +48,7 @@ class Workspace:
         except OSError as error:
             raise WorkspaceMissing(str(path), _why_no_workspace(error)) from error
         workspace = cls(scope_of(root, given, extra_paths), disk())
+        # Shows now, not at the first search, that the folder may not be listed.
         workspace._open_root().close()
         return workspace
 
@@ -92,6 +93,7 @@ class Workspace:
     ) -> Appended:
         from notewell.notes.append import append_entry
 
+        # A missing workspace must not look like one note that cannot be written.
         self._open_root().close()
         return append_entry(self._disk, self.root, entry, to, wait_s=wait_s)
 
