@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -97,6 +98,19 @@ def test_a_link_in_the_place_of_the_note_is_not_written_through(place: NoteWrite
     (folder / "2026-11-15-2359.md").symlink_to(outside)
     assert save(place) == Saved("memory/2026-11-15-2359-2.md", 2)
     assert not outside.exists()
+
+
+def test_a_note_behind_a_link_is_found_again_after_a_crash(place: NoteWriter) -> None:
+    folder = Path(place.notes.location) / "memory"
+    folder.mkdir()
+    (folder / "talk.md").symlink_to(folder.parent / "outside.md")
+    path = place.create("talk", "what was said")
+
+    digest = hashlib.sha256(b"what was said").hexdigest()
+    found = place.find_created("talk", digest)
+
+    assert found is not None
+    assert (found.path, path) == ("memory/talk-2.md", "memory/talk-2.md")
 
 
 def test_a_link_in_the_place_of_the_folder_is_refused(place: NoteWriter) -> None:

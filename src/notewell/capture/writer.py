@@ -57,10 +57,8 @@ class NoteWriter:
             try:
                 data = self.notes.read_bytes(path)
             except NoteUnreadable:
-                return (
-                    None  # Something else has the name, a link say: `create` goes on from there.
-                )
-            # `create` skips no number: if this one is free, no later one was used.
+                continue  # Something else has the name, for example a link: `create` skips it too.
+            # `create` takes the first free name: if this one is free, no later one was used.
             if data is None:
                 return None
             if hashlib.sha256(data).hexdigest() == digest:
