@@ -8,7 +8,6 @@ of the directory `X`, so the names of the notes and folders created in it may be
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from pathlib import Path
 
@@ -50,10 +49,10 @@ def leave_out_sync_of(name: str) -> None:
 
     def sync_others(folder: DirHandle) -> None:
         # The handle does not know its name; the kernel does, and the harness needs Linux anyway.
-        if Path(os.readlink(f"/proc/self/fd/{folder._fd}")).name != name:
+        if Path(f"/proc/self/fd/{folder._fd}").readlink().name != name:
             sync(folder)
 
-    DirHandle.sync = sync_others  # type: ignore[method-assign]
+    DirHandle.sync = sync_others  # type: ignore[assignment,method-assign]
 
 
 def main(root: str, story: str, *faults: str) -> None:
