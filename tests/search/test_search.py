@@ -155,12 +155,12 @@ def test_an_answer_below_the_threshold_says_how_near_it_came(remember: Make) -> 
     )
     reason = memory.search("alpha omega psi chi phi", min_score=0.99).reason
     assert reason is not None
-    assert "below the least score of 0.99" in reason
+    assert "is below the minimum 0.99" in reason
 
 
 def test_words_that_nobody_wrote_are_said_to_be_missing(remember: Make) -> None:
     memory = remember(memory__a="alpha")
-    assert memory.search("omega", mode="keyword").reason == "no chunk has any of these words"
+    assert memory.search("omega", mode="keyword").reason == "no chunk contains any of these words"
 
 
 def test_without_an_embedder_words_answer_and_the_reason_is_given(tmp_path: Path) -> None:

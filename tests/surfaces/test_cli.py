@@ -92,7 +92,7 @@ def test_nothing_found_is_3_and_says_why(cli: Cli) -> None:
     assert cli("search", "--mode", "keyword", "zebra") == 3
     assert cli.out == ""
     assert cli.json("search", "--mode", "keyword", "zebra")["reason"] == (
-        "no chunk has any of these words"
+        "no chunk contains any of these words"
     )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _EPILOG = """\
-exit codes: 0 done, 1 error, 2 wrong usage, 3 nothing found, 5 degraded, 75 busy: try again
+exit codes: 0 success, 1 error, 2 wrong usage, 3 nothing found, 5 degraded, 75 busy, 130 stopped
 """
 
 
@@ -53,7 +53,7 @@ def _index(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     parser.add_argument("--force", action="store_true", help="build a new index")
     parser.add_argument(
-        "--text-only", action="store_true", help="do not compute vectors now; keywords find it"
+        "--text-only", action="store_true", help="do not compute vectors; keyword search works"
     )
     parser.add_argument(
         "--wait",
@@ -121,18 +121,18 @@ def _watch(parser: argparse.ArgumentParser) -> None:
         "--every",
         type=float,
         metavar="MINUTES",
-        help="look this often too, whatever was heard (default: about once a minute)",
+        help="also sync every MINUTES, without a file event (default: about once a minute)",
     )
     parser.add_argument(
         "--debounce",
         type=float,
         metavar="S",
-        help="quiet to wait for after a change (default: 1.5 seconds)",
+        help="sync when no file has changed for S seconds (default: 1.5)",
     )
     parser.add_argument(
         "--scan",
         action="store_true",
-        help="do not listen, look every 5 seconds: for network drives, which make no sound",
+        help="scan every 5 seconds instead of using file events: for network drives",
     )
 
 
@@ -163,15 +163,17 @@ def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system",
         metavar="NAMES",
-        help="what to ask, by commas: hybrid, keyword, vector, qmd, or the floor: fts5 "
+        help="comma-separated systems: hybrid, keyword, vector, qmd, and the baseline fts5 "
         "(default: fts5,hybrid)",
     )
     parser.add_argument(
-        "--backend", metavar="NAMES", help="the same by engine, by commas: builtin, qmd"
+        "--backend", metavar="NAMES", help="comma-separated engines instead: builtin, qmd"
     )
-    parser.add_argument("--k", type=int, metavar="N", help="look at the first N hits (default: 6)")
     parser.add_argument(
-        "--by-category", action="store_true", help="a row for each kind of question too"
+        "--k", type=int, metavar="N", help="evaluate the first N hits (default: 6)"
+    )
+    parser.add_argument(
+        "--by-category", action="store_true", help="also print one row per category"
     )
     parser.add_argument("--out", metavar="FILE", help="save questions and hits here, as JSON")
     parser.add_argument(
@@ -227,19 +229,19 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "watch": ("keep the index up to date while notes change", _watch),
     "get": ("print lines of a note", _get),
     "append": ("add an entry to the note of today", _append),
-    "status": ("show what the memory holds and how it is", _status),
-    "doctor": ("look for what is wrong, say what to do, or do it", _own("doctor")),
-    "verify": ("prove that the index says what the notes say", add_place),
-    "entries": ("what agents stored as single statements (LanceDB)", _own("entries")),
-    "review": ("propose what of the daily notes could go to MEMORY.md", _own("review")),
+    "status": ("show the state of the memory", _status),
+    "doctor": ("find problems and repair them", _own("doctor")),
+    "verify": ("prove that the index matches the notes", add_place),
+    "entries": ("single statements that agents stored (LanceDB)", _own("entries")),
+    "review": ("propose statements from daily notes for MEMORY.md", _own("review")),
     "history": ("list what Notewell wrote to the notes", _own("history")),
-    "undo": ("take one of these writes back", _undo),
-    "hook": ("what Claude Code, Codex and Cursor call, and telling them so", _own("hook")),
-    "eval": ("measure how well questions with known answers are answered", _eval),
-    "model": ("fetch a model, or list them", _model),
-    "mcp": ("serve agents over MCP, or tell a client about it", _own("mcp")),
-    "serve": ("serve agents and a page over HTTP", _own("serve")),
-    "token": ("who may use `notewell serve`, and for what", _own("token")),
+    "undo": ("undo one write that `notewell history` lists", _undo),
+    "hook": ("run or install hooks for Claude Code, Codex and Cursor", _own("hook")),
+    "eval": ("measure search quality on questions with known answers", _eval),
+    "model": ("download a model, or list the models", _model),
+    "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),
+    "serve": ("serve agents and a web page over HTTP", _own("serve")),
+    "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),
     "config": ("show and check the settings", _own("config")),
     "completion": ("print a completion script for a shell", _completion),
 }

@@ -85,7 +85,7 @@ def _explained(parts: ScoreParts) -> str:
     if parts.decay < 1:
         texts.append(f"age × {parts.decay:.2f}")
     if parts.recency > 1:
-        texts.append(f"time asked for × {parts.recency:.2f}")
+        texts.append(f"time match × {parts.recency:.2f}")
     if parts.rerank is not None:
-        texts.append(f"second look {parts.rerank:.2f}")
+        texts.append(f"reranker {parts.rerank:.2f}")
     return ", ".join(texts)

@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action.add_argument(
             "--state-dir",
             metavar="DIR",
-            help="the state folder of the server (default: as always)",
+            help="the state folder of the server (default: NOTEWELL_STATE_DIR)",
         )
         action.add_argument("--json", action="store_true", help="print JSON")
 

@@ -149,7 +149,7 @@ class BuiltinEngine:
         return report
 
     def check(self) -> None:
-        """This engine always answers: a damaged index gives an answer with the reason."""
+        """Nothing to check: no other program is needed. A search reports a damaged index."""
 
     def status(self) -> Status:
         from notewell.engines.status import status_of

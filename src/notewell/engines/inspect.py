@@ -1,8 +1,8 @@
 """Read-only queries about the built-in index, for the web page, `--why` and the diagnosis.
 
-Nothing here changes or syncs anything. Each query holds a view for some milliseconds only, because
-searches wait for it; large results, such as all vectors for a map, come in pieces, and searches
-run in between.
+Nothing here changes the index; only `compare` syncs first, as a search does. Each query holds a
+view for some milliseconds only, because searches wait for it; large results, such as all vectors
+for a map, come in pieces, and searches run in between.
 """
 
 from __future__ import annotations

@@ -108,13 +108,13 @@ def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, str, int, i
 
 def _why_empty(candidates: Sequence[Candidate], least: float) -> str:
     if not candidates:
-        return "no chunk has any of these words"
+        return "no chunk contains any of these words"
     best = ranking.best_relevance(candidates)
     if best < NOTHING_NEAR:
-        return "no chunk has these words, and none means something near"
+        return "no chunk contains these words, and none is similar in meaning"
     return (
-        f"{len(candidates)} chunks came near, the best with a score of {best:.2f}, below the "
-        f"least score of {least:.2f}: ask for less with --min-score"
+        f"{len(candidates)} candidates; the best score {best:.2f} is below the minimum "
+        f"{least:.2f}: lower it with --min-score"
     )
 
 
