@@ -125,6 +125,20 @@ class Hit:
         return f"{self.path}#{self.span}"
 
 
+class Notice(NamedTuple):
+    """A remark about an answer in two texts, as errors have `str()` and `public_text()`."""
+
+    text: str
+    """For the user at this machine; may name folders."""
+    public: str
+    """For remote readers; names no folder."""
+
+    @classmethod
+    def same(cls, text: str) -> Notice:
+        """Our own words, which quote nothing: every reader may see them."""
+        return cls(text, text)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Hits, best first, and how they were found."""
@@ -139,7 +153,15 @@ class Answer:
     """Why the mode is less than hybrid, or why a reranker or an engine was skipped."""
     degraded: bool = False
     """The mode is less than what was requested."""
+    public_notice: str | None = None
+    """The notice for remote readers."""
 
-    def with_notice(self, notice: str) -> Answer:
+    def with_notice(self, notice: Notice) -> Answer:
         """The same answer with one more notice."""
-        return replace(self, notice=f"{self.notice}; {notice}" if self.notice else notice)
+        return replace(
+            self,
+            notice=f"{self.notice}; {notice.text}" if self.notice else notice.text,
+            public_notice=(
+                f"{self.public_notice}; {notice.public}" if self.public_notice else notice.public
+            ),
+        )

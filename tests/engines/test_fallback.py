@@ -39,7 +39,7 @@ class First:
         if self.raises:
             raise self.raises
 
-    def sync_before_search(self, question: Question) -> str | None:
+    def sync_before_search(self, question: Question) -> None:
         return None
 
     def search(self, question: Question) -> Answer:

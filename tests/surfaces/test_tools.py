@@ -417,6 +417,18 @@ def test_a_workspace_that_went_away_is_a_failure_of_every_tool(memory: Memory) -
         assert str(memory.workspace) not in failed.to_text()
 
 
+def test_a_notice_names_folders_to_the_owner_alone(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("the walrus sleeps", encoding="utf-8")
+    broken = BrokenEmbedder(EmbedderFailed("broken", "no file '/secret/place/model.gguf'"))
+    with open_memory(tmp_path, state_dir=tmp_path / "state", embedder=broken) as memory:
+        memory.sync()
+        answer = memory.search("walrus")
+        output = found(memory_search(memory, SearchInput("walrus")))
+    assert "/secret/place" in (answer.notice or "")
+    assert output.notice == answer.public_notice
+    assert "/secret" not in (output.notice or "/secret")
+
+
 def test_a_broken_embedder_leaves_words_to_search_by(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("the walrus sleeps", encoding="utf-8")
     broken = BrokenEmbedder(EmbedderFailed("broken", "it is down"))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from notewell.ports import Embedder, Reranker
     from notewell.search import SearchContext, SearchSettings
     from notewell.sync import Indexer, ProgressCallback, SyncReport
-    from notewell.types import Answer
+    from notewell.types import Answer, Notice
 
 
 class BuiltinEngine:
@@ -59,7 +59,7 @@ class BuiltinEngine:
 
     # -- searching -------------------------------------------------------------------------------
 
-    def sync_before_search(self, question: Question) -> str | None:
+    def sync_before_search(self, question: Question) -> Notice | None:
         """Index the few notes that were saved a moment ago. If there are too many, the last
         published index answers, and the notice says so."""
         # The index may belong to the fallback: syncing with the other embedder would rebuild it.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from notewell.engines.protocol import search_fresh
 from notewell.engines.status import Answering
 from notewell.errors import BackendFailed
+from notewell.types import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +67,7 @@ class FallbackEngine:
     def name(self) -> str:
         return self._first.name
 
-    def sync_before_search(self, question: Question) -> str | None:
+    def sync_before_search(self, question: Question) -> Notice | None:
         if self._second is None:
             return self._first.sync_before_search(question)
         if self._cooling() is None:
@@ -168,10 +169,10 @@ class FallbackEngine:
             self._outage = Outage(failure, since, over_at)
             return self._outage
 
-    def _notice(self, outage: Outage) -> str:
+    def _notice(self, outage: Outage) -> Notice:
         second = self._second.name if self._second else "nothing"
         left = max(0.0, outage.over_at - self._monotonic_s())
-        return (
-            f"{second} answers since {outage.since:%H:%M}, because {outage.failure}; "
-            f"{self._first.name} is asked again in {left:.0f} s"
-        )
+        before = f"{second} answers since {outage.since:%H:%M}, because"
+        after = f"{self._first.name} is asked again in {left:.0f} s"
+        failure = outage.failure
+        return Notice(f"{before} {failure}; {after}", f"{before} {failure.public_text()}; {after}")

@@ -44,6 +44,7 @@ class Near(NamedTuple):
 
     cosines: Mapping[int, float]
     notice: str | None
+    """Names no folder: the web page shows it to every reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,9 @@ class IndexInspector:
         """The chunks whose vectors are nearest to a text."""
         context = self._engine.prepare(Question(text))
         if context.vector is None:
-            return Near({}, context.notice or "the settings say that words alone are searched")
+            if context.notice is None:
+                return Near({}, "the settings say that words alone are searched")
+            return Near({}, context.notice.public)
         with self.store.view() as view:
             if view is None:
                 return Near({}, "nothing is indexed yet")

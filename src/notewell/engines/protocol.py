@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from notewell.core import Fusion
     from notewell.engines.status import Status
     from notewell.sync import ProgressCallback, SyncReport
-    from notewell.types import Answer
+    from notewell.types import Answer, Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Engine(Protocol):
     @property
     def name(self) -> str: ...
 
-    def sync_before_search(self, question: Question) -> str | None:
+    def sync_before_search(self, question: Question) -> Notice | None:
         """Take in what changed a moment ago, if that is quick. Returns a notice for the user if
         the answer may miss something."""
         ...

@@ -38,7 +38,7 @@ from notewell.qmd import (
     locate,
     shown_path,
 )
-from notewell.types import Answer, Hit, ScoreParts
+from notewell.types import Answer, Hit, Notice, ScoreParts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -136,7 +136,9 @@ class QmdEngine:
         # Removed files go first, so that they take no place in the balance or the limit.
         hits = tuple(self._hits(_balanced(self._existing(results), limit), mode))
         reason = None if hits else "QMD found nothing for these words"
-        return Answer(hits, _MODES[mode], NAME, mode, reason, self._notice())
+        answer = Answer(hits, _MODES[mode], NAME, mode, reason)
+        notice = self._notice()
+        return answer.with_notice(notice) if notice else answer
 
     def check(self) -> None:
         """Asks one real question, because nothing else shows that QMD answers."""
@@ -157,7 +159,7 @@ class QmdEngine:
     def _root(self) -> Path:
         return Path(self._indexer.notes.location)
 
-    def sync_before_search(self, question: Question) -> str | None:
+    def sync_before_search(self, question: Question) -> Notice | None:
         """The first question of a process may be its only one, so it starts no thread. Without an
         index it does, so that the next question finds one."""
         self._questions += 1
@@ -204,20 +206,22 @@ class QmdEngine:
             path = shown_path(self._root, result.collection, result.parts)
             yield _hit(result, path, snippet, mode)
 
-    def _notice(self) -> str | None:
+    def _notice(self) -> Notice | None:
         no_server = self._driver.daemon_failure
         if no_server is not None:
-            return f"a command answered, which is slower: {no_server.why}"
+            text = "a command answered, which is slower"
+            return Notice(f"{text}: {no_server.why}", f"{text}: {no_server.public_text()}")
         no_update = self._updater.failure("update")
         if no_update is not None:
-            return f"QMD's index is not up to date: {no_update}"
+            text = "QMD's index is not up to date"
+            return Notice(f"{text}: {no_update}", f"{text}: {no_update.public_text()}")
         if self._updater.is_running:
             return None  # It will index the changes.
         changed = self._changed()
         if not changed:
             return None
         number = "a note has" if changed == 1 else f"{changed} notes have"
-        return f"{number} changed since QMD's last update: run `notewell index`"
+        return Notice.same(f"{number} changed since QMD's last update: run `notewell index`")
 
     def _changed(self) -> int:
         """How many notes were written after the last update started."""

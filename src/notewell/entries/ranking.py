@@ -58,6 +58,8 @@ class Recall:
     """Entries that still have vectors of another model: these were searched by words alone."""
     notice: str | None = None
     """Why the answer may be incomplete."""
+    public_notice: str | None = None
+    """The notice for remote readers."""
 
 
 @dataclass(frozen=True, slots=True)

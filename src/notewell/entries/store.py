@@ -212,7 +212,12 @@ class EntryStore:
             vector = self._embedder.embed([query], "query")[0]
         except EmbedderTrouble as trouble:
             results = ranked(self._by_words(query), limit=limit, min_score=min_score)
-            return Recall(results, notice=f"searched by words alone: {trouble}")
+            text = "searched by words alone"
+            return Recall(
+                results,
+                notice=f"{text}: {trouble}",
+                public_notice=f"{text}: {trouble.public_text()}",
+            )
         current = table_name(self._model(len(vector)))
         self._move_some(current)
         scored = [

@@ -26,7 +26,6 @@ from notewell.tools import (
     escaped,
     excerpt_json,
     hit_json,
-    without_places,
 )
 from notewell.types import Answer, Hit, Source
 
@@ -73,7 +72,7 @@ def _answer_json(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnsw
         "results": [_hit_json(hit, explain=explain) for hit in answer.hits],
         # QMD brings its own models, so its answers name it as the provider.
         "backend": "qmd" if answer.provider == "qmd" else "builtin",
-        "notice": without_places(answer.notice or "") or None,
+        "notice": answer.public_notice,
         "tookMs": round(took_ms, 1),
     }
     return SearchAnswer.model_validate(payload)

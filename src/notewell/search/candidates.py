@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
 from notewell.errors import EmbedderTrouble
+from notewell.types import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,7 @@ class SearchContext:
     """Chunks without a vector."""
     vector: Vectors | None = None
     """The question as a vector; None leaves the search to the words."""
-    notice: str | None = None
+    notice: Notice | None = None
     """Why there is no vector."""
     degraded: bool = False
     """There should be a vector."""
@@ -59,7 +60,7 @@ class Candidates:
     worth: dict[str, float] = field(default_factory=dict)
     """How much each term of the question counts."""
     mode: Mode = "keyword"
-    notice: str | None = None
+    notice: Notice | None = None
     """Why the mode is less than hybrid."""
     degraded: bool = False
     """The mode is less than what was requested."""
@@ -94,7 +95,7 @@ def prepare(
         try:
             vector = embedder.embed([question], "query")[0]
         except EmbedderTrouble as trouble:
-            reason, degraded = str(trouble), True
+            reason, degraded = Notice(str(trouble), trouble.public_text()), True
     return SearchContext(
         question, options, facts, generation, identity, waiting, vector, reason, degraded
     )
@@ -102,20 +103,26 @@ def prepare(
 
 def _why_no_vector(
     question: str, embedder: Embedder, identity: Identity, waiting: int, has_vectors: bool
-) -> tuple[str | None, bool]:
+) -> tuple[Notice | None, bool]:
     """Why a vector of the question would be useless, and whether that counts as degraded."""
     facts = embedder.facts
     # Not degraded: no sync and no setting of this model would give such a question a vector.
     if not facts.reads(question):
-        return f"{facts.model} reads Latin scripts only", False
+        return Notice.same(f"{facts.model} reads Latin scripts only"), False
     if (identity.provider, identity.model) != (facts.provider, facts.model):
-        return f"the index holds vectors of {identity.model}: run `notewell index`", True
+        text = f"the index holds vectors of {identity.model}: run `notewell index`"
+        return Notice.same(text), True
     if has_vectors:
         return None, False
     if not waiting:
-        return f"{facts.model} reads Latin scripts only, and the notes are in others", False
-    missing = embedder.missing() or "run `notewell index`"
-    return f"none of {waiting} chunks has a vector yet: {missing}", True
+        text = f"{facts.model} reads Latin scripts only, and the notes are in others"
+        return Notice.same(text), False
+    text = f"none of {waiting} chunks has a vector yet"
+    missing = embedder.missing()
+    if missing is None:
+        return Notice.same(f"{text}: run `notewell index`"), True
+    # What is missing may be a file, named by its path.
+    return Notice(f"{text}: {missing}", f"{text}: the embedder is not available"), True
 
 
 # -- inside the view -----------------------------------------------------------------------------
@@ -169,7 +176,8 @@ def _search_vectors(
         identity, waiting = view.identity(), view.waiting()
     if (identity.model, identity.dims) != (facts.model, len(vector)):
         candidates.degraded = True
-        candidates.notice = f"the index now holds vectors of {identity.model}: ask again"
+        text = f"the index now holds vectors of {identity.model}: ask again"
+        candidates.notice = Notice.same(text)
         return
     # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.
     near = view.nearest(vector, options.sources, options.candidates)
@@ -182,4 +190,4 @@ def _search_vectors(
     candidates.degraded = waiting > 0
     candidates.mode = "partial" if candidates.degraded else "hybrid"
     if candidates.degraded:
-        candidates.notice = f"{waiting} chunks have no vector yet"
+        candidates.notice = Notice.same(f"{waiting} chunks have no vector yet")

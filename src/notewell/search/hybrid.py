@@ -17,7 +17,7 @@ from notewell.errors import BadRequest
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.search.candidates import collect
 from notewell.search.hits import make_hits
-from notewell.types import Answer
+from notewell.types import Answer, Notice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,15 +61,16 @@ def search(
     best = [pair for pair in ranked if pair[0] in kept][: options.chunks_shown]
     best, notice = _reordered(context.question, best, options, reranker)
     hits = make_hits(view, best, candidates, context)
-    return Answer(
+    answer = Answer(
         hits,
         candidates.mode,
         facts.provider,
         facts.model,
         None if hits else _why_empty([candidate for candidate, _ in ranked], least),
-        candidates.notice or notice,
-        candidates.degraded,
+        degraded=candidates.degraded,
     )
+    notice = candidates.notice or notice
+    return answer.with_notice(notice) if notice else answer
 
 
 def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> list[Ranked]:
@@ -123,7 +124,7 @@ def _why_empty(candidates: Sequence[Candidate], least: float) -> str:
 
 def _reordered(
     question: str, ranked: list[Ranked], options: SearchOptions, reranker: Reranker | None
-) -> tuple[list[Ranked], str | None]:
+) -> tuple[list[Ranked], Notice | None]:
     """What may change the order of the best chunks: a reranker, then MMR."""
     notice = None
     if reranker is not None:
@@ -137,7 +138,7 @@ def _reordered(
 
 def reranked(
     question: str, ranked: Sequence[Ranked], reranker: Reranker, budget_s: float
-) -> tuple[list[Ranked], str | None]:
+) -> tuple[list[Ranked], Notice | None]:
     """The reranker's order. If it fails or takes longer than its budget: the order as it was, and
     the reason. A slow second opinion must never cost the first."""
     if not ranked:
@@ -149,11 +150,12 @@ def reranked(
     call.start()
     call.join(budget_s)
     if call.is_alive():
-        return list(
-            ranked
-        ), f"the reranker took longer than {budget_s:g} s: the first order stands"
+        text = f"the reranker took longer than {budget_s:g} s: the first order stands"
+        return list(ranked), Notice.same(text)
     if call.trouble:
-        return list(ranked), f"the reranker failed ({call.trouble}): the first order stands"
+        text = f"the reranker failed ({call.trouble}): the first order stands"
+        # The reason may be the message of a foreign exception.
+        return list(ranked), Notice(text, "the reranker failed: the first order stands")
     judged = [
         (candidate._replace(rerank=score), chunk)
         for (candidate, chunk), score in zip(ranked, call.scores, strict=True)

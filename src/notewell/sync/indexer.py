@@ -21,6 +21,7 @@ from notewell.index import Identity
 from notewell.ports import ReportsWaiting
 from notewell.sync.plan import Progress, SyncReport, behind
 from notewell.sync.source import gc_paused
+from notewell.types import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -200,7 +201,7 @@ class Indexer:
         """The next `catch_up` scans at once: the caller knows that a note has just changed."""
         self._look_again_at = 0.0
 
-    def catch_up(self, *, vectors: bool) -> str | None:
+    def catch_up(self, *, vectors: bool) -> Notice | None:
         """Index what was saved a moment ago. Returns a notice if something is left."""
         if self.monotonic_s() < self._look_again_at:
             return None
@@ -208,7 +209,8 @@ class Indexer:
         if not changed:
             return None
         if changed > CATCH_UP_NOTES:
-            return f"{changed} notes have changed since the last sync: run `notewell index`"
+            text = f"{changed} notes have changed since the last sync: run `notewell index`"
+            return Notice.same(text)
         try:
             # Words first: how many chunks wait decides whether this search embeds them.
             report = self._index_few(vectors=False)
@@ -216,7 +218,8 @@ class Indexer:
                 self._index_few(vectors=True)
         except IndexTrouble as trouble:
             number = "a note has" if changed == 1 else f"{changed} notes have"
-            return f"{number} changed and could not be indexed: {trouble}"
+            text = f"{number} changed and could not be indexed"
+            return Notice(f"{text}: {trouble}", f"{text}: {trouble.public_text()}")
         return None
 
     def _index_few(self, *, vectors: bool) -> SyncReport:

@@ -66,7 +66,7 @@ def memory_search(
         )
     except NotewellError as error:
         return failure_of(error)
-    return SearchOutput.of(answer, without_places(answer.notice or "") or None, context)
+    return SearchOutput.of(answer, context)
 
 
 def memory_get(

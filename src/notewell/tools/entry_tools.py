@@ -35,7 +35,7 @@ from notewell.errors import BadRequest, NotewellError
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.tools.fence import REMINDER, escaped, fenced
 from notewell.tools.inputs import MAX_TEXT_CHARS, Arguments, CallContext
-from notewell.tools.outputs import DISABLED, Failure, failure_of, fit, without_places
+from notewell.tools.outputs import DISABLED, Failure, failure_of, fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -190,8 +190,7 @@ def memory_recall(
     except NotewellError as error:
         return _failure(error)
     results, left_out = fit_entries(answer.results, context.inject_chars)
-    notice = without_places(answer.notice or "") or None
-    return RecallOutput(results, answer.waiting, left_out, notice)
+    return RecallOutput(results, answer.waiting, left_out, answer.public_notice)
 
 
 def memory_store(

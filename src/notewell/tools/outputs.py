@@ -132,7 +132,7 @@ class SearchOutput:
     """Hits that did not fit into the budget."""
 
     @classmethod
-    def of(cls, answer: Answer, notice: str | None, context: CallContext) -> SearchOutput:
+    def of(cls, answer: Answer, context: CallContext) -> SearchOutput:
         """As many hits as the conversation's budget allows."""
         # Escaping first makes the text longer: what is counted must be what is shown.
         fitted = fit([escaped(hit.snippet) for hit in answer.hits], context.inject_chars)
@@ -147,7 +147,7 @@ class SearchOutput:
             model=answer.model,
             citations=context.citations,
             reason=answer.reason,
-            notice=notice,
+            notice=answer.public_notice,
             shortened=fitted.shortened,
             left_out=fitted.left_out,
         )

@@ -93,7 +93,7 @@ def _answer_json(
         **answer_json(answer),
         "results": [_hit_json(hit, query, days.get(hit.path), today) for hit in answer.hits],
         "backend": "builtin",
-        "notice": without_places(answer.notice or "") or None,
+        "notice": answer.public_notice,
         "tookMs": round(took_ms, 1),
     }
     return PlaygroundAnswer.model_validate(payload)
