@@ -18,12 +18,19 @@ from tests.hardening.powerloss.stories import (
     IncrementalSync,
     Story,
 )
-from tests.hardening.powerloss.stories_notes import Append, Flush, SessionNote, Undo
+from tests.hardening.powerloss.stories_notes import (
+    AgentNote,
+    Append,
+    Flush,
+    SessionNote,
+    Undo,
+)
 
 STORIES: dict[str, Callable[[], Story]] = {
     story.name: story
     for story in (
         FirstIndex, IncrementalSync, ForcedRebuild, CacheWrite, Append, Flush, SessionNote, Undo,
+        AgentNote,
     )
 }  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Stories of what is written into the workspace: entries, a flush, a session note, an undo."""
+"""Stories of what is written into the workspace: entries, a flush, a session note, an undo, and
+a note in the folder of an agent."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from notewell.capture import (
 )
 from notewell.capture.undo import undo_write
 from notewell.errors import NotewellError
-from notewell.notes import Workspace
+from notewell.notes import EditableFolder, Workspace
 
 DAY = "memory/2026-11-15.md"
 USER_TEXT = "# Memory\n\nThe user wrote this, without a line break at the end."
@@ -314,4 +315,60 @@ class Undo:
             return f"it was told, and the history does not know: {seen.again}"
         if seen.first == self._before and seen.again != "undone":
             return f"it can no longer be undone: {seen.again}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNoteSeen:
+    first: bytes
+    """The note; empty if it is missing."""
+    after: bytes
+    """When the agent has done its work once more."""
+    notes: int
+    """What a sync indexes then."""
+
+
+class AgentNote:
+    """An agent creates a note below two new folders, and replaces it: it is whole each time.
+
+    Moves between folders are left out: for the images the two folders change independently, which
+    is stricter than any file system that renames atomically.
+    """
+
+    name = "agent note"
+    PATH = "plans/trip.md"
+    TEXTS = (f"# Trip\n\nBy train. {LONG}\n".encode(), f"# Trip\n\nBy boat. {LONG}\n".encode())
+
+    def prepare(self, root: Path) -> None:
+        (root / "ws").mkdir()
+        (root / "state").mkdir()
+
+    def act(self, root: Path, told: Told) -> None:
+        folder = EditableFolder(root / "ws", "memory/claude", now=lambda: NOW)
+        if folder.kind(self.PATH) is None:
+            folder.create(self.PATH, self.TEXTS[0])
+        told("created")
+        folder.replace(self.PATH, self.TEXTS[1], expected=folder.read(self.PATH).digest)
+        told("replaced")
+
+    def learn(self, root: Path, reset: Callable[[], None]) -> None:
+        pass
+
+    def see(self, root: Path) -> AgentNoteSeen:
+        path = f"memory/claude/{self.PATH}"
+        first = note(root, path)
+        self.act(root, lambda _: None)
+        with memory(root) as opened:
+            notes = opened.sync().notes
+        return AgentNoteSeen(first, note(root, path), notes)
+
+    def judge(self, seen: object, acknowledged: list[str]) -> str | None:
+        assert isinstance(seen, AgentNoteSeen)
+        states = (b"", *self.TEXTS)
+        if seen.first not in states:
+            return "the note is there in part"
+        if states.index(seen.first) < len(acknowledged):
+            return f"{acknowledged[-1]!r} was told, the note begins {seen.first[:20]!r}"
+        if seen.after != self.TEXTS[1] or seen.notes != 1:
+            return "the agent can no longer do its work"
         return None

@@ -34,6 +34,11 @@ def test_every_image_is_old_or_new_and_nothing_that_was_told_is_lost(
         ("flush", "names in ws"),
         ("session note", "names in memory"),
         ("session note", "names in ws"),
+        ("undo", "names in memory"),
+        ("agent note", "names in plans"),
+        ("agent note", "names in claude"),
+        ("agent note", "names in memory"),
+        ("agent note", "names in ws"),
     ],
 )
 def test_a_sync_that_is_left_out_shows_in_the_images(
