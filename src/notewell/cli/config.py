@@ -92,6 +92,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _findings(arguments: argparse.Namespace) -> tuple[ConfigFinding, ...]:
     from notewell.config import ConfigScope, check_file, read_configuration
 
+    # Without a file: everything that a memory in this folder would read.
     if arguments.file is None:
         workspace = Path(arguments.workspace)
         return read_configuration(ConfigScope(workspace, arguments.agent), os.environ).findings

@@ -32,6 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     try:
         memory = memory_of(arguments)
+    # Not an error here: a memory that cannot be opened is what the command has to explain.
     except (NotewellError, OSError) as error:
         return _report(_without_memory(arguments, error), arguments)
     with memory:
@@ -52,6 +53,7 @@ def _without_memory(arguments: argparse.Namespace, error: Exception) -> Subject:
     try:
         agent, workspace, _ = location_of(arguments)
     except (NotewellError, OSError):
+        # The settings themselves may be unreadable: then the options alone say what to examine.
         agent, workspace = arguments.agent or MAIN, arguments.workspace or HERE
     folder = arguments.state_dir
     state = Path(folder).expanduser() if folder else default_state_dir()
@@ -82,6 +84,7 @@ def _as_json(findings: list[Finding], results: list[RepairResult] | None) -> dic
         "findings": [
             {
                 "what": finding.what,
+                # A published key of the JSON output; clients read it under this name.
                 "told": finding.message,
                 "todo": finding.todo,
                 "fixable": finding.is_fixable,
@@ -98,9 +101,11 @@ def _as_json(findings: list[Finding], results: list[RepairResult] | None) -> dic
 
 
 def _show(findings: list[Finding], results: list[RepairResult] | None) -> None:
+    # A Windows console or a pipe may have an encoding without these two characters.
     good, bad = ("✓", "✗") if (sys.stdout.encoding or "").lower() == "utf-8" else ("ok", "!!")
     for result in results or ():
         say(f"{bad if result.failed else good} fix        {result.what}: {result.message}")
+    # None means that --fix was not given; an empty list means that it had nothing to do.
     if results == []:
         say(f"{good} fix        nothing to repair")
     for finding in findings:

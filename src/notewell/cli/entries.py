@@ -58,10 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     from notewell.entries import EntriesSettings
 
     agent, workspace, settings = location_of(arguments)
+    # The settings of an OpenClaw are already translated; only our own still have to be read.
     if settings is None:
         settings = load_settings(Path(workspace), agent)
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
+    # Also without a setting: a user can list and export entries after switching them off for
+    # agents.
     with _opened(arguments, settings, settings.entries or EntriesSettings()) as entries:
         code: int = _DONE_BY[arguments.action](entries, arguments)
     return code
@@ -109,6 +112,7 @@ def _opened(
 def _recall(entries: EntryStore, arguments: argparse.Namespace) -> int:
     from notewell.entries import LIMIT
 
+    # `is None` and not `or`: 0 must reach the check that refuses it.
     limit = LIMIT if arguments.limit is None else arguments.limit
     answer = entries.recall(" ".join(arguments.query), limit=limit)
     if arguments.json:
@@ -119,6 +123,7 @@ def _recall(entries: EntryStore, arguments: argparse.Namespace) -> int:
         _show(answer.results)
     if answer.waiting:
         tell(f"searched by words alone (not yet embedded by this model): {answer.waiting}")
+    # The notice says why the answer may lack something, so the exit code says it as well.
     if answer.notice:
         tell(answer.notice)
         return DEGRADED
@@ -145,9 +150,11 @@ def _store(entries: EntryStore, arguments: argparse.Namespace) -> int:
 
 
 def _forget(entries: EntryStore, arguments: argparse.Namespace) -> int:
+    # Exactly one of the two: with both it would be unclear which entry is deleted.
     if (arguments.id is None) == (arguments.query is None):
         raise BadRequest("say which entry: an id, or --query with its text")
     by_id = arguments.id is not None
+    # By text only a single clear match is deleted; otherwise the candidates are shown.
     forgotten = entries.forget(arguments.id) if by_id else entries.forget_by(arguments.query)
     entry, candidates = forgotten.entry, forgotten.candidates
     if arguments.json:
@@ -187,6 +194,8 @@ def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
         say(text.rstrip("\n"))
         return 0
     try:
+        # Mode x: an export never overwrites a file. One kind of line break, so that exports
+        # compare equal on every platform.
         with Path(arguments.file).open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
@@ -207,6 +216,7 @@ def _import(entries: EntryStore, arguments: argparse.Namespace) -> int:
         print_json({"added": counts.added, "there": counts.there, "differing": counts.differing})
     else:
         say(f"stored {counts.added}; {counts.there} existed already")
+    # An import only adds: the stored entry wins over the one in the file.
     if counts.differing:
         tell(f"{counts.differing} of them are different in the file: they were not changed")
     return 0
@@ -217,6 +227,7 @@ def _read(file: str) -> str:
 
     try:
         if file == "-":
+            # One byte more than allowed is enough to see that the input is too large.
             data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
         else:
             with Path(file).open("rb") as opened:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 DEGRADED = 5
 FIRST_HITS = 6
 """The default number of hits of a search."""
+# A number says little without a floor beside it: plain FTS5 is what everyone has.
 BASELINE_AND_HYBRID = ("fts5", "hybrid")
 
 
@@ -61,9 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
             dataset = load_dataset(Path(folder), state / "evals")
             dataset_runs = _ask(dataset, systems, k, state, embedder)
             runs += dataset_runs
+            # Saved after each dataset: an interrupted evaluation keeps what it has measured.
             if out:
                 save_runs(out, runs)
             if len(dataset_runs) > 1:
+                # The first system is the baseline, the last one is what is being judged.
                 comparisons.append(
                     compare(dataset_runs[0], dataset_runs[-1], arguments.measure, k)
                 )
@@ -73,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
                 )
     if arguments.json:
         _print(runs, comparisons, arguments, k)
+    # Measured without vectors, for example: the numbers are not those of the system.
     return DEGRADED if any(result.degraded for each in runs for result in each.results) else 0
 
 
@@ -88,6 +92,7 @@ def _requested_systems(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _systems(named: str | None) -> tuple[str, ...]:
+    # `dict.fromkeys` removes duplicates and keeps the order of the user.
     systems = tuple(
         dict.fromkeys(name.strip() for name in (named or "").split(",") if name.strip())
     )
@@ -177,6 +182,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         raise BadRequest("--compare takes one system for both runs, or one for each")
     comparisons = []
     for before, after in pairs(old, new, systems):
+        # Only the hits that both runs have can be compared.
         k = min(before.k, after.k) if arguments.k is None else check_k(arguments.k)
         comparisons.append(compare(before, after, arguments.measure, k))
     if arguments.json:

@@ -35,6 +35,7 @@ def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
             progress=lambda have, size: bar.update(Progress(have >> 20, size >> 20, "MiB")),
         )
     except EmbedderMissing as error:
+        # The bar ends first, so that the message starts on a line of its own.
         bar.done()
         tell(f"notewell: {error}")
         return 1

@@ -84,9 +84,7 @@ def _search(parser: argparse.ArgumentParser) -> None:
         default="hybrid",
         help="words and meaning, or words alone (faster to start)",
     )
-    parser.add_argument(
-        "--explain", action="store_true", help="show what each part of a score is worth"
-    )
+    parser.add_argument("--explain", action="store_true", help="show the parts of each score")
     parser.add_argument(
         "--why", metavar="PATH", help="instead of hits, say why this note is not among them"
     )
@@ -94,7 +92,7 @@ def _search(parser: argparse.ArgumentParser) -> None:
 
 def _status(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
-    parser.add_argument("--deep", action="store_true", help="ask the embedder for a vector too")
+    parser.add_argument("--deep", action="store_true", help="also ask the embedder for a vector")
     parser.add_argument("--index", action="store_true", help="bring the index up to date first")
 
 
@@ -111,6 +109,7 @@ def _append(parser: argparse.ArgumentParser) -> None:
 def _get(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     parser.add_argument("path", help="as search shows it; `path#L5-L9` picks these lines")
+    # `from` is a keyword of Python, so the attribute needs another name.
     parser.add_argument("--from", dest="from_line", type=int, metavar="LINE", help="first line")
     parser.add_argument("--lines", type=int, metavar="N", help="how many (default: 120)")
 

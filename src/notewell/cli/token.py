@@ -23,6 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     revoke.add_argument("id", help="the id in `notewell token list`")
     link = actions.add_parser("link", help="make a one-time login link for the web UI")
     for name, action in (("create", create), ("list", list_), ("revoke", revoke), ("link", link)):
+        # Not `add_place`: tokens belong to the server's state folder, not to one memory.
         action.set_defaults(action=name)
         action.add_argument(
             "--state-dir",
@@ -74,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
     from notewell.http_service import TokenRequest, parse_lifetime_days
 
+    # --agent a,b and --agent a --agent b mean the same.
     agents = tuple(id_ for value in arguments.agent for id_ in value.split(",")) or ("main",)
     request = TokenRequest(
         arguments.name,
@@ -84,6 +86,7 @@ def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
     )
     token, secret = store.create(request)
     if arguments.json:
+        # The only output with the secret: the store keeps its hash alone.
         print_json({**as_json(token), "token": secret})
         return
     # Only the secret goes to standard output, so that it can be piped into a file.
@@ -129,6 +132,7 @@ def _link(arguments: argparse.Namespace) -> None:
     if address is None:
         # A link contains the address of the server, which only a running server knows.
         raise BadSetting("serve", "no server is running here: start `notewell serve` first")
+    # The code in a link works once, so a link that stays in a terminal is harmless later.
     link = new_link(state, address)
     if arguments.json:
         print_json({"page": link})

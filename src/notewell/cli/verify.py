@@ -24,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         try:
             report = verify(memory, bar.update)
+            # Read while the memory is open; QMD's index has a format of its own that we cannot
+            # check.
             engine = "builtin" if memory.settings.qmd is None else "qmd"
         finally:
             bar.done()
@@ -49,6 +51,7 @@ def as_json(report: VerifyReport) -> dict[str, Any]:
         "cached": report.cached,
         "stateFiles": report.state_files,
         "disagreements": [
+            # `told` is a published key of the JSON output.
             {"kind": difference.kind, "where": difference.where, "told": difference.message}
             for difference in report.disagreements
         ],
