@@ -1,8 +1,7 @@
 """Bringing the index up to date with the notes.
 
-indexer.py        START HERE: a whole sync, or the quick one before a search
+indexer.py        START HERE: a whole sync, or the quick one before a search; the sources of text
 plan.py           decides what to read and forget; what a sync reports
-source.py         lists and reads notes and transcripts
 apply.py          makes the text searchable, and reuses known vectors
 embed_pending.py  embeds the chunks that wait for a vector
 watch.py          syncs whenever something changes
@@ -16,10 +15,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.sync.indexer import Indexer
     from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier, WatchPaths
-    from notewell.sync.plan import Progress, ProgressCallback, SyncReport, behind, plan_sync
+    from notewell.sync.plan import (
+        Progress,
+        ProgressCallback,
+        SyncReport,
+        TextSource,
+        behind,
+        plan_sync,
+    )
     from notewell.sync.schedule import Timing
     from notewell.sync.settings import SyncSettings
-    from notewell.sync.source import TextSource
     from notewell.sync.watch import (
         Failed,
         Heard,
@@ -38,10 +43,9 @@ else:
         {
             "indexer": "Indexer",
             "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
-            "plan": "Progress ProgressCallback SyncReport behind plan_sync",
+            "plan": "Progress ProgressCallback SyncReport TextSource behind plan_sync",
             "schedule": "Timing",
             "settings": "SyncSettings",
-            "source": "TextSource",
             "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",
         },
     )

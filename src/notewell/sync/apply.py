@@ -19,8 +19,15 @@ from typing import TYPE_CHECKING
 from notewell.core import ChunkLimits, chunk
 from notewell.errors import IndexTrouble, IndexUnreadable, NoteUnreadable
 from notewell.index import MustRebuild, UpToDate
-from notewell.sync.plan import Progress, SyncPlan, SyncReport, compare, plan_sync, settled_stat
-from notewell.sync.source import gc_paused
+from notewell.sync.plan import (
+    Progress,
+    SyncPlan,
+    SyncReport,
+    compare,
+    gc_paused,
+    plan_sync,
+    settled_stat,
+)
 from notewell.types import Ignored
 
 if TYPE_CHECKING:
@@ -29,8 +36,7 @@ if TYPE_CHECKING:
     from notewell.embedders import CacheTally
     from notewell.index import Identity, IndexStore, IndexWriter, StoredChunk
     from notewell.ports import VectorCache, Vectors
-    from notewell.sync.plan import ProgressCallback
-    from notewell.sync.source import TextSource
+    from notewell.sync.plan import ProgressCallback, TextSource
 
 NOTES_AT_ONCE = 200  # Notes in one transaction: each commit costs an fsync.
 VECTORS_AT_ONCE = 400

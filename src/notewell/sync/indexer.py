@@ -19,8 +19,7 @@ from notewell.embedders import CacheTally
 from notewell.errors import IndexBusy, IndexTrouble
 from notewell.index import Identity
 from notewell.ports import ReportsWaiting
-from notewell.sync.plan import Progress, SyncReport, behind
-from notewell.sync.source import gc_paused
+from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
 from notewell.types import Notice
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
-    from notewell.sync.source import TextSource
-    from notewell.types import Scan
+    from notewell.types import Note, NoteStat, Scan
 
 CATCH_UP_NOTES = 32
 """More changed notes than this come from a checkout or a move, not from writing."""
@@ -42,6 +40,8 @@ CATCH_UP_WAIT_S = 0.2
 LOOK_SHARE = 10
 """Scanning takes at most a tenth of the time: a scan of 10 000 files is too slow to be done for
 every search of a busy process."""
+BEING_WRITTEN_NS = 1_000_000_000
+"""A program that saves in place truncates the file first, and writes it well within this time."""
 
 
 @dataclass(slots=True)
@@ -74,12 +74,10 @@ class Indexer:
 
     def text_sources(self, *, everything: bool) -> list[TextSource]:
         """`everything` includes transcripts that have hardly grown."""
-        from notewell.sync.source import notes_source, sessions_source
-
         now = self.now_ns()
-        sources = [notes_source(self.notes, self.redact_notes, everything=everything, now_ns=now)]
+        sources = [_notes_source(self.notes, self.redact_notes, everything=everything, now_ns=now)]
         if self.transcripts:
-            sources.append(sessions_source(*self.transcripts, everything=everything))
+            sources.append(_sessions_source(*self.transcripts, everything=everything))
         return sources
 
     # -- what the index should be built with -----------------------------------------------------
@@ -203,6 +201,7 @@ class Indexer:
 
     def catch_up(self, *, vectors: bool) -> Notice | None:
         """Index what was saved a moment ago. Returns a notice if something is left."""
+        # Scanned a moment ago; see LOOK_SHARE.
         if self.monotonic_s() < self._look_again_at:
             return None
         changed = self._changed()
@@ -228,6 +227,7 @@ class Indexer:
             everything=False,
             vectors=vectors,
             on_progress=lambda _: None,
+            # A search does not wait for a long sync: it answers from what is indexed.
             wait_s=CATCH_UP_WAIT_S,
             thread_wait_s=CATCH_UP_WAIT_S,
         )
@@ -263,3 +263,61 @@ class Indexer:
             )
             for source in self.text_sources(everything=False)
         }
+
+
+# -- the sources of text -------------------------------------------------------------------------
+
+
+def _notes_source(
+    notes: NoteStore, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
+) -> TextSource:
+    """The notes. One that became empty a moment ago is being saved right now, so it is treated as
+    unchanged, unless `everything` is wanted."""
+
+    def scan(indexed: Mapping[str, NoteStat]) -> Scan:
+        listed = notes.scan()
+        if everything:
+            return listed
+        return replace(
+            listed,
+            notes={
+                path: note._replace(stat=indexed[path])
+                if not note.stat.size
+                and now_ns - note.stat.mtime_ns < BEING_WRITTEN_NS
+                and path in indexed
+                else note
+                for path, note in listed.notes.items()
+            },
+        )
+
+    def read(path: str) -> Note:
+        note = notes.read(path)
+        return replace(note, text=redact(note.text)) if redact else note
+
+    return TextSource("memory", scan, read)
+
+
+def _sessions_source(
+    transcripts: Transcripts, limits: DeltaLimits, *, everything: bool
+) -> TextSource:
+    """The transcripts. One that is being written waits until enough of it is new, unless
+    `everything` is wanted."""
+
+    def scan(indexed: Mapping[str, NoteStat]) -> Scan:
+        listed = transcripts.scan()
+        if everything:
+            return listed
+        from notewell.sessions import hold_back
+
+        # A compaction removes text from the agent's context. The agent may search for exactly
+        # that text next, so such a transcript does not wait.
+        compacted = {
+            path
+            for path, transcript in listed.notes.items()
+            if path in indexed
+            and 0 < transcript.stat.size - indexed[path].size < limits.bytes
+            and transcripts.compacted_since(transcript, indexed[path].size)
+        }
+        return hold_back(listed, indexed, transcripts.new_messages, limits, compacted=compacted)
+
+    return TextSource("sessions", scan, transcripts.read)

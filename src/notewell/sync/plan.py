@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import BackendFailed, EmbedderTrouble, NotewellError
 from notewell.index import MustRebuild, UpToDate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from notewell.index import Identity, IndexedNote
-    from notewell.types import Ignored, NoteStat, Scan
+    from notewell.types import Ignored, Note, NoteStat, Scan
 
 SETTLED_NS = 2_000_000_000
 """File systems store times in ticks of up to 2 s (FAT); two writes in one tick look like one."""
@@ -21,6 +23,16 @@ UNSETTLED = -1
 
 
 # -- deciding ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """One source of an index: how to list it and how to read it."""
+
+    name: Literal["memory", "sessions"]
+    scan: Callable[[Mapping[str, NoteStat]], Scan]
+    """Takes the indexed stats, so that a source may hold back what has hardly changed."""
+    read: Callable[[str], Note]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,23 @@ def compare(found: Identity, wanted: Identity, *, force: bool) -> UpToDate | Mus
         return MustRebuild("requested")
     difference = found.difference(wanted)
     return MustRebuild("identity", difference) if difference else UpToDate()
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector while stats of many notes are built.
+
+    With 100 000 notes a third of a sync that found nothing to do was spent on collecting, and its
+    cost grew faster than the number of notes. None of these tuples is part of a cycle; cycles of
+    other threads are collected afterwards.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 # -- reporting -----------------------------------------------------------------------------------

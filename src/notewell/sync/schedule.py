@@ -82,6 +82,7 @@ def next_sync(timing: Timing, past: Past, burst: Burst | None, *, listening: boo
 
 
 def _settled_at(timing: Timing, burst: Burst) -> float:
+    # A user may set a debounce above `longest_s`; the larger of the two is the limit.
     longest_s = max(timing.longest_s, timing.debounce_s)
     return min(burst.last_s + timing.debounce_s, burst.first_s + longest_s)
 

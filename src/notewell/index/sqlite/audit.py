@@ -89,6 +89,8 @@ class SqliteAudit:
             try:
                 return generation, stack.enter_context(opened(generation))
             except (IndexTrouble, OSError):
+                # Still published and still there: the error is real. Otherwise a writer has
+                # replaced it.
                 if generation == self.folder.current() and generation.exists():
                     raise
         raise IndexUnreadable(str(generation), "CURRENT names a file that is not there")
@@ -227,6 +229,7 @@ def chunks_of_unknown_notes(db: apsw.Connection) -> list[tuple[str, int]]:
 def vector_rows(db: apsw.Connection, driver: VectorDriver) -> Iterator[tuple[int, bytes]]:
     driver.count(db, ())  # The driver loads the sqlite-vec extension at its first question.
     for chunk_id, vector in db.execute("SELECT id, vector FROM chunks_vec"):
+        # A damaged row may hold another type; as empty bytes it is reported as unsound.
         yield int(chunk_id), bytes(vector) if isinstance(vector, bytes) else b""
 
 

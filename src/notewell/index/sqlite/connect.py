@@ -60,11 +60,13 @@ def _load_checksums() -> None:
 def open_new(path: Path) -> apsw.Connection:
     """A new, empty file with checksums, which only its owner can read."""
     try:
+        # SQLite would create it with mode 0644. O_EXCL: a file that is already there is not ours.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
         raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
     with not_damage(path):
         db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
+        # Both settings apply to an empty file only: after the first table they need a VACUUM.
         db.reserve_bytes("main", CHECKSUM_BYTES)
         db.pragma("page_size", PAGE_BYTES)
         _prepare_writer(db)
@@ -103,6 +105,7 @@ def open_reader(path: Path) -> apsw.Connection:
     a file that is completely checkpointed is read without it, as immutable."""
     db = _open(str(path), apsw.SQLITE_OPEN_READONLY)
     try:
+        # SQLite opens files lazily: only the first statement shows whether this one can be read.
         db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
         db.close()
@@ -184,6 +187,8 @@ def transaction(db: apsw.Connection) -> Iterator[apsw.Connection]:
     After a failed write SQLite has rolled back by itself. `with db:` would roll back again, fail,
     and so report a full disk as an error about transactions.
     """
+    # IMMEDIATE takes the write lock now. A read transaction that upgrades later fails as busy if
+    # another process has written meanwhile.
     db.execute("BEGIN IMMEDIATE")
     try:
         yield db
@@ -242,6 +247,7 @@ def our_errors(path: Path) -> Iterator[None]:
     except apsw.BusyError as error:
         raise IndexBusy(str(path.parent), "it kept the file locked", BUSY_MS / 1000) from error
     except apsw.IOError as error:
+        # cksumvfs reports a wrong checksum as this kind of I/O error.
         if getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_DATA:
             raise IndexUnreadable(str(path), "a page does not match its checksum") from error
         raise StateNotWritable(str(path.parent), f"input/output error ({error})") from error

@@ -101,6 +101,7 @@ class SegmentReader:
             segments = [segment for source in asked for segment in source.segments.values()]
             found = [source.tail.nearest(unit, k) for source in asked]
             if segments:
+                # The codes pay off from the second query on: a short-lived process makes one.
                 if self._asked and sum(map(len, segments)) <= self._codes_rows:
                     for source in asked:
                         source.hold_codes(db)
@@ -179,6 +180,7 @@ class _Source:
                 (stored,) = select(db, columns, (segment,))
                 self.segments[segment] = Segment(*stored)
             elif dead != self._dead.get(segment):
+                # Only the ids of a segment ever change, so its bits and codes are not read again.
                 ((ids,),) = select(db, "SELECT ids FROM vec_codes WHERE segment = ?", (segment,))
                 self.segments[segment].bury(ids)
         self._dead = now

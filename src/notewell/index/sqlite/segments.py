@@ -117,6 +117,7 @@ class SegmentDriver:
         return found.tolist(), rows
 
     def settle(self, db: apsw.Connection) -> None:
+        # First, so that the rows that return to the tail are counted and sealed below.
         _dissolve(db, "4 * dead > rows")
         sources = "SELECT source, count(*) FROM vec_tail GROUP BY source"
         for source, rows in select(db, sources):
@@ -166,6 +167,7 @@ def _bury(db: apsw.Connection, ids: Ids) -> None:
     """Negate these ids (ascending) in their segments, and count them as removed."""
     import numpy as np
 
+    # The ranges of segments may overlap: they only narrow the search, `isin` decides.
     around = "SELECT id FROM vec_segments WHERE first_id <= ? AND last_id >= ?"
     for (segment,) in select(db, around, (int(ids[-1]), int(ids[0]))):
         with db.blob_open("main", "vec_codes", "ids", segment, True) as blob:  # noqa: FBT003
@@ -200,6 +202,7 @@ def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
 
     ((dims,),) = select(db, "SELECT dims FROM vec_state")
     ids, vectors = fetched(db, ids, dims)
+    # `fetched` sorts by id, so row n of the codes belongs to `ids[n]`.
     sealed = seal(vectors)
     ((segment,),) = select(
         db,
@@ -214,6 +217,7 @@ def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
 
 
 def _renew(db: apsw.Connection) -> None:
+    # Readers compare the version to decide whether their cached rows are current.
     db.execute("UPDATE vec_state SET version = randomblob(8)")
 
 

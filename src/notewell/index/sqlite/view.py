@@ -127,6 +127,7 @@ class SqliteView:
         return int(self._select(sql)[0][0])
 
     def notes(self, source: str | None = None) -> dict[str, IndexedNote]:
+        # An empty source selects all notes, so that one statement serves both cases.
         sql = "SELECT path, size, mtime, ctime, inode, hash FROM files WHERE ? IN (source, '')"
         with our_errors(self.path):
             # Row by row: a list of all rows would trigger the garbage collector repeatedly.
@@ -137,6 +138,7 @@ class SqliteView:
             }
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        # One JSON value: the number of bound values in a statement is limited, its length is not.
         rows = self._select(
             f"SELECT {_CHUNK} FROM chunks WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
             (json.dumps(list(ids)),),
@@ -214,6 +216,7 @@ class SqliteView:
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
         only = None if among is None else json.dumps(list(among))
+        # `rank MATCH` passes the weights of the columns to FTS5.
         rows = self._select(
             "SELECT rowid, notewell_counts(chunks_fts, ?) FROM chunks_fts "
             "WHERE chunks_fts MATCH ? AND rank MATCH ? "
@@ -340,6 +343,7 @@ def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
 
 def _gap(one: Sequence[int], other: Sequence[int]) -> int:
     """The least distance between two terms; 0 if one of them does not occur."""
+    # Both lists ascend, so one pass as in a merge meets the smallest distance.
     least, i, j = 0, 0, 0
     while i < len(one) and j < len(other):
         gap = abs(one[i] - other[j])

@@ -202,6 +202,7 @@ class SqliteWriter:
         self.note_seen(path, source, digest, stat, day)
 
     def _move(self, chunk_id: int, chunk: Chunk) -> None:
+        # Equal digest, equal text: its words and its vector stay, only the lines have changed.
         self._opened.execute(
             "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?",
             (chunk.span.start_line, chunk.span.end_line, chunk_id),
@@ -228,6 +229,7 @@ class SqliteWriter:
             (
                 db.last_insert_rowid(),
                 source_word(source),
+                # The marker of an entry is ours, not the user's: its id must not match a query.
                 index_words(without_markers(chunk.text)),
                 index_words(chunk.heading),
                 name,
@@ -265,6 +267,7 @@ class SqliteWriter:
     def mark_unread(self, path: str, digests: Sequence[str]) -> None:
         if not digests:
             return
+        # Only chunks that wait: one that has a vector keeps it.
         self._opened.execute(
             "UPDATE chunks SET embedded = ? WHERE path = ? AND embedded = ? "
             "AND hash IN (SELECT value FROM json_each(?))",
