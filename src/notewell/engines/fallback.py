@@ -132,13 +132,20 @@ class FallbackEngine:
         """The status of the engine that would answer a question now."""
         if self._second is None:
             outage = self._probe_first()  # Every search asks it anew, so the status does too.
-            problem = str(outage.failure) if outage else None
-            return replace(self._first.status(), problem=problem)
+            return replace(
+                self._first.status(),
+                problem=str(outage.failure) if outage else None,
+                public_problem=outage.failure.public_text() if outage else None,
+            )
         outage = self._cooling() or self._probe_first()
         if outage is None:
             return self._first.status()
         answering = Answering(
-            self._second.name, self._first.name, str(outage.failure), outage.since.isoformat()
+            self._second.name,
+            self._first.name,
+            str(outage.failure),
+            outage.since.isoformat(),
+            public_reason=outage.failure.public_text(),
         )
         return replace(self._second.status(), answering=answering)
 

@@ -377,6 +377,7 @@ def _status(own: Status, driver: Qmd, updater: BackgroundUpdater, changed: int) 
         index_path=str(home.index),
         state="ready" if home.index.exists() else "missing",
         problem=None,  # A problem of the builtin index does not concern QMD.
+        public_problem=None,
         provider="qmd",
         model=driver.settings.search_mode,
         dims=0,

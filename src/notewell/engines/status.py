@@ -30,6 +30,8 @@ class Answering:
     """Since when, as an ISO time."""
     facts: tuple[tuple[str, str], ...] = ()
     """Further facts about the engine, by name."""
+    public_reason: str | None = None
+    """The reason for remote readers; names no folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Status:
     decision: Decision | None
     """Which embedder was requested, which is used and why; None for one that the caller gave."""
     answering: Answering = Answering("builtin", "builtin")
+    public_problem: str | None = None
+    """The problem for remote readers; names no folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ def status_of(
         vector_driver=indexer.vector_driver,
         rebuild_needed=indexed.rebuild_needed,
         decision=decision,
+        public_problem=indexed.public_problem,
     )
 
 
@@ -133,6 +138,7 @@ class _Indexed:
     counts: Counts | None = None
     known: Mapping[str, Mapping[str, IndexedNote]] = field(default_factory=dict)
     rebuild_needed: str | None = None
+    public_problem: str | None = None
 
 
 def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed:
@@ -151,7 +157,7 @@ def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed
             )
     # A state and not an exception: `status` and the doctor are used when the index is damaged.
     except IndexTrouble as trouble:
-        return _Indexed("unreadable", str(trouble))
+        return _Indexed("unreadable", str(trouble), public_problem=trouble.public_text())
 
 
 def _behind(scans: Mapping[str, Scan], known: Mapping[str, Mapping[str, IndexedNote]]) -> int:

@@ -318,15 +318,9 @@ def status_answer(status: Status, *, admin: bool) -> StatusAnswer:
     if not admin:
         # Emptied and not removed: the shape of the JSON is the same for everybody.
         payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
-        payload["embedder"] = None
-        for key in ("problem", "embedderMissing"):
-            payload[key] = _without_paths(payload[key])
-        # The reason may quote an error message with a path; the other fields are our own words.
+        payload |= {"embedder": None, "problem": status.public_problem}
+        # An embedder says what it lacks in one free text, which may name a file.
+        payload["embedderMissing"] = without_places(status.embedder_missing or "") or None
         if payload["fallback"]:
-            fallback = payload["fallback"]
-            payload["fallback"] = fallback | {"reason": _without_paths(fallback["reason"])}
+            payload["fallback"] |= {"reason": status.answering.public_reason}
     return StatusAnswer.model_validate(payload)
-
-
-def _without_paths(text: str | None) -> str | None:
-    return None if text is None else without_places(text)

@@ -355,8 +355,8 @@ _PLACE = re.compile(r"""(?<![\w:/.])/[^\s'"/]+/[^\s'"]*""")
 def without_places(text: str) -> str:
     """A message for the user, without the folders that it names.
 
-    Only for free text: notices, and reasons that an embedder or an engine gives. Our own errors
-    have a `public_text()`.
+    Only for two kinds of free text: what an embedder lacks, and the findings of the doctor. Errors
+    have a `public_text()`; notices, problems and reasons have a public text beside the other.
     """
     return _PLACE.sub("…", text)
 

@@ -22,7 +22,7 @@ from notewell.http_service.ui.schemas import (
 )
 from notewell.http_service.ui.state import run_visible
 from notewell.memory import Memory
-from notewell.tools import answer_json, hit_json, without_places
+from notewell.tools import answer_json, hit_json
 from notewell.types import Answer, Hit
 
 Range = tuple[int, int]
@@ -52,7 +52,8 @@ async def absent(body: AbsentBody, caller: CallerDep) -> AbsentAnswer:
     """Why a note is not among the hits, or at which position it is."""
 
     def read(memory: Memory) -> AbsentAnswer:
-        return AbsentAnswer(why=without_places(memory.inspect.why_absent(body.query, body.path)))
+        # The text names no path but the one that the caller asked about.
+        return AbsentAnswer(why=memory.inspect.why_absent(body.query, body.path))
 
     return await run_visible(caller, "search", read)
 
