@@ -179,12 +179,12 @@ def test_a_note_that_came_too_late_is_told_with_its_place(remember: Make) -> Non
 
 def test_a_note_below_the_threshold_is_told_with_both_figures(remember: Make) -> None:
     told = remember(NOTES).inspect.why_absent(QUESTION, "memory/four.md", min_score=0.9)
-    assert "is below the 0.90 asked for" in told
+    assert "is below the minimum 0.90" in told
 
 
 def test_without_vectors_the_missing_words_are_named(remember: Make) -> None:
     told = remember(NOTES).inspect.why_absent(QUESTION, "memory/four.md", mode="keyword")
-    assert told.startswith("memory/four.md has none of the words asked for: harbour")
+    assert told.startswith("memory/four.md has none of the words of the question: harbour")
 
 
 def test_a_note_that_is_not_indexed_is_told_so(remember: Make, tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def why_absent(
     least = threshold(context.options, candidates)
     if not candidate.exact and candidate.relevance < least:
         relevance = f"a relevance of {candidate.relevance:.2f}"
-        return f"{scores}; {relevance} is below the {least:.2f} asked for"
+        return f"{scores}; {relevance} is below the minimum {least:.2f}"
     return (
         f"{scores}; with {candidate.score:.2f} they come at place {place} of {len(ranked)} "
         f"chunks, behind those that fill the {context.options.max_results} hits: ask for more "
@@ -224,8 +224,10 @@ def why_absent(
 
 def _why_no_candidate(candidates: Candidates) -> str:
     if candidates.mode == "keyword":
-        return f"has none of the words asked for: {', '.join(candidates.query.terms) or 'none'}"
-    return "has none of the words asked for, and no vector to compare"
+        return (
+            f"has none of the words of the question: {', '.join(candidates.query.terms) or 'none'}"
+        )
+    return "has none of the words of the question, and no vector to compare"
 
 
 def _leg_scores(candidate: Candidate, candidates: Candidates) -> str:

@@ -44,7 +44,7 @@ class SearchSettings:
         if not 1 <= self.max_results <= MAX_RESULTS:
             raise BadRequest(f"max results must be 1 to {MAX_RESULTS}, not {self.max_results}")
         if self.min_score is not None and not 0 <= self.min_score <= 1:
-            raise BadRequest(f"the least score must be 0 to 1, not {self.min_score}")
+            raise BadRequest(f"the minimum score must be 0 to 1, not {self.min_score}")
         if self.fusion not in FUSIONS:
             known = ", ".join(FUSIONS)
             raise BadRequest(f"no fusion is called {self.fusion!r}; known: {known}")
