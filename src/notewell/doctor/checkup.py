@@ -36,6 +36,7 @@ def examine(subject: Subject) -> list[Finding]:
     memory, indexer = subject.memory, subject.indexer
     findings = [*_run(_machine_checks(subject))]
     if memory is None or indexer is None:
+        # Without a memory the state is still examined: it is often the reason.
         trouble = subject.trouble or "cannot be opened"
         findings.append(Finding("memory", trouble, "repair this first"))
         return [*findings, *_run(_state_checks(subject, lambda: 0))]
@@ -69,6 +70,7 @@ def _state_checks(subject: Subject, note_bytes: Callable[[], int]) -> list[Check
     return [
         ("state", lambda: state_dir.file_system(index)),
         ("state", lambda: state_dir.permissions(state, index)),
+        # A generation is built beside the one that answers, so the disk needs room for both.
         ("disk", lambda: state_dir.room(subject.store, index, note_bytes())),
         ("lease", lambda: _store_findings("lease", subject, "lease")),
         ("orphans", lambda: _leftovers(subject)),
@@ -132,6 +134,7 @@ def _leftovers(subject: Subject) -> Iterator[Finding]:
     # Stores of other agents are examined by file only; nothing of them is opened.
     for folder in index_folders(subject.state, subject.index):
         for found in store_at(folder).check("leftovers", subject.now()):
+            # With the folder: a repair must open the store that the finding is about.
             yield of_store("orphans", found, folder)
 
 
@@ -164,8 +167,10 @@ def _known_indexes(subject: Subject) -> Iterator[tuple[Path, Path]]:
 
     for agent, values in read_configuration(ConfigScope(), subject.environment).agents.items():
         if values.workspace is not None:
+            # The digest in the name of an index folder is that of the real path.
             root = Path(os.path.realpath(values.workspace))
             yield index_dir(subject.state, agent, root), root
+    # Last, so that it wins: the workspace of the examined index is certain.
     yield subject.index, subject.workspace
 
 
@@ -177,6 +182,7 @@ def settings_findings(subject: Subject) -> Iterator[Finding]:
     files = ", ".join(configuration.files)
     yield Finding("settings", files or "no file: the defaults apply")
     for found in configuration.findings:
+        # A refused key changes nothing, but the user believes that it does.
         bad = found.kind in ("error", "refused")
         todo = "correct it; `notewell config check` lists all" if bad else None
         yield Finding("settings", str(found), todo)
@@ -193,6 +199,7 @@ def _level(subject: Subject, memory: Memory, status: Status) -> Iterator[Finding
         yield Finding("index", "there is none yet", SYNC, SyncIndex())
         return
     counts = status.counts
+    # A user who chose keywords only would be sent to a repair that cannot add vectors.
     wants_vectors = status.provider != "none" and not memory.settings.search.keyword_only
     behind = [
         f"{status.dirty} to catch up with" if status.dirty else "",
@@ -221,6 +228,7 @@ def engine(status: Status) -> Iterator[Finding]:
     answering = status.answering
     if answering.wanted == "builtin":
         return
+    # A fallback hides the failure of the engine from every search, so it is reported here.
     if answering.reason or status.problem:
         message = f"{answering.wanted}: {answering.reason or status.problem}"
         if answering.backend != answering.wanted:
@@ -238,6 +246,7 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
     if status.provider == "none":
         yield Finding("embedder", "none, as the settings say: search uses keywords only")
         return
+    # A real call: a key can be present and revoked, a model file present and damaged.
     probe = memory.inspect.probe()
     if probe.trouble:
         todo = "until then search uses keywords only"

@@ -46,6 +46,7 @@ def packages(
     message = f"{platform.python_version()}, notewell {__version__}, {versions}; {extras}"
     yield Finding("python", message)
     for extra, why in _wanted(settings):
+        # An extra that is missing is a problem only if the settings need it.
         if extra not in here:
             message = f"the extra {extra!r} is not installed, and {why}"
             yield Finding("python", message, f"install Notewell with its extra {extra!r}")
@@ -87,6 +88,7 @@ def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
             "watch", message, f"{todo}; until then a watch may have to scan periodically"
         )
         return
+    # Some containers set it to 0; then the number of watches does not matter.
     if _limit(limits / "max_user_instances") == 0:
         todo = "`sudo sysctl fs.inotify.max_user_instances=128`"
         yield Finding("watch", f"{message}, but no inotify instance", todo)

@@ -27,6 +27,7 @@ def notes(scan: Scan, root: Path) -> Iterator[Finding]:
     number = len(scan.notes)
     todo = None if number else "`notewell init` makes a start"
     yield Finding("notes", f"{number} note{'' if number == 1 else 's'} in {root}", todo)
+    # A scan reads names and stats only, so a note that cannot be opened is among its notes.
     closed = [path for path in scan.notes if not may(root / path, os.R_OK)]
     yield from _each("notes", closed, "permission denied", "let Notewell read it")
     for one in scan.unreadable[:MOST_LISTED]:
@@ -51,6 +52,7 @@ def writable(scan: Scan, root: Path) -> Iterator[Finding]:
         message = f"{root} is read-only: notes are searched; nothing is appended or captured"
         yield Finding("notes", message)
         return
+    # Those that cannot even be read are reported by `notes`.
     readable = (path for path in scan.notes if may(root / path, os.R_OK))
     closed = [path for path in readable if not may(root / path, os.W_OK)]
     yield from _each("notes", closed, "cannot be appended to", "make it writable, if agents write")
@@ -62,6 +64,7 @@ def clock(scan: Scan, now: datetime) -> Iterator[Finding]:
     ahead = [path for path in scan.notes if (_day(path) or date.min) > today + SLACK]
     todo = f"today is {today} here: set the clock, or correct the name of the note"
     yield from _each("clock", ahead, "its date is in the future", todo)
+    # A sync trusts an mtime only when it is some time ago: a later write could have the same one.
     late_ns = int((now + SLACK).timestamp() * 1e9)
     later = [path for path, note in scan.notes.items() if note.stat.mtime_ns > late_ns]
     todo = "set the clock, then `touch` the file; until then every sync reads it again"

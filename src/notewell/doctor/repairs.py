@@ -54,6 +54,7 @@ def repair(
         try:
             message = _carry_out(remedy, subject, on_progress)
         except (NotewellError, OSError) as error:
+            # The other repairs go on: each of them is useful alone.
             results.append(RepairResult(what, str(error), failed=True))
             continue
         if message:
@@ -118,6 +119,7 @@ def _restrict_access(paths: Sequence[Path], subject: Subject) -> str:
         except FileNotFoundError:
             continue
         try:
+            # Only takes rights away; those of the owner stay as they are.
             os.fchmod(fd, os.fstat(fd).st_mode & 0o700)
             done += 1
         finally:
@@ -139,6 +141,7 @@ def _with_side_files(paths: Sequence[Path], subject: Subject) -> list[Path]:
 def _remove(paths: Sequence[Path]) -> str:
     there = [path for path in paths if os.path.lexists(path)]
     for path in there:
+        # A link to a folder is removed as a link; what it points to is not ours.
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:

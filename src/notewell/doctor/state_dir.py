@@ -147,6 +147,7 @@ def mounted_as(folder: Path, mounts: Path = MOUNTS) -> str | None:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return None
+    # A link may lead to another file system than the one it is on.
     real = Path(os.path.realpath(folder))
     best, kind = -1, None
     for line in lines:
@@ -178,6 +179,7 @@ def room(store: IndexStore, index: Path, note_bytes: int) -> Iterator[Finding]:
 
 
 def rebuild_bytes(store: IndexStore, note_bytes: int) -> int:
+    # The larger of what it is and what the notes need: the notes may have grown since.
     there = store.describe().generation_bytes
     return max(there, BYTES_A_NOTE_BYTE * note_bytes) + MARGIN_BYTES
 

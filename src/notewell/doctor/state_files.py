@@ -70,6 +70,7 @@ def own_files(state: Path, index: Path) -> Iterator[Path]:
     for file in files(state / "models" / "batch-jobs"):
         if _JOB.fullmatch(file.name):
             yield file
+    # With the key, masked secrets could be confirmed by guessing.
     yield from (file for file in files(state) if file.name == "redaction.key")
 
 
@@ -104,6 +105,7 @@ def _age_s(path: Path, now_s: float) -> float:
     try:
         return now_s - path.lstat().st_mtime
     except OSError:
+        # Gone, or not accessible: young, so that it is never counted as left behind.
         return 0.0
 
 

@@ -73,6 +73,7 @@ class Chosen:
 
 def should_switch(decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int) -> bool:
     """Whether the fallback takes over from a provider that failed during an index run."""
+    # A fallback that is in use already has failed itself.
     has_other = decision.fallback not in (NONE, decision.used, decision.requested)
     lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
     return has_other and lasting

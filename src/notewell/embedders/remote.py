@@ -69,6 +69,7 @@ class RemoteEmbedder:
         self._client = HttpClient(plan.provider.name, plan.endpoint.base_url, plan.headers)
         self._cooldown = CoolDown(runtime.clock, runtime.cooldown_s)
         self._dims_lock = threading.Lock()
+        # A length in the settings wins over the table: some models can shorten their vectors.
         self._dims = plan.endpoint.dims or (model.dims if model else None)
         self._batching = Batching(
             Retrying(self._ask, runtime.sleep, runtime.random, runtime.retry),
@@ -204,6 +205,7 @@ class RemoteEmbedder:
     def _exchange(self, texts: Sequence[str], kind: Kind, deadline: Deadline) -> Vectors:
         provider = self._plan.provider
         request = provider.request(self._plan.endpoint, texts, kind)
+        # Limited: a wrong address may answer with a stream without end.
         reply = self.exchange(request, deadline, self._max_reply_bytes(len(texts)))
         try:
             rows = provider.rows(reply.data, len(texts))
@@ -293,5 +295,6 @@ def origin_of(url: str) -> str:
 def sendable(text: str) -> str:
     """Valid Unicode that is not blank: UTF-8 cannot encode half a surrogate pair."""
     if not text.strip():
+        # Every text needs a row, so a blank one cannot just be left out.
         return BLANK
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

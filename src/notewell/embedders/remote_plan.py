@@ -101,6 +101,7 @@ class DimsCache:
         entries = self._read()
         if entries.get(key) == dims:
             return
+        # Inserted again at the end: the oldest are dropped first.
         entries.pop(key, None)
         if dims is not None:
             entries[key] = dims

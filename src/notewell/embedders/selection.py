@@ -113,6 +113,7 @@ class EmbedderSelection:
     def _switch(self, settings: EmbedderSettings, why: str) -> Embedder:
         # The model belongs to the first provider, so it is not passed on.
         second = replace(settings, provider=settings.fallback, fallback=NONE, model=None)
+        # By the same choice as the first one, so that it reports what it lacks in the same way.
         chosen = self._choose(second)
         self.decision = replace(chosen.decision, requested=settings.provider, why=why)
         self.embedder = chosen.embedder

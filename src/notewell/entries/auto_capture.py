@@ -83,6 +83,7 @@ _FACT = re.compile(
 def refusal(text: str, *, role: str = "user", max_chars: int = 500) -> str | None:
     """Why a message is not captured; None if it becomes an entry."""
     message = text.strip()
+    # A reply of the model may repeat what a stranger's page said.
     if role != "user":
         return "not said by the user"
     return (
@@ -101,6 +102,7 @@ def reads_like_orders(text: str) -> bool:
 def category_of(text: str) -> Category:
     """The most specific category that matches."""
     text = text[:LOOKED_AT_CHARS]
+    # The order is the priority: a decision often contains a preference as well.
     if _DECISION.search(text):
         return "decision"
     if _PREFERENCE.search(text):

@@ -47,6 +47,7 @@ def to_markdown(entries: Iterable[MemoryEntry], owner: str) -> str:
 
 def _section_text(entry: MemoryEntry) -> str:
     at = _EPOCH + timedelta(milliseconds=entry.created_at_ms)
+    # Quoted, so that a text with `## ` or `- id:` cannot end its own entry.
     quoted = "\n".join(f"> {line}" if line else ">" for line in entry.text.split("\n"))
     return (
         f"## {entry.category}, {at.strftime('%Y-%m-%dT%H:%M:%S')}.{at.microsecond // 1000:03}Z\n\n"
@@ -59,6 +60,7 @@ def from_markdown(text: str) -> list[MemoryEntry]:
     """The entries of a file. Raises `BadRequest` with the number of the wrong line."""
     # Editors on Windows add a byte order mark and CRLF.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    # Strict from the first line: a wrong file must be refused, not imported in part.
     title = _TITLE.fullmatch(lines[0])
     if title is None:
         raise _wrong(1, "expected `# Entries of <agent>`")

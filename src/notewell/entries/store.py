@@ -137,6 +137,7 @@ class EntryStore:
 
     def import_entries(self, entries: Sequence[MemoryEntry]) -> ImportCounts:
         """Add entries of an export. They keep their ids and get this agent as their owner."""
+        # Read once without the lock; each batch checks the ids again under it.
         there = {entry.id: entry for entry in self.entries()}
         new = {entry.id: self._own(entry) for entry in entries if entry.id not in there}
         batches = _batches(list(new.values()), self._embedder.texts_at_once)
@@ -182,6 +183,7 @@ class EntryStore:
             name, vector, self._mine() & equals("by_words", value=False), NEIGHBOURS
         )
         for row, cosine in near:
+            # Both: "I like tea" and "I do not like tea" are near to each other for a model.
             if cosine >= SAME_COSINE and adds_nothing(text, row["text"]):
                 return _entry(row)
         return None
@@ -192,6 +194,7 @@ class EntryStore:
         reads = self._embedder.facts.reads
         rows = [_row(entry, by_words=not reads(entry.text)) for entry in embedded]
         self._tables.add(table_name(model), rows, vectors)
+        # Every call adds a small fragment, and many fragments make queries slower.
         self._tables.tidy(table_name(model))
         return embedded
 
@@ -219,6 +222,7 @@ class EntryStore:
                 public_notice=f"{text}: {trouble.public_text()}",
             )
         current = table_name(self._model(len(vector)))
+        # Moved by recalls, in parts: a change of the embedder never makes one call wait for all.
         self._move_some(current)
         scored = [
             *self._by_words(query, current),
@@ -286,6 +290,7 @@ class EntryStore:
 
     def forget_by(self, query: str) -> Forgotten:
         """Delete the entry that is clearly meant; else delete nothing and return candidates."""
+        # Several, to see whether the best one is clearly ahead of the second.
         results = self.recall(query, limit=CANDIDATES).results
         meant = clearly_meant(query, results)
         return self.forget(meant.id) if meant else Forgotten(None, results)
@@ -313,6 +318,7 @@ class EntryStore:
     def _move(self, name: str, batch: Sequence[MemoryEntry]) -> None:
         vectors = self._vectors([entry.text for entry in batch])
         current = table_name(self._model(vectors.shape[1]))
+        # No wait: a recall must not be slowed down by a writer.
         with writer_lock(self._folder, wait_s=0):
             # Embedding took time: another process may have moved or deleted entries meanwhile.
             still = self._ids(name)
@@ -339,6 +345,7 @@ class EntryStore:
 
     def _model(self, dims: int) -> str:
         facts = self._embedder.facts
+        # With the length: the same model can give vectors of several lengths.
         return f"{facts.provider}/{facts.model}/{dims}"
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:

@@ -2,7 +2,7 @@
 
 ports.py          START HERE: NoteStore, what a place that keeps notes does
 workspace.py      the folder of Markdown files, the first NoteStore
-scope.py          which paths and names belong to a memory, decided without touching the disk
+scope.py          NotesSettings; which paths belong to a memory, decided from names alone
 scan.py           one look at the disk
 note_file.py      one note: its clean text with the stat that belongs to it, and its lock
 entry.py          an entry and its marker, as lines of Markdown
@@ -13,7 +13,6 @@ rewrite.py        a new note under a free name; a note rewritten for an undo
 agent_folder.py   the folder an agent may edit, and nothing outside it
 edit.py           create, replace, move and trash in that folder, with compare-and-swap
 excerpt.py        some lines of a note
-settings.py       NotesSettings
 """
 
 from typing import TYPE_CHECKING
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
     from notewell.notes.scope import (
         IGNORED_FOLDERS,
         ExtraPath,
+        NotesSettings,
         is_conflict_copy,
         is_note_name,
         printable,
         why_unprintable,
     )
     from notewell.notes.section import Section
-    from notewell.notes.settings import NotesSettings
     from notewell.notes.workspace import Workspace
 else:
     from notewell.lazy import lazy_exports
@@ -53,10 +52,10 @@ else:
             "ports": "Appended NoteStore",
             "rewrite": "numbered_paths",
             "scope": (
-                "ExtraPath IGNORED_FOLDERS is_conflict_copy is_note_name printable why_unprintable"
+                "ExtraPath IGNORED_FOLDERS NotesSettings is_conflict_copy is_note_name printable "
+                "why_unprintable"
             ),
             "section": "Section",
-            "settings": "NotesSettings",
             "workspace": "Workspace",
         },
     )

@@ -60,6 +60,15 @@ class ExtraPath:
 
 
 @dataclass(frozen=True, slots=True)
+class NotesSettings:
+    """Which notes belong to a memory besides those of its workspace."""
+
+    extra_paths: tuple[ExtraPath, ...] = ()
+    redact: bool = False
+    """Mask secrets in notes, too. Secrets in transcripts are always masked."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoteRoot:
     """A file or folder where notes are looked for."""
 

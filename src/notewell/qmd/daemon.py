@@ -236,6 +236,7 @@ class HttpResponse(NamedTuple):
 def exchange(port: int, method: str, path: str, content: Any, until: float) -> HttpResponse:
     """Send and receive; `until` is on the monotonic clock."""
     body = b"" if content is None else json.dumps(content).encode()
+    # Written by hand: the clients of the standard library have no deadline for the whole answer.
     head = (
         f"{method} {path} HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"

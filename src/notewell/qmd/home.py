@@ -251,6 +251,7 @@ def _rows(index: Path, query: str) -> list[tuple[Any, ...]] | None:
     if not index.exists():
         return []
     try:
+        # Read-only: this database belongs to QMD, whose schema we only read.
         connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             connection.set_busy_timeout(BUSY_MS)

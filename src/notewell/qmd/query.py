@@ -52,6 +52,7 @@ RANK_HALF = 10
 SCHEME = "qmd://"
 
 _WORD = re.compile(r"\w+")
+# Prefixes of QMD's own query language: a question must stay a question.
 _TYPED = re.compile(r"^(lex|vec|hyde|expand|intent):", re.IGNORECASE)
 _NEGATION = re.compile(r"(?:^|(?<=\s))-+(?=\S)")
 _HEADER = re.compile(r"@@ -(\d{1,9}),(\d{1,9}) @@[^\n]*\n?")
@@ -105,6 +106,7 @@ def _content_words(question: str) -> list[str]:
 
 def _one_line(question: str) -> str:
     """QMD parses a line that begins with `lex:` as a query document, and rejects `-word`."""
+    # A NUL or half a surrogate pair cannot be an argument of a process.
     line = " ".join(question.encode("utf-8", "replace").decode().replace("\0", " ").split())
     line = _NEGATION.sub("", _TYPED.sub(r"\1 ", line)).strip()
     return line[:MAX_CHARS]
@@ -232,6 +234,7 @@ def _results(
         # surrogateescape: a name that is not UTF-8 must lead back to the same bytes on disk.
         path = unquote(path, errors="surrogateescape") if is_encoded else path
         collection, parts = by_name.get(unquote(name)), tuple(path.split("/"))
+        # QMD's answer is input like any other: a path outside our collections is never opened.
         if collection is None or not collection.holds(parts) or (key := f"{name}/{path}") in seen:
             continue
         seen.add(key)

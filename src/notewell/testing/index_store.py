@@ -75,6 +75,7 @@ class InMemoryIndexStore:
     def __init__(self, place: str = "memory", *, now_s: Callable[[], float] = time.time) -> None:
         self._place = place
         self._committed = _Committed(now_s)
+        # Two leases, as in SQLite: embedding takes minutes, and notes are written meanwhile.
         self._writer, self._embedder = _ProcessLease(place), _ProcessLease(place)
         self._cache: dict[tuple[str, str, str, str], Vectors] = {}
 
@@ -89,6 +90,7 @@ class InMemoryIndexStore:
         state = self._committed.state
         size = sum(len(row.chunk.text) for row in state.rows.values()) if state else 0
         suspect = None
+        # A mark of an older generation is void: that generation was replaced.
         if state is not None and state.generation == self._committed.suspect:
             suspect = IndexUnreadable(self._place, "it was reported as damaged")
         return StoreFacts(
@@ -125,6 +127,7 @@ class InMemoryIndexStore:
 
     @contextmanager
     def embedding_lease(self) -> Iterator[None]:
+        # Without a wait: whoever embeds now embeds the same chunks.
         with self._embedder.held(0):
             yield
 
@@ -167,6 +170,7 @@ class InMemoryIndexStore:
             where = f"{row.chunk.path}:{row.chunk.span.start_line}"
             if row.chunk.path not in state.notes:
                 audit.differs("chunk", where, "a chunk of an unknown note")
+            # The invariant that the audit of SQLite checks, too.
             if (row.vector is not None) != (row.state == EMBEDDED):
                 audit.differs("vector", where, "its vector and its mark differ")
             step("vectors", number, len(states))
@@ -207,6 +211,7 @@ class _InMemoryCache:
         return {
             digest: vector
             for digest, vector in vectors.items()
+            # A model can be asked for another length; vectors of two lengths never mix.
             if vector is not None and vector.size == self._facts.dims
         }
 
@@ -239,6 +244,7 @@ class _InMemoryWriter:
 
     def set_aside(self, damage: IndexUnreadable) -> MustRebuild:
         self._state = None
+        # At once, not with the next generation: readers must not use a damaged one meanwhile.
         self._committed.commit(None)
         return MustRebuild("damaged", f"the old index was damaged ({damage.why})")
 
@@ -272,6 +278,7 @@ class _InMemoryWriter:
         self._state = before.copy()
         try:
             yield
+        # Also for KeyboardInterrupt: half a transaction must not stay.
         except BaseException:
             self._state = before
             raise
@@ -292,12 +299,14 @@ class _InMemoryWriter:
     ) -> None:
         state = self._open
         old: dict[str, list[int]] = {}
+        # Descending, so that `pop` below gives the oldest of equal chunks first.
         for row in sorted(state.of_path(path), key=lambda row: -row.chunk.id):
             old.setdefault(row.chunk.digest, []).append(row.chunk.id)
         name = tokens_of(index_words(path))
         for chunk in chunks:
             if same := old.get(chunk.digest):
                 row = state.rows[same.pop()]
+                # A chunk that only moved keeps its id and its vector: nothing is embedded again.
                 moved = row.chunk._replace(span=chunk.span)
                 state.rows[moved.id] = replace(row, chunk=moved)
             else:
@@ -320,6 +329,7 @@ class _InMemoryWriter:
             chunk.text,
             chunk.piece,
         )
+        # Markers of our own entries are no words of the note.
         body = tokens_of(index_words(without_markers(chunk.text)))
         heading = tokens_of(index_words(chunk.heading))
         state.rows[stored.id] = IndexRow(stored, (body, heading, name))
@@ -347,6 +357,7 @@ class _InMemoryWriter:
         added = 0
         for chunk, vector in zip(chunks, unit, strict=True):
             row = rows.get(chunk.id)
+            # The note may have changed while its old text was being embedded.
             if row and row.state == WAITING and row.chunk.digest == chunk.digest:
                 rows[chunk.id] = replace(row, state=EMBEDDED, vector=vector)
                 added += 1

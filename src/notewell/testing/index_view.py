@@ -153,6 +153,7 @@ class InMemoryView:
         return chunks[:limit]
 
     def vectors_of(self, paths: Iterable[str]) -> dict[str, Vectors]:
+        # By digest: a note that is moved finds its vectors under its new path.
         wanted = set(paths)
         return {
             row.chunk.digest: row.vector
@@ -189,6 +190,7 @@ class InMemoryView:
         ]
         if not hits:
             return [], TextStats(0, 0.0, tuple(having))
+        # Ties by id, so that two stores give the same order.
         hits.sort(key=lambda one: (-self._bm25(one, positions[one], having), one))
         matches = [self._match(one, positions[one]) for one in hits[:limit]]
         rows = self._state.rows.values()
@@ -237,6 +239,7 @@ class InMemoryView:
     def cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, float]:
         rows = self._state.rows
         vectors = {one: rows[one].vector for one in sorted(set(ids)) if one in rows}
+        # In double precision, and rounded: the order must not depend on the CPU.
         query = vector.astype(np.float64)
         return {
             one: round(float((row.astype(np.float64) * query).sum()), 9)

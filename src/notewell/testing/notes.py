@@ -60,6 +60,7 @@ class InMemoryNotes:
         )
 
     def read(self, path: str) -> Note:
+        # The same refusals as on a disk, so that tests of callers see both errors.
         is_key = path in ("MEMORY.md", "memory.md") or path.startswith("memory/")
         if not is_key or not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise NotANote(path)
@@ -74,6 +75,7 @@ class InMemoryNotes:
     def append(self, entry: Entry, to: date | Section, *, wait_s: float = 10.0) -> Appended:
         block = Block(entry)
         if isinstance(to, Section):
+            # Raises for a heading that cannot be written, before anything is changed.
             to.new_headings()
         path = self._path_of(to)
         with self._locked(path, wait_s):
@@ -102,6 +104,7 @@ class InMemoryNotes:
             if note is None:
                 raise NoteNotWritable(path, "not there", "look what is there")
             data = change(note.data)
+            # `write` takes no lock, like an editor, so the note may have changed during `change`.
             if self._notes.get(path) != note:
                 why = "another program changed the note meanwhile"
                 raise NoteNotWritable(path, why, "try again")

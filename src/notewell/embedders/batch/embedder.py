@@ -71,6 +71,7 @@ def plan_jobs(sizes: Mapping[str, int], stored: Iterable[StoredJob], limits: Job
     """`sizes` is the length in bytes of the input line of every needed text, by digest."""
     resume: list[StoredJob] = []
     for job in stored:
+        # Only jobs that add something: their results are paid for already.
         if covered([job]) & sizes.keys() - covered(resume):
             resume.append(job)
     rest = {digest: size for digest, size in sizes.items() if digest not in covered(resume)}
@@ -84,6 +85,7 @@ def split_into_jobs(sizes: Mapping[str, int], limits: JobLimits) -> Sequence[tup
     job: list[str] = []
     total = 0
     for digest, size in sizes.items():
+        # It is sent as a plain request, which reports it if it is too large there, too.
         if size > limits.bytes:
             continue
         if job and (len(job) >= limits.requests or total + size > limits.bytes):
@@ -170,6 +172,7 @@ class BatchEmbedder:
         return self._workers.reporting(on_waiting)
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        # A query has a person waiting; a job takes minutes.
         if kind == "query" or self._uses_plain_requests(texts):
             return self._plain.embed(texts, kind)
         return self._embed(texts, None)
@@ -188,6 +191,7 @@ class BatchEmbedder:
         self._forget_fetched()
         sent = [sendable(text) for text in texts]
         digests = [digest_of(text) for text in sent]
+        # By digest: equal texts are embedded once.
         numbers = {digest: number for number, digest in enumerate(digests)}
         rows: dict[str, Vectors] = {}
 
@@ -204,6 +208,7 @@ class BatchEmbedder:
         try:
             self._send_plain(rest, take)
         except EmbedderTrouble as trouble:
+            # Rows that the jobs delivered are paid for, so the error carries them to the caller.
             trouble.finished = {n: rows[d] for n, d in enumerate(digests) if d in rows}
             raise
         return np.stack([rows[digest] for digest in digests])

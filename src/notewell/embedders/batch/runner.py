@@ -72,6 +72,7 @@ class JobRunner:
         self._api = api
         self._settings = settings
         self._endpoint = plain.plan.endpoint
+        # The same clock and randomness as for plain requests, so tests control both.
         self._runtime = plain.runtime
 
     # -- begin -----------------------------------------------------------------------------------
@@ -128,6 +129,7 @@ class JobRunner:
                 f"batch job {job.job_id} is unknown to the provider: {error}"
             ) from error
         except EmbedderFailed as error:
+            # One lost poll says nothing about the job, which goes on at the provider.
             if is_retryable(error):
                 return None
             raise BatchFailed(
@@ -149,6 +151,7 @@ class JobRunner:
         if state.output is None:
             return {}
         request = self._api.download(self._endpoint, state.output)
+        # A bound on what is read from the network, from what the job can contain at most.
         max_bytes = (job.dims * BYTES_PER_NUMBER + LINE_BYTES) * len(job.digests)
 
         def read(deadline: Deadline) -> _Results:
