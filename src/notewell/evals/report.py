@@ -54,6 +54,7 @@ def compare(old: EvalRun, new: EvalRun, measure: str, k: int) -> Comparison:
                 f"{run.system} on {run.dataset} was run with --k {run.k}, so more hits are "
                 f"not known: choose a smaller --k, or run it again"
             )
+    # Paired by question: the difference of two means would hide what was won and lost.
     before = {result.question.id: result for result in old.results}
     both = [result for result in new.results if result.question.id in before]
     changes = [
@@ -89,6 +90,7 @@ def pairs(
     in both files, the last ones of each file are compared.
     """
     matched: list[tuple[EvalRun, EvalRun]] = []
+    # A dict keeps the order of the file, which a set would not.
     for dataset in dict.fromkeys(run.dataset for run in new):
         before = {run.system: run for run in old if run.dataset == dataset}
         after = {run.system: run for run in new if run.dataset == dataset}

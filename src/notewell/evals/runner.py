@@ -123,6 +123,7 @@ def run(
     k: int,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> EvalRun:
+    # Before the first index is built, which takes minutes.
     check_k(k)
     results: list[QuestionResult] = []
     for workspace, questions in _by_workspace(dataset).items():
@@ -156,6 +157,7 @@ def _by_workspace(dataset: Dataset) -> Mapping[str, list[EvalQuestion]]:
 def _ask(system: System, question: EvalQuestion, k: int, *, by_note: bool) -> QuestionResult:
     # CPU time: other processes of a shared machine do not count.
     started = time.process_time()
+    # Several hits of one note count once, so more are requested than are kept.
     answer = system.ask(question.text, max(DEEP, k) if by_note else k)
     ms = (time.process_time() - started) * 1000
     hits = _best_of_each_note(answer.hits) if by_note else answer.hits
@@ -167,6 +169,7 @@ def _ask(system: System, question: EvalQuestion, k: int, *, by_note: bool) -> Qu
 def _best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
     first: dict[str, EvalHit] = {}
     for hit in hits:
+        # Hits are sorted, so the first of a note is its best.
         first.setdefault(hit.path, hit)
     return list(first.values())
 
@@ -208,6 +211,7 @@ def as_json(runs: Sequence[EvalRun]) -> str:
 def from_json(text: str) -> list[EvalRun]:
     payload = json.loads(text)
     version = payload["version"]
+    # Refused, not guessed: a wrong reading would give wrong figures without an error.
     if version != RUN_VERSION:
         raise ValueError(f"version {version!r}, this Notewell knows {RUN_VERSION}")
     return [_run_from(run) for run in payload["runs"]]

@@ -79,11 +79,13 @@ class Redactor:
         done = 0
         for secret in find_secrets(data):
             value = data[secret.start : secret.end]
+            # Compared as a whole: an allowed value inside a longer secret allows nothing.
             if value in self._allowed:
                 continue
             kinds[secret.kind] += 1
             parts += (data[done : secret.start], self._masked(secret.kind, value))
             done = secret.end
+        # The text itself, without a copy: most texts contain no secret.
         if not kinds:
             return Redacted(text)
         redacted = b"".join([*parts, data[done:]])
@@ -109,6 +111,7 @@ class SecretSpan(NamedTuple):
 def find_secrets(data: bytes) -> list[SecretSpan]:
     """In order, without overlaps, and none inside an existing mask."""
     spans = list(_matches(data))
+    # Two cheap tests first: almost every text fails one of them.
     if spans and MASK_BEGINS in data:
         spans = _outside([match.span() for match in rulebook().masks.finditer(data)], spans)
     return _merged(spans)
@@ -123,6 +126,7 @@ def _outside(masks: Sequence[tuple[int, int]], spans: Iterable[SecretSpan]) -> l
 
 def _matches(data: bytes) -> Iterator[SecretSpan]:
     """In the order of `RULES`, overlaps included."""
+    # First, so that a private key keeps its kind where other rules match inside it.
     yield from (SecretSpan(start, end, "private-key") for start, end in find_private_keys(data))
     for rule, pattern in rulebook().candidates(data):
         check = _named if rule.proof in ("name", "prose") else _shaped
@@ -154,6 +158,7 @@ def _named(rule: Rule, match: Any) -> SecretSpan | None:
         return None
     start, end = value_span(match)
     value = _text(match.string[start:end])
+    # A name alone is no proof: `token: string` in documentation is no secret.
     is_plausible = is_password(value) if family == "password" else is_token(value)
     return SecretSpan(start, end, family) if is_plausible else None
 
