@@ -222,6 +222,7 @@ def test_a_server_that_never_listens_is_ended_when_its_time_is_up(
     told = failure_of(lambda: daemon.ask({}, 0.3), 0.3)
     assert told.kind == "spawn-failed"
     assert "not ready within 10 s" in told.why
+    await_end_of(group_of(pid))
     assert group_of(pid) == []
 
 

@@ -257,7 +257,9 @@ def test_a_caller_who_gives_up_leaves_nothing_behind(make_fake: MakeQmd, tmp_pat
             qmd.search("router", 6)
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert group_of(int(note.read_text("utf-8"))) == []
+    leader = int(note.read_text("utf-8"))
+    await_end_of(group_of(leader))
+    assert group_of(leader) == []
 
 
 def test_the_program_sees_no_secret_and_no_terminal(make_fake: MakeQmd, tmp_path: Path) -> None:

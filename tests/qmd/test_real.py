@@ -389,6 +389,7 @@ def test_the_server_ends_with_close_and_starts_again(make_real: MakeQmd, notes: 
     qmd.search("router", 6)
     pid = running(qmd)
     qmd.close()
+    await_end_of(group_of(pid))
     assert not group_of(pid)
     assert paths(qmd.search("router", 6)) == ["MEMORY.md"]
     assert running(qmd) != pid
@@ -408,6 +409,7 @@ def test_a_server_that_was_killed_is_replaced(
     for _ in range(2):
         assert paths(qmd.search("router", 6)) == ["MEMORY.md"]
     qmd.close()
+    await_end_of(group_of(pid))
     assert not group_of(pid)
 
 
