@@ -18,7 +18,9 @@ MAX_QUERY_TERMS = 64
 """FTS5 took 76 s for 100 000 OR terms. Of a longer question, the rarest words are searched."""
 
 MAX_RESULTS = 200
+"""No agent reads more hits; a larger number is refused, not reduced."""
 SNIPPET_CHARS = 700
+"""OpenClaw's value: six snippets fit into the 4000 characters of a tool answer."""
 CANDIDATES = 200
 """The most rows that one leg of a search returns, whatever the caller asks for."""
 

@@ -117,7 +117,7 @@ def fuse(legs: LegScores, vector_weight: float, fusion: Fusion = "weighted") -> 
             legs.texts.get(chunk_id),
             chunk_id in legs.exact,
         )
-        # In no order: the caller sorts by score and then by id, so that ties are stable.
+        # In no order: the caller sorts by score and then by path, so that ties are stable.
         for chunk_id in legs.texts.keys() | legs.vectors.keys()
     ]
 

@@ -131,7 +131,7 @@ def _why_no_vector(
 def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -> Candidates:
     """Ask both legs. `also` names chunks that get a score even if neither leg finds them."""
     query = text_query(context.question)
-    # Terms that nearly every chunk contains cost the most and tell the least.
+    # Bigrams that no chunk contains are dropped, and of an over-long query the commonest terms.
     query = useful_terms(query, view.having(query.terms))
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
     search_words(view, context.options, candidates, also)
