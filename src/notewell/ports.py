@@ -45,6 +45,22 @@ class ModelFacts:
         return self.scripts == "any" or is_latin(text)
 
 
+class Lacking(NamedTuple):
+    """Why an embedder cannot work, and what the user can do about it."""
+
+    problem: str
+    """May name a file of this machine."""
+    action: str
+    """In our own words: names no file."""
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.action}"
+
+    def public_text(self) -> str:
+        """For remote readers."""
+        return f"the embedder is not available; {self.action}"
+
+
 class Embedder(Protocol):
     """Turns texts into vectors."""
 
@@ -58,8 +74,8 @@ class Embedder(Protocol):
         """How many texts a call should have: fewer waste time, and a kill loses at most these."""
         ...
 
-    def missing(self) -> str | None:
-        """What it lacks, and what the user can do; loads nothing and sends no request."""
+    def missing(self) -> Lacking | None:
+        """What it lacks to work; loads nothing and sends no request."""
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:

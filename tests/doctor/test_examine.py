@@ -55,6 +55,20 @@ def test_a_memory_that_is_well_has_nothing_to_do(ward: Ward) -> None:
 # -- the machine ---------------------------------------------------------------------------------
 
 
+def test_remote_readers_are_shown_no_folder_of_this_machine(ward: Ward) -> None:
+    """A check says what they may see; without that, the text stays with the owner."""
+    ward.sync()
+    (ward.index / "CURRENT").chmod(0o644)
+    (ward.index / "index-99.sqlite").write_bytes(b"")
+    (ward.workspace / "memory" / "2999-01-01.md").write_text("later", encoding="utf-8")
+    findings = [*ward.examine(), Finding("state", f"{ward.state} is odd", f"rm {ward.state}")]
+    assert any(str(ward.state) in finding.message for finding in findings)
+    assert any(finding.public_message == finding.message for finding in findings)
+    for finding in findings:
+        shown = f"{finding.public_message} {finding.public_todo}"
+        assert str(ward.state.parent) not in shown
+
+
 @pytest.mark.parametrize(
     ("version", "said"),
     [("3.51.3", "sound"), ("3.51.2", "can lose a commit"), ("3.44.0", "can lose a commit")],
@@ -238,6 +252,7 @@ def test_files_we_may_not_open_are_told_and_not_taken_for_damage(
     ward.sync()
     for folder in (ward.state, ward.state / "memory", ward.index):
         folder.chmod(0o755)  # The files are root's, and closed, but for one.
+    ward.sync()
     (ward.index / "CURRENT").chmod(0o644)
     with unprivileged():
         findings = ward.examine()

@@ -84,7 +84,7 @@ def test_a_decision_tells_where_the_key_is_from() -> None:
 def test_a_named_provider_without_a_key_is_missing_and_nobody_else_is_asked() -> None:
     chosen = choose(EmbedderSettings(provider="openai"), around({"VOYAGE_API_KEY": KEY}))
     assert chosen.decision.used == "openai"
-    assert chosen.embedder.missing() == (
+    assert str(chosen.embedder.missing()) == (
         "no key; set OPENAI_API_KEY or remote.apiKey, or choose provider: embedded"
     )
     with pytest.raises(EmbedderMissing, match="set OPENAI_API_KEY"):
@@ -137,7 +137,7 @@ def test_the_settings_of_one_provider_do_not_go_to_its_fallback() -> None:
     ],
 )
 def test_what_is_missing_is_told_before_any_call(settings: EmbedderSettings, words: str) -> None:
-    assert words in (choose(settings, around({})).embedder.missing() or "")
+    assert words in str(choose(settings, around({})).embedder.missing())
 
 
 def test_a_custom_address_needs_no_key() -> None:
@@ -181,7 +181,7 @@ def test_an_embedded_model_is_chosen_by_its_name(tmp_path: Path) -> None:
     settings = EmbedderSettings(provider="embedded", model="use-multilingual-v3")
     chosen = choose_embedder(settings, tmp_path, {})
     assert chosen.embedder.facts.dims == 512
-    assert "notewell model pull use-multilingual-v3" in (chosen.embedder.missing() or "")
+    assert "notewell model pull use-multilingual-v3" in str(chosen.embedder.missing())
 
 
 # -- afterwards ----------------------------------------------------------------------------------

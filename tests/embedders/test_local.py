@@ -323,7 +323,7 @@ def test_without_the_package_the_extra_is_named(
 ) -> None:
     monkeypatch.setattr(local, "PACKAGE", "no_such_package")
     missing = LocalEmbedder(str(tiny), tiny.parent).missing()
-    assert missing == (
+    assert str(missing) == (
         "no_such_package is not installed; install Notewell with its extra `local`: "
         "`pip install '.[local]'` in a checkout"
     )

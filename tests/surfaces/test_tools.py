@@ -58,7 +58,6 @@ from notewell.tools import (
     memory_search,
     memory_status,
     recall_section,
-    without_places,
 )
 from notewell.tools.ask import FIRST_INDEX_NOTES
 from notewell.tools.outputs import ELLIPSIS, LEAST_CHARS, fit
@@ -398,11 +397,6 @@ def test_an_error_becomes_a_failure_with_a_next_step_and_no_places(
     assert not failed.disabled
     assert failed.action
     assert "/secret" not in failed.to_text()
-
-
-def test_addresses_stay_where_places_go() -> None:
-    told = "see https://example.org/a/b or and/or, a /b, not /home/me/notes or '/x/y z'"
-    assert without_places(told) == "see https://example.org/a/b or and/or, a /b, not … or '… z'"
 
 
 def test_a_memory_that_is_off_is_told_as_disabled() -> None:

@@ -53,7 +53,8 @@ def _run(checks: Iterable[Check]) -> Iterator[Finding]:
             # findings.
             yield from list(check())
         except (NotewellError, OSError) as error:
-            yield Finding(what, f"could not look: {error}", "repair that, then look again")
+            todo = "repair that, then look again"
+            yield Finding(what, f"could not look: {error}", todo, public_todo=todo)
 
 
 def _machine_checks(subject: Subject) -> list[Check]:
@@ -196,7 +197,7 @@ def _level(subject: Subject, memory: Memory, status: Status) -> Iterator[Finding
     if status.state == "unreadable":
         return  # The check of the index has said why.
     if status.counts is None:
-        yield Finding("index", "there is none yet", SYNC, SyncIndex())
+        yield Finding.public("index", "there is none yet", SYNC, SyncIndex())
         return
     counts = status.counts
     # A user who chose keywords only would be sent to a repair that cannot add vectors.
@@ -209,9 +210,9 @@ def _level(subject: Subject, memory: Memory, status: Status) -> Iterator[Finding
     message = f"{counts.files} notes, {counts.chunks} chunks, {counts.embedded} with a vector"
     message = ", ".join([message, *filter(None, behind)]) + _age(subject)
     if any(behind):
-        yield Finding("index", message, SYNC, SyncIndex())
+        yield Finding.public("index", message, SYNC, SyncIndex())
     else:
-        yield Finding("index", message)
+        yield Finding.public("index", message)
 
 
 def _age(subject: Subject) -> str:
@@ -244,15 +245,18 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
     """Which embedder is used, and whether it answers one real call."""
     used = f"{status.provider}, {status.model}"
     if status.provider == "none":
-        yield Finding("embedder", "none, as the settings say: search uses keywords only")
+        yield Finding.public("embedder", "none, as the settings say: search uses keywords only")
         return
     # A real call: a key can be present and revoked, a model file present and damaged.
     probe = memory.inspect.probe()
     if probe.trouble:
         todo = "until then search uses keywords only"
-        yield Finding("embedder", f"{used}: {probe.trouble}", todo)
+        public = f"{used}: {probe.trouble.public_text()}"
+        message = f"{used}: {probe.trouble}"
+        yield Finding("embedder", message, todo, public_message=public, public_todo=todo)
     else:
-        yield Finding("embedder", f"{used}: {probe.dims} dimensions in {probe.ms:.0f} ms")
+        message = f"{used}: {probe.dims} dimensions in {probe.ms:.0f} ms"
+        yield Finding.public("embedder", message)
     decision = status.decision
     if decision is not None and decision.fell_back:
         message = f"{decision.requested} was asked for and {decision.used} is used: {decision.why}"

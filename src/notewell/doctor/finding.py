@@ -18,6 +18,8 @@ MOST_LISTED = 20
 """Findings of one kind; one more finding says how many were left out."""
 
 FIX = "`notewell doctor --fix` does it"
+DETAILS_HIDDEN = "run `notewell doctor` on the machine for the details"
+"""Most findings name files of the machine, which are for its owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,16 @@ class Finding:
     """The next step; None if there is no problem."""
     remedy: Remedy | None = None
     """What `--fix` would do about it. A finding that is no problem may have one, too."""
+    public_message: str = DETAILS_HIDDEN
+    """For remote readers; hidden unless the check says what they may see."""
+    public_todo: str | None = None
+
+    @classmethod
+    def public(
+        cls, what: str, message: str, todo: str | None = None, remedy: Remedy | None = None
+    ) -> Finding:
+        """A finding in our own words: it names no file and quotes no other program."""
+        return cls(what, message, todo, remedy, public_message=message, public_todo=todo)
 
     @property
     def is_fixable(self) -> bool:
@@ -78,7 +90,8 @@ _TODO: dict[StoreRepair, str] = {
 
 def of_store(what: str, found: StoreFinding, folder: Path) -> Finding:
     """A finding of a store, with its next step in words."""
+    make = Finding.public if found.is_public else Finding
     if found.repair is None:
-        return Finding(what, found.message, found.action)
+        return make(what, found.message, found.action)
     remedy = SyncIndex() if found.repair == "sync" else RepairStore(folder, found.repair)
-    return Finding(what, found.message, found.action or _TODO[found.repair], remedy)
+    return make(what, found.message, found.action or _TODO[found.repair], remedy)

@@ -44,12 +44,12 @@ def packages(
     versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     extras = f"extras: {', '.join(here)}" if here else "no extras"
     message = f"{platform.python_version()}, notewell {__version__}, {versions}; {extras}"
-    yield Finding("python", message)
+    yield Finding.public("python", message)
     for extra, why in _wanted(settings):
         # An extra that is missing is a problem only if the settings need it.
         if extra not in here:
             message = f"the extra {extra!r} is not installed, and {why}"
-            yield Finding("python", message, f"install Notewell with its extra {extra!r}")
+            yield Finding.public("python", message, f"install Notewell with its extra {extra!r}")
 
 
 def _version(package: str) -> str:
@@ -76,7 +76,7 @@ def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
 
     if folders > MAX_FOLDERS:
         message = f"{folders} folders of notes: notices work for at most {MAX_FOLDERS}"
-        yield Finding("watch", f"{message}; a watch scans every few seconds instead")
+        yield Finding.public("watch", f"{message}; a watch scans every few seconds instead")
         return
     watches = _limit(limits / "max_user_watches")
     if watches is None:  # Not Linux, or a kernel without inotify.
@@ -84,16 +84,16 @@ def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
     message = f"{folders} folders to watch, the system allows {watches} watches"
     if folders > watches // SCARCE:
         todo = f"`sudo sysctl fs.inotify.max_user_watches={max(65_536, 4 * folders)}`"
-        yield Finding(
+        yield Finding.public(
             "watch", message, f"{todo}; until then a watch may have to scan periodically"
         )
         return
     # Some containers set it to 0; then the number of watches does not matter.
     if _limit(limits / "max_user_instances") == 0:
         todo = "`sudo sysctl fs.inotify.max_user_instances=128`"
-        yield Finding("watch", f"{message}, but no inotify instance", todo)
+        yield Finding.public("watch", f"{message}, but no inotify instance", todo)
         return
-    yield Finding("watch", message)
+    yield Finding.public("watch", message)
 
 
 def _limit(file: Path) -> int | None:

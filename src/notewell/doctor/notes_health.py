@@ -26,7 +26,8 @@ SLACK = timedelta(days=1)
 def notes(scan: Scan, root: Path) -> Iterator[Finding]:
     number = len(scan.notes)
     todo = None if number else "`notewell init` makes a start"
-    yield Finding("notes", f"{number} note{'' if number == 1 else 's'} in {root}", todo)
+    count = f"{number} note{'' if number == 1 else 's'}"
+    yield Finding("notes", f"{count} in {root}", todo, public_message=count, public_todo=todo)
     # A scan reads names and stats only, so a note that cannot be opened is among its notes.
     closed = [path for path in scan.notes if not may(root / path, os.R_OK)]
     yield from _each("notes", closed, "permission denied", "let Notewell read it")
@@ -43,7 +44,7 @@ def _left_out(ignored: Sequence[Ignored]) -> Iterator[Finding]:
     for one in ignored[:MOST_LISTED]:
         yield Finding("notes", f"left out: {one.path}: {one.why}")
     if ignored[MOST_LISTED:]:
-        yield Finding("notes", f"left out: {len(ignored) - MOST_LISTED} more")
+        yield Finding.public("notes", f"left out: {len(ignored) - MOST_LISTED} more")
 
 
 def writable(scan: Scan, root: Path) -> Iterator[Finding]:
@@ -81,6 +82,8 @@ def _day(path: str) -> date | None:
 
 def _each(what: str, paths: Sequence[str], message: str, todo: str) -> Iterator[Finding]:
     for path in paths[:MOST_LISTED]:
-        yield Finding(what, f"{path}: {message}", todo)
+        # A path that begins with `/` is outside of the workspace: a folder of this machine.
+        make = Finding if path.startswith("/") else Finding.public
+        yield make(what, f"{path}: {message}", todo)
     if paths[MOST_LISTED:]:
-        yield Finding(what, f"{len(paths) - MOST_LISTED} more: {message}", todo)
+        yield Finding.public(what, f"{len(paths) - MOST_LISTED} more: {message}", todo)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from notewell.embedders.usage import CacheTally
-    from notewell.ports import Embedder, Keep, Kind, ModelFacts, VectorCache, Vectors
+    from notewell.ports import Embedder, Keep, Kind, Lacking, ModelFacts, VectorCache, Vectors
 
 
 class Cached:
@@ -40,7 +40,7 @@ class Cached:
     def texts_at_once(self) -> int:
         return self._embedder.texts_at_once
 
-    def missing(self) -> str | None:
+    def missing(self) -> Lacking | None:
         return self._embedder.missing()
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:

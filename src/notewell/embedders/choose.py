@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from notewell.embedders.settings import EmbedderSettings
-    from notewell.ports import Embedder
+    from notewell.ports import Embedder, Lacking
 
 Opener: TypeAlias = "Callable[[EmbedderSettings], Embedder]"
 
@@ -100,10 +100,14 @@ def _named(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     return _chosen(settings, first, why, steps[1:])
 
 
+def _text(lacking: Lacking | None) -> str | None:
+    return None if lacking is None else str(lacking)
+
+
 def _candidate(provider: str, settings: EmbedderSettings, context: SelectionContext) -> _Candidate:
     if provider not in REMOTE_PROVIDERS:
         local = context.on_this_machine[provider](settings)
-        return _Candidate(provider, local, local.missing(), local.facts.model)
+        return _Candidate(provider, local, _text(local.missing()), local.facts.model)
     # Imported here, so that a model on this machine is chosen without loading the HTTP client.
     from notewell.embedders.batch import with_batch
     from notewell.embedders.remote import open_remote
@@ -123,7 +127,7 @@ def _candidate(provider: str, settings: EmbedderSettings, context: SelectionCont
     return _Candidate(
         provider,
         embedder,
-        embedder.missing(),
+        _text(embedder.missing()),
         embedder.model or "not set",
         opened.key_from,
         embedder.endpoint,

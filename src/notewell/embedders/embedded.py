@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from notewell.embedders import weights
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed, EmbedderMissing
-from notewell.ports import ModelFacts
+from notewell.ports import Lacking, ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -87,11 +87,11 @@ class LazyModel(Generic[M]):
         self._lock = threading.Lock()
         self._model: M | None = None
 
-    def missing(self) -> str | None:
+    def missing(self) -> Lacking | None:
         """Checks names and sizes only, because `status` calls it; `get` checks the digests."""
         if any(weights.is_complete(folder, self._files) for folder in self._folders):
             return None
-        return f"the weights of {self._files.name} are not there; {self._pull}"
+        return Lacking(f"the weights of {self._files.name} are not there", self._pull)
 
     def get(self) -> M:
         with self._lock:
@@ -129,7 +129,7 @@ class EmbeddedEmbedder:
     def texts_at_once(self) -> int:
         return TEXTS_AT_ONCE
 
-    def missing(self) -> str | None:
+    def missing(self) -> Lacking | None:
         return self._model.missing()
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:

@@ -30,7 +30,7 @@ from notewell.errors import (
     EmbedderTrouble,
     TextTooLarge,
 )
-from notewell.ports import ModelFacts
+from notewell.ports import Lacking, ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,12 +161,12 @@ class LocalEmbedder:
     def texts_at_once(self) -> int:
         return TEXTS_AT_ONCE
 
-    def missing(self) -> str | None:
+    def missing(self) -> Lacking | None:
         """Reads the header of the file; loads and downloads nothing."""
         try:
             self._check()
         except EmbedderMissing as error:
-            return f"{error.problem}; {error.action}"
+            return Lacking(error.problem, error.action)
         return None
 
     def prepare(self, progress: Progress = lambda _, __: None) -> str | None:

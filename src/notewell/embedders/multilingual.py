@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.ports import Kind, Vectors
+    from notewell.ports import Kind, Lacking, Vectors
 
 MODEL = weights.USE_MULTILINGUAL_V3
 
@@ -79,7 +79,7 @@ class MultilingualEmbedder:
     def texts_at_once(self) -> int:
         return TEXTS_AT_ONCE
 
-    def missing(self) -> str | None:
+    def missing(self) -> Lacking | None:
         return self._model.missing()
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:

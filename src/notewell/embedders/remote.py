@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from notewell.embedders.providers.provider import HttpRequest, Model, Provider
     from notewell.embedders.remote_plan import RemotePlan
     from notewell.embedders.settings import EmbedderSettings
-    from notewell.ports import Keep, Kind, Vectors
+    from notewell.ports import Keep, Kind, Lacking, Vectors
 
 REQUEST_TOKENS = 8000
 """Estimated tokens in a request, as in OpenClaw: enough to be fast, and little to lose when a
@@ -119,8 +119,8 @@ class RemoteEmbedder:
     def runtime(self) -> Runtime:
         return self._runtime
 
-    def missing(self) -> str | None:
-        return str(self._plan.lacking) if self._plan.lacking else None
+    def missing(self) -> Lacking | None:
+        return self._plan.lacking
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         return self._embed_checked(texts, kind, None)

@@ -14,7 +14,7 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.embedders.providers.provider import Endpoint
 from notewell.embedders.registry import key_variables
@@ -22,6 +22,7 @@ from notewell.embedders.retrying import COOLDOWN_S, Clock, RetryPolicy
 from notewell.embedders.settings import RemoteSettings
 from notewell.errors import BadSetting, EmbedderMissing
 from notewell.files import make_private, replace_file
+from notewell.ports import Lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,16 +34,6 @@ if TYPE_CHECKING:
     from notewell.embedders.settings import EmbedderSettings
 
 HTTP_PACKAGE = "httpx2"
-
-
-class Lacking(NamedTuple):
-    """Why an embedder cannot work, and what the user can do about it."""
-
-    problem: str
-    action: str
-
-    def __str__(self) -> str:
-        return f"{self.problem}; {self.action}"
 
 
 @dataclass(frozen=True, slots=True)

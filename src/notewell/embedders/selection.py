@@ -160,7 +160,7 @@ def _no_embedder() -> Chosen:
 
 def _embedded_by_default(models_dir: Path) -> Chosen:
     embedder = open_embedded(models_dir)
-    why = embedder.missing() or "it needs no key"
+    why = str(embedder.missing() or "it needs no key")
     decision = Decision(
         requested="auto",
         used="embedded",

@@ -66,6 +66,8 @@ class Status:
     """Which embedder was requested, which is used and why; None for one that the caller gave."""
     answering: Answering = Answering("builtin", "builtin")
     public_problem: str | None = None
+    public_embedder_missing: str | None = None
+    """`embedder_missing` without the names of files."""
     """The problem for remote readers; names no folder."""
 
 
@@ -100,6 +102,7 @@ def status_of(
     with suppress(IndexTrouble):
         entries = indexer.store.cache_entries()
     indexed = _indexed(indexer, facts, store)
+    missing = indexer.embedder.missing()
     scans = indexer.scans(indexed.known)
     eligible = sum(len(scan.notes) for scan in scans.values())
     # An index that cannot be read has none of the notes, so all of them wait for the next sync.
@@ -114,7 +117,7 @@ def status_of(
         provider=facts.provider,
         model=facts.model,
         dims=facts.dims,
-        embedder_missing=indexer.embedder.missing(),
+        embedder_missing=str(missing) if missing else None,
         counts=indexed.counts,
         eligible=eligible,
         dirty=behind,
@@ -126,6 +129,7 @@ def status_of(
         rebuild_needed=indexed.rebuild_needed,
         decision=decision,
         public_problem=indexed.public_problem,
+        public_embedder_missing=missing.public_text() if missing else None,
     )
 
 

@@ -19,7 +19,6 @@ from notewell.tools import (
     MAX_SECTION_CHARS,
     report_json,
     status_json,
-    without_places,
 )
 
 MAX_TURNS = 500
@@ -319,8 +318,7 @@ def status_answer(status: Status, *, admin: bool) -> StatusAnswer:
         # Emptied and not removed: the shape of the JSON is the same for everybody.
         payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
         payload |= {"embedder": None, "problem": status.public_problem}
-        # An embedder says what it lacks in one free text, which may name a file.
-        payload["embedderMissing"] = without_places(status.embedder_missing or "") or None
+        payload["embedderMissing"] = status.public_embedder_missing
         if payload["fallback"]:
             payload["fallback"] |= {"reason": status.answering.public_reason}
     return StatusAnswer.model_validate(payload)

@@ -37,6 +37,8 @@ class StoreFinding:
     """What only the user can do."""
     repair: StoreRepair | None = None
     """What we can do. Without action and repair the finding is no problem."""
+    is_public: bool = False
+    """Remote readers may see the text: it names no folder and quotes no other program."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,8 +121,7 @@ def _why_no_vector(
     missing = embedder.missing()
     if missing is None:
         return Notice.same(f"{text}: run `notewell index`"), True
-    # What is missing may be a file, named by its path.
-    return Notice(f"{text}: {missing}", f"{text}: the embedder is not available"), True
+    return Notice(f"{text}: {missing}", f"{text}: {missing.public_text()}"), True
 
 
 # -- inside the view -----------------------------------------------------------------------------

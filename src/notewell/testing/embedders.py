@@ -6,7 +6,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from notewell.ports import ModelFacts
+from notewell.ports import Lacking, ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,8 +61,8 @@ class BrokenEmbedder:
     def texts_at_once(self) -> int:
         return TEXTS_AT_ONCE
 
-    def missing(self) -> str:
-        return str(self.error)
+    def missing(self) -> Lacking:
+        return Lacking(str(self.error), "use another embedder")
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         raise self.error

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         StatusOutput,
         ToolHit,
         failure_of,
-        without_places,
     )
     from notewell.tools.recall import bootstrap, recall_section, recalled_for
     from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
@@ -77,7 +76,7 @@ else:
             ),
             "outputs": (
                 "AppendOutput DISABLED Failure GetOutput SearchOutput StatusOutput ToolHit "
-                "UNEXPECTED failure_of without_places"
+                "UNEXPECTED failure_of"
             ),
             "recall": "bootstrap recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",

@@ -29,7 +29,6 @@ from notewell.tools.outputs import (
     SearchOutput,
     StatusOutput,
     failure_of,
-    without_places,
 )
 
 if TYPE_CHECKING:
@@ -165,4 +164,4 @@ def _problem(status: Status) -> str | None:
     if status.state == "unreadable":
         # Not `status.problem`: that text is for the user at this machine and names the file.
         return "damaged: `notewell index` rebuilds it"
-    return without_places(status.embedder_missing or "") or None
+    return status.public_embedder_missing

@@ -13,7 +13,6 @@ Every text that comes from a note passes `escaped` or `fenced` on its way out (s
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -346,19 +345,6 @@ _ACTIONS: dict[type[NotewellError], str] = {
     BadSetting: "tell the user to run `notewell config check`",
     IndexTrouble: "tell the user to run `notewell status`",
 }
-
-
-# A path of this machine, not the rest of an address: `/a/b`, but not what follows `https:`.
-_PLACE = re.compile(r"""(?<![\w:/.])/[^\s'"/]+/[^\s'"]*""")
-
-
-def without_places(text: str) -> str:
-    """A message for the user, without the folders that it names.
-
-    Only for two kinds of free text: what an embedder lacks, and the findings of the doctor. Errors
-    have a `public_text()`; notices, problems and reasons have a public text beside the other.
-    """
-    return _PLACE.sub("…", text)
 
 
 def failure_of(error: NotewellError) -> Failure:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from notewell.embedders.remote import RemoteEmbedder
     from notewell.embedders.settings import BatchSettings
     from notewell.embedders.usage import Usage
-    from notewell.ports import Keep, Kind, ModelFacts, Vectors, Waiting
+    from notewell.ports import Keep, Kind, Lacking, ModelFacts, Vectors, Waiting
 
     Take = Callable[[Mapping[str, Vectors]], None]
 
@@ -156,7 +156,7 @@ class BatchEmbedder:
             return self._plain.texts_at_once
         return self._limits.requests * self._settings.concurrency
 
-    def missing(self) -> str | None:
+    def missing(self) -> Lacking | None:
         return self._plain.missing()
 
     def close(self) -> None:

@@ -36,7 +36,6 @@ from notewell.http_service.ui.schemas import (
 )
 from notewell.http_service.ui.state import FindingsCache, UiStateDep, run_visible
 from notewell.memory import Memory
-from notewell.tools import without_places
 
 POLL_S = 3.0
 """How often a stream checks whether other processes have written."""
@@ -132,12 +131,11 @@ def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
 
 def _finding_json(finding: Finding, *, admin: bool) -> FindingItem:
     """Only an admin sees paths of this machine."""
-    # An empty text and None both mean that there is nothing to do.
-    todo = finding.todo or ""
     return FindingItem(
         what=finding.what,
-        message=finding.message if admin else without_places(finding.message),
-        todo=(todo if admin else without_places(todo)) or None,
+        message=finding.message if admin else finding.public_message,
+        # An empty text and None both mean that there is nothing to do.
+        todo=(finding.todo if admin else finding.public_todo) or None,
         fixable=finding.is_fixable,
         level=_level(finding),
     )

@@ -80,11 +80,13 @@ def sqlite_finding(version: str, extensions: Path) -> StoreFinding:
     if tuple(int(part) for part in version.split(".")) < OLDEST_SOUND_SQLITE:
         oldest = ".".join(map(str, OLDEST_SOUND_SQLITE))
         message = f"{version} can lose a commit when its write-ahead log is reset"
-        return StoreFinding(message, f"upgrade apsw, so that SQLite is {oldest} or later")
+        action = f"upgrade apsw, so that SQLite is {oldest} or later"
+        return StoreFinding(message, action, is_public=True)
     if not any(extensions.glob("cksumvfs.*")):
         message = f"{version} without page checksums: an index can be neither built nor read"
-        return StoreFinding(message, "install apsw from its wheel, which contains cksumvfs")
-    return StoreFinding(f"{version}, sound, with page checksums")
+        action = "install apsw from its wheel, which contains cksumvfs"
+        return StoreFinding(message, action, is_public=True)
+    return StoreFinding(f"{version}, sound, with page checksums", is_public=True)
 
 
 # -- leases --------------------------------------------------------------------------------------
@@ -102,7 +104,7 @@ def lease_findings(folder: Path, now: datetime) -> Iterator[StoreFinding]:
         message = f"free: {', '.join(lease.name for lease in free)}; last held by {newest.holder}"
         if newest.last is not None and is_alive(newest.last.pid) is False:
             message += ", which has ended: the file it left is harmless"
-        yield StoreFinding(message)
+        yield StoreFinding(message, is_public=True)
 
 
 def _held_lease(lease: Lease, folder: Path, now: datetime) -> StoreFinding:
@@ -112,7 +114,7 @@ def _held_lease(lease: Lease, folder: Path, now: datetime) -> StoreFinding:
         # A forked child inherits the lock, and a process in a container has another id here.
         message += "; that process is not visible: a child of it, or one in a container, holds it"
     if last is None or now - last.since <= LONG[lease.name]:
-        return StoreFinding(message)
+        return StoreFinding(message, is_public=True)
     who = f"`fuser {folder / f'{lease.name}.lock'}` shows the process"
     return StoreFinding(message, f"if it is stuck, end it, and the lease is free; {who}")
 
@@ -213,12 +215,13 @@ def _index_findings(folder: IndexFolder) -> Iterator[StoreFinding]:
         return
     if current is None:
         if os.path.lexists(folder.pointer):
-            yield StoreFinding(f"{CURRENT} names no generation", repair="sync")
+            yield StoreFinding(f"{CURRENT} names no generation", repair="sync", is_public=True)
     elif not os.path.lexists(current):
-        yield StoreFinding(f"{CURRENT} names {current.name}, which is missing", repair="sync")
+        message = f"{CURRENT} names {current.name}, which is missing"
+        yield StoreFinding(message, repair="sync", is_public=True)
     elif folder.is_suspect(current):
         message = f"{current.name} is damaged (a search met a bad page); your notes are untouched"
-        yield StoreFinding(message, repair="set-aside")
+        yield StoreFinding(message, repair="set-aside", is_public=True)
     else:
         yield _of_condition(current.name, condition(current, is_index=True))
 
@@ -227,18 +230,19 @@ def _of_condition(name: str, found: Condition) -> StoreFinding:
     match found.kind:
         case "damaged":
             message = f"{name} is damaged ({found.detail}); your notes are untouched"
-            return StoreFinding(message, repair="set-aside")
+            return StoreFinding(message, repair="set-aside", is_public=True)
         case "newer":
             message = f"{name} was written by a newer Notewell ({found.detail})"
             action = "upgrade Notewell, or rebuild it here with `notewell index --force`"
-            return StoreFinding(message, action)
+            return StoreFinding(message, action, is_public=True)
         case "old":
-            return StoreFinding(f"{name}: {found.detail}", repair="sync")
+            return StoreFinding(f"{name}: {found.detail}", repair="sync", is_public=True)
         case "closed":
             message = f"{name} cannot be opened: {found.detail}"
             return StoreFinding(message, "let Notewell read it, and make room on its disk")
         case "sound":
-            return StoreFinding(f"{name}: {found.pages} pages, all match their checksums")
+            message = f"{name}: {found.pages} pages, all match their checksums"
+            return StoreFinding(message, is_public=True)
 
 
 def _cache_findings(file: Path, most: int | None) -> Iterator[StoreFinding]:
@@ -248,7 +252,7 @@ def _cache_findings(file: Path, most: int | None) -> Iterator[StoreFinding]:
     # A cache holds only copies, so the repair loses nothing but computing time.
     if found.kind == "damaged":
         message = f"{file.name} is damaged ({found.detail}): its vectors are computed again"
-        yield StoreFinding(message, repair="reset-cache")
+        yield StoreFinding(message, repair="reset-cache", is_public=True)
         return
     if found.kind == "closed":
         yield StoreFinding(f"{file.name} cannot be opened: {found.detail}", "let Notewell read it")
@@ -261,7 +265,7 @@ def _cache_findings(file: Path, most: int | None) -> Iterator[StoreFinding]:
     message = f"{entries} vectors, {size_text(file.stat().st_size)}"
     if most is not None and entries >= most:
         message += f"; it is full ({most}), the oldest entries are evicted"
-    yield StoreFinding(message)
+    yield StoreFinding(message, is_public=True)
 
 
 # -- repairs -------------------------------------------------------------------------------------
