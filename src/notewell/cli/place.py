@@ -34,7 +34,8 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
     group.add_argument(
         "--state-dir",
         metavar="DIR",
-        help="where indexes are kept (default: $NOTEWELL_STATE_DIR, else the platform's place)",
+        help="where Notewell keeps indexes, history and tokens "
+        "(default: $NOTEWELL_STATE_DIR, else the platform's place)",
     )
     if json:
         group.add_argument("--json", action="store_true", help="print JSON")

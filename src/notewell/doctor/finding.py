@@ -80,7 +80,7 @@ class Finding:
 
 
 SYNC = f"run `notewell index`; {FIX}"
-_TODO: dict[StoreRepair, str] = {
+_NEXT_STEPS: dict[StoreRepair, str] = {
     "sync": SYNC,
     "set-aside": f"set it aside and build a new one: {FIX}",
     "reset-cache": f"start a new cache: {FIX}",
@@ -94,4 +94,4 @@ def of_store(what: str, found: StoreFinding, folder: Path) -> Finding:
     if found.repair is None:
         return make(what, found.message, found.action)
     remedy = SyncIndex() if found.repair == "sync" else RepairStore(folder, found.repair)
-    return make(what, found.message, found.action or _TODO[found.repair], remedy)
+    return make(what, found.message, found.action or _NEXT_STEPS[found.repair], remedy)
