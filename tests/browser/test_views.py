@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 from tests.browser.visit import VIEWS, Visit, settled, theme
 from tests.browser.workspace import SECRET
 
@@ -70,6 +70,24 @@ def test_the_keyboard_reaches_every_view_and_walks_through_hits(visit: Visit) ->
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_note_closed_before_the_list_arrives_still_gets_the_focus(visit: Visit) -> None:
+    page = visit.page()
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/v1/page/notes", hold)
+    page.evaluate("location.hash = '#notes/MEMORY.md'")
+    expect(page.locator(".note")).to_contain_text("What lasts")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile("#notes$"))
+    assert waiting
+    for route in waiting:
+        route.continue_()
+    expect(page.locator('.tree a[href="#notes/MEMORY.md"]')).to_be_focused()
 
 
 def test_one_can_skip_to_the_content(visit: Visit) -> None:

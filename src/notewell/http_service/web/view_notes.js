@@ -5,7 +5,7 @@ import { el, fill, settled } from "./dom.js";
 import { bytes, counted, longDay } from "./format.js";
 import { heatmap } from "./heatmap.js";
 import { notePane } from "./note.js";
-import { toDay, toNote } from "./places.js";
+import { route, toDay, toNote } from "./places.js";
 import { asker, byPages, empty } from "./states.js";
 import { drawTree, planted } from "./tree.js";
 
@@ -29,6 +29,7 @@ class NotesView {
     this.where = where;
     this.notes = [];
     this.days = [];
+    this.focusNext = null; // The note whose row gets the focus when the list is drawn.
     this.list = el("div", { class: "pane-body" });
     this.detail = el("div", { class: "detail" });
     this.ask = asker(this.list, "Listing the notes");
@@ -94,11 +95,26 @@ class NotesView {
     this.askDays.stop();
     if (next.of || this.days.length) this.drawDetail();
     else if (this.notes.length) this.loadDays();
-    const back = leafOf(this.list, wasNote) ?? this.filter;
-    if (!next.of && wasNote) back.focus({ preventScroll: true });
+    if (next.of || !wasNote) return;
+    // A note can be closed before the list has arrived.
+    if (this.notes.length) this.focusRow(wasNote);
+    else this.focusNext = wasNote;
   }
 
+  focusRow(path) {
+    const row = leafOf(this.list, path) ?? this.filter;
+    row.focus({ preventScroll: true });
+  }
+
+  /** Draws the list. A focused row keeps the focus: live changes draw the list again. */
   drawList() {
+    const path = this.focusNext ?? focusedNote(this.list);
+    this.focusNext = null;
+    this.fillList();
+    if (path) this.focusRow(path);
+  }
+
+  fillList() {
     const wanted = this.filter.value.trim().toLowerCase();
     if (!this.notes.length) return fill(this.list);
     if (!wanted) return fill(this.list, drawTree(planted(this.notes), this.where.of));
@@ -146,6 +162,12 @@ function leafOf(list, path) {
   const leaves = [...list.querySelectorAll("a[data-row]")];
   const leaf = leaves.find((one) => one.getAttribute("href") === toNote(path));
   return leaf?.checkVisibility() ? leaf : null;
+}
+
+/** The note whose row has the focus. */
+function focusedNote(list) {
+  const row = list.contains(document.activeElement) ? document.activeElement : null;
+  return row?.matches("a[data-row]") ? route(row.getAttribute("href")).of : null;
 }
 
 function row(note) {
