@@ -44,6 +44,17 @@ def test_an_agent_appends_and_the_person_sees_it_without_a_reload(
     expect(page.locator(".recalls")).to_contain_text("where is the okapi")
 
 
+def test_a_focused_row_keeps_the_focus_when_the_list_is_drawn_again(visit: Visit) -> None:
+    page = visit.page("notes")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    row = page.locator('.tree a[href="#notes/MEMORY.md"]')
+    row.focus()
+    row.evaluate("(node) => { window.oldRow = node; }")
+    visit.service.append("A row stays where it is.")
+    page.wait_for_function("() => !window.oldRow.isConnected")
+    expect(row).to_be_focused()
+
+
 async def call_append(client: Client, text: str) -> None:
     saved = await client.call_tool("memory_append", {"text": text})
     assert saved.structured_content["added"] is True

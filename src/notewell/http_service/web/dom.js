@@ -25,6 +25,16 @@ export function fill(node, ...children) {
   return node;
 }
 
+/** Runs `draw`. If it replaces the focused row, the row with the same link gets the focus. */
+export function keepFocus(node, draw) {
+  const focused = node.contains(document.activeElement) ? document.activeElement : null;
+  const href = focused?.matches("a[data-row]") ? focused.getAttribute("href") : null;
+  draw();
+  if (href === null || node.contains(document.activeElement)) return;
+  const rows = [...node.querySelectorAll("a[data-row]")];
+  rows.find((row) => row.getAttribute("href") === href)?.focus({ preventScroll: true });
+}
+
 /** A bar of `share` (0 to 1). The width is set through CSSOM, which the page's policy allows. */
 export function bar(share, kind = "") {
   const inner = el("span", {});

@@ -1,7 +1,7 @@
 // Loading, empty and error states of a view.
 
 import { Problem } from "./api.js";
-import { el, fill, icon } from "./dom.js";
+import { el, fill, icon, keepFocus } from "./dom.js";
 import { withCode } from "./marked.js";
 
 /** A skeleton. It fades in late, so that a fast response does not flicker. */
@@ -57,7 +57,7 @@ export function asker(node, what) {
     if (!quietly) fill(node, loading(what));
     try {
       const data = await load(mine.signal);
-      if (!mine.signal.aborted) draw(data);
+      if (!mine.signal.aborted) keepFocus(node, () => draw(data));
     } catch (error) {
       if (!mine.signal.aborted)
         fill(

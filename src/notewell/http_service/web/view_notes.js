@@ -5,7 +5,7 @@ import { el, fill, settled } from "./dom.js";
 import { bytes, counted, longDay } from "./format.js";
 import { heatmap } from "./heatmap.js";
 import { notePane } from "./note.js";
-import { route, toDay, toNote } from "./places.js";
+import { toDay, toNote } from "./places.js";
 import { asker, byPages, empty } from "./states.js";
 import { drawTree, planted } from "./tree.js";
 
@@ -106,12 +106,10 @@ class NotesView {
     row.focus({ preventScroll: true });
   }
 
-  /** Draws the list. A focused row keeps the focus: live changes draw the list again. */
   drawList() {
-    const path = this.focusNext ?? focusedNote(this.list);
-    this.focusNext = null;
     this.fillList();
-    if (path) this.focusRow(path);
+    if (this.focusNext) this.focusRow(this.focusNext);
+    this.focusNext = null;
   }
 
   fillList() {
@@ -162,12 +160,6 @@ function leafOf(list, path) {
   const leaves = [...list.querySelectorAll("a[data-row]")];
   const leaf = leaves.find((one) => one.getAttribute("href") === toNote(path));
   return leaf?.checkVisibility() ? leaf : null;
-}
-
-/** The note whose row has the focus. */
-function focusedNote(list) {
-  const row = list.contains(document.activeElement) ? document.activeElement : null;
-  return row?.matches("a[data-row]") ? route(row.getAttribute("href")).of : null;
 }
 
 function row(note) {
