@@ -24,16 +24,17 @@ from notewell.errors import BadSetting, MemoryOff
 from notewell.index import StoreSettings
 from notewell.index.sqlite import SqliteStore
 from notewell.memory import Memory
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 from notewell.sync import Indexer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from notewell.capture import Journal
     from notewell.config import Settings
     from notewell.engines import Engine
     from notewell.index import IndexStore
+    from notewell.notes import ExtraPath, NoteStore
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
 
@@ -99,6 +100,11 @@ def open_memory(
     )
 
 
+def open_notes(workspace: str | Path, extra_paths: Sequence[ExtraPath] = ()) -> NoteStore:
+    """The notes alone, without index and embedder. Raises `WorkspaceMissing`."""
+    return Workspace.open(Path(workspace), extra_paths)
+
+
 def index_dir(state: Path, agent: str, workspace: Path) -> Path:
     """One index per agent and workspace: two folders never share one, nor do two agents."""
     # surrogatepass: a POSIX path with bytes that are not UTF-8 has lone surrogates in Python.
@@ -124,7 +130,7 @@ def _indexer(
     # A path in the settings is used as it is; only the default depends on agent and workspace.
     store, sessions = settings.store, _sessions(settings.sessions, agent, state, settings)
     return Indexer(
-        notes=Workspace.open(root, settings.notes.extra_paths),
+        notes=open_notes(root, settings.notes.extra_paths),
         transcripts=sessions.transcripts,
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
@@ -204,7 +210,7 @@ def _journal(state: Path, agent: str, log_questions: bool, memory: Memory) -> Jo
         return Redactor(load_mask_key(state))
 
     return Journal(
-        capture_dir(state, agent, memory.workspace),
+        capture_dir(state, agent, memory.notes.location),
         memory.notes,
         load_redactor=load_redactor,
         now=memory.now,

@@ -3,6 +3,7 @@
     NotewellError
     ├── BadRequest              change the call
     │   ├── WorkspaceMissing    the folder is not there
+    │   ├── NotesNotInFolder    the notes are kept in something else than a folder
     │   ├── NotANote            the path is not part of this memory
     │   ├── BadEntry            what is to be appended cannot stand in a note
     │   ├── NotADataset         a folder is no evaluation set, or a file of it is broken
@@ -79,6 +80,22 @@ class WorkspaceMissing(BadRequest):
 
     def public_text(self) -> str:
         return "the folder with the notes cannot be opened"
+
+
+class NotesNotInFolder(BadRequest):
+    """For parts that work on the files of a workspace, such as QMD."""
+
+    exit_code = 1
+
+    def __init__(self, location: str) -> None:
+        super().__init__(
+            f"this needs notes in a folder of this machine; the notes of this memory are in "
+            f"{location!r}: use a workspace, or the memory without this part"
+        )
+        self.location = location
+
+    def public_text(self) -> str:
+        return "this needs notes in a folder"
 
 
 class NotANote(BadRequest):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from notewell.engines import Question
@@ -21,6 +20,7 @@ from notewell.limits import GET_LINES
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
+    from pathlib import Path
     from types import TracebackType
 
     from notewell.capture import Journal
@@ -77,7 +77,11 @@ class Memory:
 
     @property
     def workspace(self) -> Path:
-        return Path(self.notes.location)
+        """The folder of notes. Raises `NotesNotInFolder` for notes that are kept elsewhere; their
+        place is `notes.location`."""
+        from notewell.notes import folder_of
+
+        return folder_of(self.notes)
 
     @property
     def notes(self) -> NoteStore:

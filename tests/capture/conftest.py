@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from notewell.capture import NoteWriter
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor
 
 

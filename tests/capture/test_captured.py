@@ -20,7 +20,7 @@ from notewell.capture.hook_state import (
 )
 from notewell.capture.incremental import save_new_messages
 from notewell.errors import NoteUnreadable
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor
 from notewell.sessions.tail import TAILS_BYTES
 

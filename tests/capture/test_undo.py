@@ -18,7 +18,8 @@ from notewell.capture import Conversation, NoteWriter, Saved, save_session
 from notewell.capture.history import record, writes
 from notewell.capture.undo import CannotUndo, undo_write
 from notewell.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
-from notewell.notes import Entry, Section, Workspace, locked_note
+from notewell.notes import Entry, Section, locked_note
+from notewell.notes.workspace import Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)

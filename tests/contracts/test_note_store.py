@@ -11,8 +11,16 @@ from typing import TypeAlias
 
 import pytest
 
-from notewell.errors import BadEntry, NotANote, NoteBusy, NoteNotWritable, NoteUnreadable
-from notewell.notes import Entry, NoteStore, Section, Workspace
+from notewell.errors import (
+    BadEntry,
+    NotANote,
+    NoteBusy,
+    NoteNotWritable,
+    NotesNotInFolder,
+    NoteUnreadable,
+)
+from notewell.notes import Entry, NoteStore, Section, folder_of
+from notewell.notes.workspace import Workspace
 from notewell.testing import InMemoryNotes
 
 DAY = date(2026, 11, 15)
@@ -195,3 +203,16 @@ def test_only_notes_on_this_disk_have_paths_to_watch(open_notes: OpenNotes) -> N
     assert notes.location
     assert all(str(path).startswith(notes.location) for path in paths)
     assert bool(paths) is not isinstance(notes, InMemoryNotes)
+
+
+def test_what_needs_files_gets_the_folder_or_an_error_that_names_the_place(
+    open_notes: OpenNotes,
+) -> None:
+    notes = open_notes({"MEMORY.md": "# Mine\n"})
+    if notes.folder is not None:
+        assert folder_of(notes) == notes.folder == Path(notes.location)
+        return
+    with pytest.raises(NotesNotInFolder, match=r"a folder.*'in memory'") as refusal:
+        folder_of(notes)
+    assert refusal.value.location == "in memory"
+    assert "in memory" not in refusal.value.public_text()

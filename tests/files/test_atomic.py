@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -87,4 +88,18 @@ def test_of_two_that_create_a_file_the_first_wins(tmp_path: Path) -> None:
     assert create_file(tmp_path / "key", b"one", durable=True)
     assert not create_file(tmp_path / "key", b"two", durable=True)
     assert (tmp_path / "key").read_bytes() == b"one"
+    assert names(tmp_path) == ["key"]
+
+
+def test_a_file_system_without_hard_links_makes_files_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert create_file(tmp_path / "key", b"one", durable=True, mode=0o640)
+    assert not create_file(tmp_path / "key", b"two", durable=True)
+    assert (tmp_path / "key").read_bytes() == b"one"
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o640
     assert names(tmp_path) == ["key"]

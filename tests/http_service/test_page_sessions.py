@@ -188,6 +188,8 @@ def test_switched_off_nothing_is_kept_and_what_was_kept_goes(tmp_path: Path) -> 
     with opened(tmp_path, recall_log=False) as memory:
         memory_search(memory, SearchInput("SQLite"))
         assert not (memory.journal.folder / SEARCHES).exists()
+        # A lock is never removed: a process that waits for it would exclude nobody.
+        assert (memory.journal.folder / f"{SEARCHES}.lock").exists()
 
 
 def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from notewell.files import PathDir
-from notewell.notes import ExtraPath, Workspace
+from notewell.notes import ExtraPath
 from notewell.notes.scope import scope_of
+from notewell.notes.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

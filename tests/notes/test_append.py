@@ -14,9 +14,10 @@ import pytest
 
 from notewell.errors import BadEntry, NoteBusy, NoteNotWritable, WorkspaceMissing
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes import Entry, Section, Workspace, user_day
+from notewell.notes import Entry, Section, user_day
 from notewell.notes.append import _take_back
 from notewell.notes.entry import MAX_ENTRY_BYTES
+from notewell.notes.workspace import Workspace
 from notewell.types import Span
 
 DAY = date(2026, 11, 15)

@@ -19,9 +19,10 @@ import pytest
 
 from notewell.errors import NoteNotWritable
 from notewell.files import Directory, DirHandle
-from notewell.notes import Entry, Workspace
+from notewell.notes import Entry
 from notewell.notes.append import TRIES
 from notewell.notes.scope import scope_of
+from notewell.notes.workspace import Workspace
 
 SAVES = 150
 DAY = date(2026, 11, 15)
@@ -36,7 +37,8 @@ APPENDING = """
 import sys
 from datetime import date
 from pathlib import Path
-from notewell.notes import Entry, Workspace
+from notewell.notes import Entry
+from notewell.notes.workspace import Workspace
 
 name, count = sys.argv[2], int(sys.argv[3])
 workspace = Workspace.open(Path(sys.argv[1]))
@@ -356,7 +358,8 @@ import os, subprocess, sys
 from datetime import date
 from pathlib import Path
 from notewell.errors import NoteNotWritable
-from notewell.notes import Entry, Workspace
+from notewell.notes import Entry
+from notewell.notes.workspace import Workspace
 
 disk, day = Path(sys.argv[1]), date(2026, 11, 15)
 made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk])

@@ -8,7 +8,8 @@ import pytest
 
 from notewell.core import ChunkLimits, chunk
 from notewell.errors import BadEntry, NoteNotWritable
-from notewell.notes import Entry, Section, Workspace
+from notewell.notes import Entry, Section
+from notewell.notes.workspace import Workspace
 
 ONE = Entry("new", "mcp")
 MARKED = "- new <!-- @mcp -->\n"

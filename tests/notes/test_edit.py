@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 from notewell.errors import EditRefused, NoteBusy
 from notewell.files import WritableDir
-from notewell.notes import Workspace
 from notewell.notes.edit import (
     MAX_EDIT_BYTES,
     MAX_ENTRIES,
     EditableFolder,
 )
+from notewell.notes.workspace import Workspace
 
 NOON = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
 

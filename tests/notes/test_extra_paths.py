@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.errors import NotANote
-from notewell.notes import ExtraPath, Workspace
+from notewell.notes import ExtraPath
+from notewell.notes.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

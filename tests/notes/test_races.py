@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from notewell.errors import NotANote, NoteUnreadable
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from notewell.errors import NotANote, NoteUnreadable
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes import ExtraPath, Workspace
+from notewell.notes import ExtraPath
 from notewell.notes.scope import scope_of
+from notewell.notes.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

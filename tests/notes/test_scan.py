@@ -11,8 +11,9 @@ import pytest
 
 from notewell.errors import WorkspaceMissing
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes import ExtraPath, Workspace
+from notewell.notes import ExtraPath
 from notewell.notes.scope import MAX_FOLDERS
+from notewell.notes.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -214,7 +215,7 @@ def test_an_unlisted_folder_above_the_workspace_covers_all_of_it(
 FEW_DESCRIPTORS = """
 import os, resource, sys
 from pathlib import Path
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 
 workspace = Workspace.open(Path(sys.argv[1]))
 workspace.scan()

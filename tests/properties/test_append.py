@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from notewell.core import find_units
-from notewell.notes import Block, Entry, Workspace
+from notewell.notes import Block, Entry
 from notewell.notes.append_format import add_lines, is_utf16
 from notewell.notes.note_file import clean
+from notewell.notes.workspace import Workspace
 
 DAY = date(2026, 11, 15)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import stat
@@ -235,6 +236,21 @@ def test_the_file_as_it_was_is_kept_beside_it(tmp_path: Path) -> None:
     again = install_entry(CURSOR, file, "second", ENTRY)
     assert again.backup == tmp_path / "mcp.json.notewell-backup-1"
     assert done.backup.read_bytes() == before
+
+
+def test_a_backup_is_made_where_the_file_system_has_no_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(os, "link", refuse)
+    file = tmp_path / "mcp.json"
+    file.write_bytes(b'{"theirs": 1}\n')
+    done = install_entry(CLAUDE, file, "notewell", ENTRY)
+    assert done.backup == tmp_path / "mcp.json.notewell-backup"
+    assert done.backup.read_bytes() == b'{"theirs": 1}\n'
+    assert json.loads(file.read_bytes())["mcpServers"] == {"notewell": ENTRY}
 
 
 def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.sqlite_store import sqlite_store
 from notewell import Memory, Progress, Settings, SyncSettings, open_memory
 from notewell.assembly import index_dir
 from notewell.errors import EmbedderFailed, NoteUnreadable
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 from notewell.testing import BrokenEmbedder, HashEmbedder
 from notewell.types import Note
 

@@ -10,7 +10,6 @@ in a question before it is recorded. Beyond their size limit the oldest lines go
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,9 +79,8 @@ def record_search(folder: Path, search: SearchRecord) -> None:
 
 def forget_searches(folder: Path) -> None:
     """Remove the log: a user who switches it off does not want the old records either."""
-    for name in (SEARCHES, f"{SEARCHES}.lock"):
-        with suppress(FileNotFoundError):
-            (folder / name).unlink()
+    # The lock file stays: a process that waits for it would hold a lock that excludes nobody.
+    (folder / SEARCHES).unlink(missing_ok=True)
 
 
 def recorded_searches(folder: Path) -> list[SearchRecord]:

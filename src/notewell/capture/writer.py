@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
-def capture_dir(state_dir: Path, agent: str, workspace: Path) -> Path:
-    """The state folder of one agent's captures; not the folder of the index, which is rebuilt."""
+def capture_dir(state_dir: Path, agent: str, location: str | Path) -> Path:
+    """The state folder of one agent's captures; not the folder of the index, which is rebuilt.
+
+    `location` is that of the notes (see `NoteStore.location`).
+    """
     # An agent may be used with several workspaces, and their histories must not mix.
-    place = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
+    place = hashlib.sha256(str(location).encode(errors="surrogatepass")).hexdigest()[:12]
     return state_dir / "capture" / f"{agent}-{place}"
 
 

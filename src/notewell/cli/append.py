@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import print_json, say
 from notewell.cli.place import memory_of
-from notewell.errors import BadRequest
+from notewell.errors import BadRequest, NoteUnreadable
 
 if TYPE_CHECKING:
     import argparse
@@ -21,18 +21,20 @@ def _require_notes(memory: Memory) -> None:
     """A user in the wrong folder must not get a new `memory/` there."""
     today = memory.now().date().isoformat()
     # The two usual notes first: if one is there, the folder need not be scanned.
-    if any(_is_file(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):
+    if any(_is_note(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):
         return
     if not memory.inspect.paths():
         raise BadRequest(
-            f"there are no notes in {str(memory.workspace)!r}: `notewell init` makes a start, "
+            f"there are no notes in {memory.notes.location!r}: `notewell init` makes a start, "
             "-w names another folder"
         )
 
 
-def _is_file(memory: Memory, name: str) -> bool:
-    file = memory.workspace / name
-    return file.is_file() and not file.is_symlink()  # A link is not a note.
+def _is_note(memory: Memory, name: str) -> bool:
+    try:
+        return memory.notes.read_bytes(name) is not None
+    except NoteUnreadable:
+        return False  # A link or a folder of that name is not a note.
 
 
 def run(arguments: argparse.Namespace) -> int:

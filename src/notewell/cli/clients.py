@@ -113,12 +113,12 @@ def hook_command(arguments: argparse.Namespace, event: str) -> str:
 
 
 def _place_options(arguments: argparse.Namespace) -> list[str]:
-    from notewell.notes import Workspace
+    from notewell.assembly import open_notes
 
     agent, place, _ = location_of(arguments)
     workspace = Path(place).absolute()
     # A wrong workspace is refused here; later the error would be in the host's log only.
-    Workspace.open(workspace)
+    open_notes(workspace)
     # Absolute paths: the host starts the command in a folder of its own.
     options = ["--workspace", str(workspace)]
     if arguments.openclaw:

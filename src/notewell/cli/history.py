@@ -29,17 +29,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     """The notes, and the state folder of their captures. Raises `WorkspaceMissing`."""
+    from notewell.assembly import open_notes
     from notewell.capture import capture_dir
     from notewell.config import default_state_dir
-    from notewell.notes import Workspace
 
     # Not `memory_of`: listing and undoing writes must work without an index and without an
     # embedder.
     agent, workspace, _ = location_of(arguments)
-    notes = Workspace.open(Path(workspace))
+    notes = open_notes(workspace)
     state_dir = arguments.state_dir
     state = Path(state_dir).expanduser() if state_dir else default_state_dir()
-    return notes, capture_dir(state, agent, notes.root)
+    return notes, capture_dir(state, agent, notes.location)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -172,12 +172,12 @@ class _Hook:
         return _folder(self.arguments)
 
     def place(self) -> NoteWriter:
+        from notewell.assembly import open_notes
         from notewell.capture import NoteWriter
-        from notewell.notes import Workspace
         from notewell.redaction import Redactor, load_mask_key
 
         key = load_mask_key(_state_dir(self.arguments))
-        return NoteWriter(Workspace.open(_root(self.arguments)), self.folder, Redactor(key))
+        return NoteWriter(open_notes(_root(self.arguments)), self.folder, Redactor(key))
 
     def memory(self) -> Memory:
         from notewell.cli.place import memory_of

@@ -73,6 +73,6 @@ def _show_list(title: str, files: tuple[Ignored, ...] | list[Ignored]) -> None:
 
 def _advice(memory: Memory) -> str:
     return (
-        f"no notes in {memory.workspace}: Notewell reads MEMORY.md and memory/**/*.md there. "
+        f"no notes in {memory.notes.location}: Notewell reads MEMORY.md and memory/**/*.md there. "
         "`notewell init` makes a start, or takes in the Markdown that is already in the folder"
     )

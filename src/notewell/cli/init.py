@@ -6,11 +6,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from notewell.assembly import open_notes
 from notewell.cli.output import counted, print_json, say
 from notewell.cli.place import memory_of, workspace_of
 from notewell.config import WORKSPACE_FILE, write_workspace_file
 from notewell.errors import BadRequest
-from notewell.notes import ExtraPath, Workspace
+from notewell.notes import ExtraPath, folder_of
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +26,7 @@ Day-to-day notes go to memory/YYYY-MM-DD.md.
 def run(arguments: argparse.Namespace) -> int:
     place = workspace_of(arguments)
     # Raises if the folder is missing, before anything is written.
-    root = Workspace.open(Path(place)).root
+    root = folder_of(open_notes(place))
     try:
         done = _settle(root, arguments.extra)
     except OSError as error:
@@ -55,9 +56,9 @@ def _settle(root: Path, extra: list[str]) -> list[str]:
     if extra:
         return _take_in(root, extra)
     # A settings file counts even without notes: the user has already decided what belongs here.
-    if (root / WORKSPACE_FILE).exists() or Workspace.open(root).scan().notes:
+    if (root / WORKSPACE_FILE).exists() or open_notes(root).scan().notes:
         return []
-    if Workspace.open(root, [ExtraPath(".")]).scan().notes:
+    if open_notes(root, [ExtraPath(".")]).scan().notes:
         return _take_in(root, ["."])
     (root / "memory").mkdir(exist_ok=True)
     # Mode x fails if the file appeared since the scan: an existing file is never changed.

@@ -155,9 +155,9 @@ def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
 
 
 def _require_folder(served: ServedAgent) -> None:
-    from notewell.notes import Workspace
+    from notewell.assembly import open_notes
 
-    Workspace.open(Path(served.workspace))
+    open_notes(served.workspace)
 
 
 def _configured_agents() -> dict[str, ServedAgent]:

@@ -51,7 +51,7 @@ NAMED = 2
 def run(arguments: argparse.Namespace) -> int:
     stop = threading.Event()
     with memory_of(arguments) as memory, _ended_by_signals(stop):
-        view = (JsonView if arguments.json else LiveView)(memory.workspace)
+        view = (JsonView if arguments.json else LiveView)(Path(memory.notes.location))
         try:
             memory.watch(
                 stop,

@@ -23,6 +23,7 @@ from notewell.core import without_markers
 from notewell.engines.status import Answering, status_of
 from notewell.errors import NoteUnreadable, NotewellError
 from notewell.index import Counts
+from notewell.notes import folder_of
 from notewell.qmd import (
     BackgroundUpdater,
     ExportCounts,
@@ -75,7 +76,7 @@ def open_qmd(
     environment: Mapping[str, str],
 ) -> QmdEngine:
     """Starts nothing and writes nothing before the first question."""
-    workspace = Path(indexer.notes.location)
+    workspace = folder_of(indexer.notes)
     home = home_of(state.absolute(), agent, workspace)
     folder = settings.export_dir
     export_dir = _resolved(workspace, folder) if folder else home.sessions
@@ -157,7 +158,7 @@ class QmdEngine:
 
     @property
     def _root(self) -> Path:
-        return Path(self._indexer.notes.location)
+        return folder_of(self._indexer.notes)
 
     def sync_before_search(self, question: Question) -> Notice | None:
         """The first question of a process may be its only one, so it starts no thread. Without an

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         describe_os_error,
         disk,
         identity,
+        note_stat,
         open_resolved,
         why_not_plain,
     )
@@ -66,7 +67,7 @@ else:
             ),
             "nofollow": (
                 "DirHandle Directory LINK NotPlain PathDir descend describe_os_error disk "
-                "identity open_resolved why_not_plain"
+                "identity note_stat open_resolved why_not_plain"
             ),
             "private": "PRIVATE_FILE make_private open_model open_private sync_directory",
             "state": (

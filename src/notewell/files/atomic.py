@@ -10,6 +10,7 @@ file: enough for caches and whatever can be made again.
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -19,6 +20,11 @@ from notewell.files.private import PRIVATE_FILE, sync_directory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+NO_LINKS = frozenset(
+    {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
+)
+"""A file system without hard links refuses `link` with one of these; Windows with EINVAL."""
 
 
 def replace_file(
@@ -49,16 +55,33 @@ def replace_file(
 def create_file(path: Path, data: bytes, *, durable: bool, mode: int = PRIVATE_FILE) -> bool:
     """Make `path` with this content; False if something has the name, which then stays as it is.
 
-    Unlike `open(path, "x")` it never shows a file that is half written.
+    Unlike `open(path, "x")` it never shows a file that is half written. On a file system without
+    hard links (FAT, exFAT, some network shares) a reader may see it empty for a moment.
     """
     made = False
     with _written(path, data, None, mode, durable=durable) as ready, suppress(FileExistsError):
-        os.link(ready, path)
+        try:
+            os.link(ready, path)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            _move_to_free_name(ready, path)
         made = True
     if durable:
         # Even if another process made it: its name may not be on disk yet, and we rely on it.
         sync_directory(path.parent)
     return made
+
+
+def _move_to_free_name(ready: Path, path: Path) -> None:
+    """Raises FileExistsError if something has the name."""
+    # A rename alone would replace a file that appeared meanwhile; O_EXCL decides who has the name.
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+    try:
+        ready.replace(path)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -22,6 +22,8 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
+from notewell.types import NoteStat
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -289,6 +291,11 @@ def _require_same(status: os.stat_result, expected: tuple[int, int] | None) -> N
 def identity(status: os.stat_result) -> tuple[int, int]:
     """Equal for two names of the same file (device and inode)."""
     return status.st_dev, status.st_ino
+
+
+def note_stat(status: os.stat_result) -> NoteStat:
+    """What tells a changed note or transcript from an unchanged one."""
+    return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def _name(entry: os.DirEntry[str]) -> str:

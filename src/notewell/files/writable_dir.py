@@ -13,6 +13,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from notewell.files.atomic import NO_LINKS
 from notewell.files.nofollow import FILE_MODE, FOLDER_MODE, PLAIN_FLAGS, DirHandle
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _CHANGE_FLAGS = os.O_RDWR | PLAIN_FLAGS
 _NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | PLAIN_FLAGS
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
 # Errors that mean "this file system cannot do that", as opposed to "it failed".
-_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _NO_FLAGS = {errno.ENOSYS, errno.EINVAL}
 _NOREPLACE = 1
 _NO_UNNAMED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
@@ -58,7 +58,7 @@ class WritableDir(DirHandle):
             os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=self._fd, follow_symlinks=True)
         except OSError as error:
             os.close(fd)
-            if error.errno in _NO_LINKS:
+            if error.errno in NO_LINKS:
                 return self._filled_file(name, data)
             raise
         return fd
@@ -96,7 +96,7 @@ class WritableDir(DirHandle):
         try:
             os.link(whole, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if error.errno not in NO_LINKS:
                 raise
             # FAT and some network drives have no hard links: an empty file reserves the name.
             os.close(os.open(name, _NEW_FLAGS, FILE_MODE, dir_fd=self._fd))

@@ -83,4 +83,5 @@ class Readiness:
             memory.inspect.counts()
         except NotewellError:
             return False
-        return memory.workspace.is_dir()
+        folder = memory.notes.folder
+        return folder is None or folder.is_dir()

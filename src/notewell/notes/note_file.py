@@ -22,9 +22,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from notewell.errors import NotANote, NoteBusy, NoteUnreadable
-from notewell.files import LockTimeout, NotPlain, descend, describe_os_error, locked_fd
+from notewell.files import (
+    LockTimeout,
+    NotPlain,
+    descend,
+    describe_os_error,
+    locked_fd,
+    note_stat,
+)
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes.scope import TOO_LARGE, note_stat
+from notewell.notes.scope import TOO_LARGE
 from notewell.types import Note
 
 if TYPE_CHECKING:

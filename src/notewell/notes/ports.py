@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from notewell.errors import NotesNotInFolder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import date
@@ -54,6 +56,11 @@ class NoteStore(Protocol):
     @property
     def location(self) -> str:
         """Where the notes are, as the user knows it: the path of a workspace, for example."""
+        ...
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder whose files are the notes; None if they are kept in anything else."""
         ...
 
     def local_paths(self) -> Sequence[Path]:
@@ -106,3 +113,10 @@ class NoteStore(Protocol):
         meanwhile. What `change` raises is passed on. Raises `NoteBusy` and `NoteNotWritable`.
         """
         ...
+
+
+def folder_of(notes: NoteStore) -> Path:
+    """For what needs the files themselves. Raises `NotesNotInFolder`."""
+    if notes.folder is None:
+        raise NotesNotInFolder(notes.location)
+    return notes.folder

@@ -15,7 +15,7 @@ import stat
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from notewell.files import LINK, NotPlain, descend, describe_os_error, why_not_plain
+from notewell.files import LINK, NotPlain, descend, describe_os_error, note_stat, why_not_plain
 from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.scope import (
     IGNORED_FOLDERS,
@@ -23,7 +23,6 @@ from notewell.notes.scope import (
     TOO_LARGE,
     is_conflict_copy,
     is_note_name,
-    note_stat,
     printable,
     why_unprintable,
 )

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.types import Ignored, NoteStat
+from notewell.types import Ignored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -233,11 +233,6 @@ def printable(name: str) -> str:
     """The name with each unprintable character as an escape, `caf\\xe9.md`."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-def note_stat(status: os.stat_result) -> NoteStat:
-    """Here, so that a scan does not import the module that reads and decodes notes."""
-    return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def matches(parts: Sequence[str], glob: Sequence[str]) -> bool:

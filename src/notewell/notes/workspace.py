@@ -57,6 +57,10 @@ class Workspace:
         return self._scope.root
 
     @property
+    def folder(self) -> Path:
+        return self.root
+
+    @property
     def location(self) -> str:
         return str(self.root)
 

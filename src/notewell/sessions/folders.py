@@ -17,9 +17,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteUnreadable
-from notewell.files import NotPlain, descend, describe_os_error, open_resolved, why_not_plain
+from notewell.files import (
+    NotPlain,
+    descend,
+    describe_os_error,
+    note_stat,
+    open_resolved,
+    why_not_plain,
+)
 from notewell.hosts import TRANSCRIPT_FORMATS
-from notewell.types import FoundNote, Ignored, NoteStat, Scan
+from notewell.types import FoundNote, Ignored, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -155,11 +162,7 @@ class _Scanner:
         if why:
             self.ignored[_printable(path)] = why
         else:
-            self.notes[path] = FoundNote(path, transcript_stat(status))
-
-
-def transcript_stat(status: os.stat_result) -> NoteStat:
-    return NoteStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+            self.notes[path] = FoundNote(path, note_stat(status))
 
 
 def open_transcript(path: str, folder: TranscriptFolder, names: tuple[str, ...]) -> int:

@@ -7,13 +7,12 @@ import os
 from typing import TYPE_CHECKING
 
 from notewell.errors import NotANote, NoteUnreadable
-from notewell.files import describe_os_error
+from notewell.files import describe_os_error, note_stat
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.sessions.folders import (
     find_transcripts,
     open_transcript,
     read_blocks,
-    transcript_stat,
     transcript_suffixes,
 )
 from notewell.sessions.transcript import document_formats, read_transcript
@@ -104,7 +103,7 @@ class Transcripts:
         try:
             # The stat from before the read: if the host writes meanwhile, the next scan sees
             # another stat and the transcript is read again.
-            stat = transcript_stat(os.fstat(fd))
+            stat = note_stat(os.fstat(fd))
             return stat, read_transcript(path, read_blocks(fd), self._redact, self._formats)
         except OSError as error:
             raise NoteUnreadable(path, describe_os_error(error)) from error

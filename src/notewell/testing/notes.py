@@ -41,6 +41,10 @@ class InMemoryNotes:
     def location(self) -> str:
         return "in memory"
 
+    @property
+    def folder(self) -> None:
+        return None
+
     def local_paths(self) -> tuple[Path, ...]:
         return ()
 

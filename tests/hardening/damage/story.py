@@ -38,7 +38,7 @@ from notewell.capture import (
 from notewell.capture.undo import undo_write
 from notewell.cli import main
 from notewell.errors import NotewellError
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 from notewell.testing import HashEmbedder
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

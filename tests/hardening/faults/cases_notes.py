@@ -30,7 +30,8 @@ from notewell.capture.undo import undo_write
 from notewell.errors import BadRequest, EditRefused
 from notewell.files import read_json
 from notewell.memory import Memory
-from notewell.notes import EditableFolder, Workspace
+from notewell.notes import EditableFolder
+from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor, load_mask_key
 
 DAY = "memory/2026-11-15.md"

@@ -17,7 +17,8 @@ from notewell.capture.undo import undo_write
 from notewell.errors import EditRefused, StateNotWritable
 from notewell.files import append_json_line, read_json, read_json_lines, writable_dir, write_json
 from notewell.index.sqlite import IndexFolder
-from notewell.notes import EditableFolder, Entry, Workspace
+from notewell.notes import EditableFolder, Entry
+from notewell.notes.workspace import Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 DAY = date(2026, 11, 15)

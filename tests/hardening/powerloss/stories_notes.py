@@ -27,7 +27,8 @@ from notewell.capture import (
 )
 from notewell.capture.undo import undo_write
 from notewell.errors import NotewellError
-from notewell.notes import EditableFolder, Workspace
+from notewell.notes import EditableFolder
+from notewell.notes.workspace import Workspace
 
 DAY = "memory/2026-11-15.md"
 USER_TEXT = "# Memory\n\nThe user wrote this, without a line break at the end."

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from notewell.capture import NoteWriter
-from notewell.notes import Workspace
+from notewell.notes.workspace import Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
