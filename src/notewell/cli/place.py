@@ -127,7 +127,7 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
         raise BadSetting("agent", f"OpenClaw has no agent {id_!r}; it has: {known}")
     if agent.config.workspace is None:
         raise BadSetting("workspace", f"OpenClaw gives its agent {id_!r} no folder")
-    settings = settings_of(agent.config, openclaw.configuration.provider_keys)
+    settings = settings_of(agent.config, openclaw.configuration.providers)
     # OpenClaw keeps transcripts in its own folder and format, outside our state folder.
     folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)

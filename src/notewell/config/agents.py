@@ -44,6 +44,7 @@ class ProviderEntry(NamedTuple):
     api_key: Secret | None = None
     headers: Mapping[str, Secret] | None = None
     api: str | None = None
+    models: tuple[str, ...] = ()
 
 
 class AgentEntry(NamedTuple):
@@ -297,7 +298,13 @@ def _binding(
 
 def providers_of(layers: Iterable[Layer]) -> tuple[dict[str, ProviderEntry], dict[str, str]]:
     """`models.providers`, and who set each of its values."""
-    fields = {"baseUrl": "base_url", "apiKey": "api_key", "headers": "headers", "api": "api"}
+    fields = {
+        "baseUrl": "base_url",
+        "apiKey": "api_key",
+        "headers": "headers",
+        "api": "api",
+        "models": "models",
+    }
     providers: dict[str, ProviderEntry] = {}
     origins = {}
     for layer in layers:

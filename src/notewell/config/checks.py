@@ -228,6 +228,27 @@ class Duration(NamedTuple):
         return Checked(float(match[1]) * unit_s)
 
 
+class ModelIds(NamedTuple):
+    """The models of a provider, each an id or an object with an id, as OpenClaw lists them."""
+
+    says: str = "a list of ids or `{id}`"
+
+    def schema(self) -> JsonSchema:
+        item = {"type": "object", "required": ["id"]}
+        return {"type": "array", "items": {"oneOf": [{"type": "string"}, item]}}
+
+    def __call__(self, value: object) -> Checked:
+        if not isinstance(value, list):
+            raise expected("a list of models", value)
+        return Checked(tuple(self._id(entry) for entry in value))
+
+    def _id(self, entry: object) -> str:
+        id_ = entry.get("id") if isinstance(entry, dict) else entry
+        if not isinstance(id_, str) or not id_.strip():
+            raise expected("the id of a model", id_)
+        return id_.strip()
+
+
 class Unused(NamedTuple):
     """A key of OpenClaw's that Notewell accepts and ignores, and says so."""
 

@@ -12,6 +12,7 @@ from notewell.config.checks import (
     Flag,
     Headers,
     Key,
+    ModelIds,
     Number,
     Paths,
     SecretText,
@@ -21,6 +22,7 @@ from notewell.config.checks import (
     off,
     on,
 )
+from notewell.embedders import KNOWN_APIS
 
 _MS = Number(0, 86_400_000)
 _PROFILE = (
@@ -153,12 +155,19 @@ GLOBAL_KEYS = (
     # Entries are stored outside the workspace, so its file must not open them to an agent.
     *(key._replace(path=f"plugins.entries.memory-lancedb.{key.path}", own=True)
       for key in _LANCE),
-    Key("models.providers.*.baseUrl", Url(), None, "the address of a provider's API", own=True),
+    Key("models.providers.*.baseUrl", Url(), None, "the address of a provider's API", own=True,
+        field="embedder.providers"),
     Key("models.providers.*.apiKey", SecretText(), None, "its API key", own=True,
-        field="embedder.provider_keys"),
-    Key("models.providers.*.headers", Headers(), {}, "headers of every request", own=True),
-    Key("models.providers.*.api", Text(), None, "the API that it is compatible with", own=True),
-    Key("models.providers.*.models", Unused(), None, "its models", own=True),
+        field="embedder.providers"),
+    Key("models.providers.*.headers", Headers(), {}, "headers of every request", own=True,
+        field="embedder.providers"),
+    Key("models.providers.*.api", Text(), None,
+        "its wire format: " + ", ".join(f"`{api}`" for api in KNOWN_APIS) + "; unset, the "
+        "provider's own, or `openai-compatible` for a name of your own", own=True,
+        field="embedder.providers"),
+    Key("models.providers.*.models", ModelIds(), None,
+        "its models; without `memorySearch.model`, the only one, or the first with `embed` in its "
+        "id, is used", own=True, field="embedder.providers"),
 )  # fmt: skip
 
 BINDING_KEYS = (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from notewell.config.agents import AgentEntry, ProviderEntry, Value
     from notewell.config.document import FindingKind
     from notewell.config.validate import Layer, Owner
-    from notewell.core import Binding, Secret
+    from notewell.core import Binding
 
 _STORE_PATH = "memorySearch.store.path"
 
@@ -67,12 +67,6 @@ class Configuration:
     """Who set what belongs to no agent: `bindings[0]`, `models.providers.openai.apiKey`."""
     files: tuple[str, ...]
     """The files that were read, weakest first."""
-
-    @property
-    def provider_keys(self) -> dict[str, Secret]:
-        """The API keys of `models.providers` by name."""
-        providers = self.providers.items()
-        return {name: provider.api_key for name, provider in providers if provider.api_key}
 
 
 class ConfigScope(NamedTuple):
@@ -189,7 +183,7 @@ class _Resolver:
         layers = (*self._base, layer) if layer else self._base
         values, findings = agent_values(id_, layers, is_default=is_default)
         # Only the user's own file can name providers: `models.providers` is refused elsewhere.
-        providers = {name for layer in self._base for name in providers_of((layer,))[0]}
+        providers = providers_of(self._base)[0]
         self.findings += findings
         self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
         return self._agent_config(id_, workspace, values)
@@ -251,23 +245,28 @@ def _off_because(values: Mapping[str, Value]) -> str | None:
 
 
 def _unknown_providers(
-    values: dict[str, Value], named: set[str], *, openclaw: bool
+    values: dict[str, Value], named: Mapping[str, ProviderEntry], *, openclaw: bool
 ) -> list[ConfigFinding]:
-    """Providers that are neither ours nor entries of `models.providers`.
+    """Providers that are neither ours nor usable entries of `models.providers`.
 
     OpenClaw has more providers than we do; its file is used with the default instead.
     """
     from notewell.config.validate import did_you_mean
-    from notewell.embedders import PROVIDER_NAMES
+    from notewell.embedders import PROVIDER_NAMES, entry_problem
 
     findings = []
     for key in ("memorySearch.provider", "memorySearch.fallback"):
         provider = values[key]
-        if provider.value.lower() in PROVIDER_NAMES:
-            values[key] = provider._replace(value=provider.value.lower())
-        elif provider.value not in named:
-            name = provider.value
+        name = provider.value
+        if name.lower() in PROVIDER_NAMES:
+            name = name.lower()
+            values[key] = provider._replace(value=name)
+        message = None
+        if name in named:
+            message = entry_problem(name, named[name].api)
+        elif name not in PROVIDER_NAMES:
             message = f"{name!r} is not a provider{did_you_mean(name, PROVIDER_NAMES)}"
+        if message:
             if openclaw:
                 message = f"Notewell has no provider {name!r}; the default holds"
                 values[key] = provider._replace(value="none" if "fallback" in key else "auto")

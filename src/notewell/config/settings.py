@@ -27,8 +27,8 @@ from notewell.sync import SyncSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from notewell.config.agents import ProviderEntry
     from notewell.config.resolve import AgentConfig
-    from notewell.core import Secret
     from notewell.embedders import EmbedderSettings
     from notewell.entries import EntriesSettings
     from notewell.notes import ExtraPath
@@ -76,7 +76,7 @@ def load_settings(
 
     configuration = load_configuration(workspace, agent, environment)
     id_ = agent.lower() if agent else configuration.default_agent
-    return settings_of(configuration.agents[id_], configuration.provider_keys)
+    return settings_of(configuration.agents[id_], configuration.providers)
 
 
 # -- from keys to fields -------------------------------------------------------------------------
@@ -93,7 +93,7 @@ _SWITCHES: Mapping[str, Any] = {
 """Keys that switch a field of another key off, and what the field is then."""
 
 
-def settings_of(agent: AgentConfig, provider_keys: Mapping[str, Secret]) -> Settings:
+def settings_of(agent: AgentConfig, providers: Mapping[str, ProviderEntry]) -> Settings:
     """The groups that an agent's values come to."""
     fields = _fields(agent.values)
     return Settings(
@@ -103,7 +103,7 @@ def settings_of(agent: AgentConfig, provider_keys: Mapping[str, Secret]) -> Sett
         sync=SyncSettings(**_group(fields, "sync")),
         search=SearchSettings(**_group(fields, "search")),
         capture=CaptureSettings(**_group(fields, "capture")),
-        embedder=_embedder(fields, provider_keys),
+        embedder=_embedder(fields, providers),
         qmd=_qmd(agent.values, fields),
         entries=_entries(agent.values, fields),
         fallback_engine=fields["fallback_engine"],
@@ -148,15 +148,26 @@ def _group(fields: Mapping[str, Any], group: str) -> dict[str, Any]:
     return {name: fields[path] for name, path in named.items() if "." not in name}
 
 
-def _embedder(fields: Mapping[str, Any], provider_keys: Mapping[str, Secret]) -> EmbedderSettings:
-    from notewell.embedders import BatchSettings, EmbedderSettings, LocalSettings, RemoteSettings
+def _embedder(
+    fields: Mapping[str, Any], providers: Mapping[str, ProviderEntry]
+) -> EmbedderSettings:
+    from notewell.embedders import (
+        BatchSettings,
+        EmbedderSettings,
+        LocalSettings,
+        ProviderSettings,
+        RemoteSettings,
+    )
 
     batch = BatchSettings(**_group(fields, "embedder.remote.batch"))
     return EmbedderSettings(
         **_group(fields, "embedder"),
         remote=RemoteSettings(**_group(fields, "embedder.remote"), batch=batch),
         local=LocalSettings(**_group(fields, "embedder.local")),
-        provider_keys=provider_keys,
+        providers={
+            name: ProviderSettings(**{**entry._asdict(), "headers": entry.headers or {}})
+            for name, entry in providers.items()
+        },
     )
 
 

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from notewell.embedders.cached import Cached
     from notewell.embedders.decision import Decision
     from notewell.embedders.models import ModelState, list_models, pull_model
-    from notewell.embedders.registry import PROVIDER_NAMES, PROVIDERS, REMOTE_PROVIDERS
+    from notewell.embedders.registry import (
+        KNOWN_APIS,
+        PROVIDER_NAMES,
+        PROVIDERS,
+        REMOTE_PROVIDERS,
+        entry_problem,
+    )
     from notewell.embedders.remote import RemoteEmbedder, open_remote
     from notewell.embedders.remote_plan import Runtime
     from notewell.embedders.selection import (
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
         BatchSettings,
         EmbedderSettings,
         LocalSettings,
+        ProviderSettings,
         RemoteSettings,
     )
     from notewell.embedders.usage import CacheTally, Usage, usage_of
@@ -42,11 +49,12 @@ else:
             "cached": "Cached",
             "decision": "Decision",
             "models": "ModelState list_models pull_model",
-            "registry": "PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS",
+            "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS entry_problem",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
             "selection": "EmbedderSelection choose_embedder open_embedded",
-            "settings": "BatchSettings EmbedderSettings LocalSettings RemoteSettings",
+            "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
+            "RemoteSettings",
             "usage": "CacheTally Usage usage_of",
             "vectors": "is_sound",
         },

@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.decision import Chosen, Decision, Step
-from notewell.embedders.registry import NONE, REMOTE_PROVIDERS, auto_order
+from notewell.embedders.registry import (
+    NONE,
+    REMOTE_PROVIDERS,
+    auto_order,
+    entry_problem,
+    names_of,
+    provider_of,
+)
 from notewell.embedders.remote_plan import Runtime
-from notewell.embedders.settings import BatchSettings
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
 
     from notewell.embedders.settings import EmbedderSettings
     from notewell.ports import Embedder, Lacking
+
+AUTO_REMOTE = "openai"
+"""The provider that `remote.*` describes if the settings name none."""
 
 Opener: TypeAlias = "Callable[[EmbedderSettings], Embedder]"
 
@@ -73,13 +82,29 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
             # `local` would download its default model; nobody asked for that with `auto`.
             steps.append(Step(provider, "passed over", "no model file at local.modelPath"))
             continue
-        candidate = _candidate(provider, settings, context)
+        candidate = _candidate(provider, _auto_settings(provider, settings), context)
         # `embedded` is the last one: even if it lacks its weights, the status must report that.
-        if candidate.lacks is None or provider == "embedded":
+        lacks = candidate.lacks or _not_for_auto(candidate, settings)
+        if lacks is None or provider == "embedded":
             why = _why(candidate) if candidate.lacks is None else candidate.lacks
             return _chosen(settings, candidate, f"auto: {why}", steps)
-        steps.append(Step(provider, "passed over", candidate.lacks))
+        steps.append(Step(provider, "passed over", lacks))
     raise BadSetting("provider", "auto found no provider; 'embedded' should always be there")
+
+
+def _not_for_auto(candidate: _Candidate, settings: EmbedderSettings) -> str | None:
+    """An address in `models.providers` may be there for conversations. Without a key for it,
+    nothing says that notes may go there."""
+    is_remote = candidate.endpoint is not None
+    if is_remote and candidate.key_from is None and settings.remote.base_url is None:
+        return "no key, and only models.providers names its address"
+    return None
+
+
+def _auto_settings(provider: str, settings: EmbedderSettings) -> EmbedderSettings:
+    """With `auto`, `remote.*` was written for OpenAI, as in OpenClaw; no other provider may get
+    that key or that address."""
+    return settings if provider == AUTO_REMOTE else settings.without_remote()
 
 
 def _named(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
@@ -90,7 +115,7 @@ def _named(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     steps = [Step(first.provider, "passed over", first.lacks)]
     if fallback in (NONE, settings.provider):
         return _chosen(settings, first, f"requested, but {first.lacks}", [])
-    second = _candidate(fallback, settings, context)
+    second = _candidate(fallback, settings.for_fallback(), context)
     if second.lacks is None:
         why = f"fallback, because {first.provider}: {first.lacks}"
         return _chosen(settings, second, why, steps)
@@ -105,25 +130,24 @@ def _text(lacking: Lacking | None) -> str | None:
 
 
 def _candidate(provider: str, settings: EmbedderSettings, context: SelectionContext) -> _Candidate:
-    if provider not in REMOTE_PROVIDERS:
+    if provider in context.on_this_machine:
         local = context.on_this_machine[provider](settings)
         return _Candidate(provider, local, _text(local.missing()), local.facts.model)
     # Imported here, so that a model on this machine is chosen without loading the HTTP client.
     from notewell.embedders.batch import with_batch
     from notewell.embedders.remote import open_remote
 
-    # `remote.*` and `dims` describe the requested provider, not its fallback.
-    requested = provider == settings.provider or settings.provider == "auto"
+    entry = settings.entry_of(names_of(provider))
+    wire_format = provider_of(provider, entry.api)
+    model = settings.model
+    if provider != settings.provider and model not in wire_format.models:
+        model = None  # `auto`: the model is used by the provider that has it.
+    if wire_format.default_model is None:
+        model = model or entry.model
     opened = open_remote(
-        REMOTE_PROVIDERS[provider],
-        settings,
-        context.keys,
-        context.runtime,
-        model=_model_for(provider, settings),
-        use_remote_settings=requested,
+        wire_format, settings, context.keys, context.runtime, model=model, entry=entry
     )
-    batch = settings.remote.batch if requested else BatchSettings()
-    embedder = with_batch(opened.embedder, batch, context.batch_dir)
+    embedder = with_batch(opened.embedder, settings.remote.batch, context.batch_dir)
     return _Candidate(
         provider,
         embedder,
@@ -132,13 +156,6 @@ def _candidate(provider: str, settings: EmbedderSettings, context: SelectionCont
         opened.key_from,
         embedder.endpoint,
     )
-
-
-def _model_for(provider: str, settings: EmbedderSettings) -> str | None:
-    """The model is set for the requested provider; another one uses it only if it has it."""
-    if provider == settings.provider or settings.model in REMOTE_PROVIDERS[provider].models:
-        return settings.model
-    return None
 
 
 def _chosen(
@@ -170,7 +187,7 @@ def _has_model_file(settings: EmbedderSettings) -> bool:
 
 def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
     # Checked before anything is opened: a typing error must not look like a missing key.
-    known = sorted({*REMOTE_PROVIDERS, *context.on_this_machine})
+    known = sorted({*REMOTE_PROVIDERS, *context.on_this_machine, *settings.providers})
     for setting, name, also in (
         ("provider", settings.provider, "auto"),
         ("fallback", settings.fallback, NONE),
@@ -178,3 +195,7 @@ def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
         if name != also and name not in known:
             choices = ", ".join([also, *known])
             raise BadSetting(setting, f"no provider is called {name!r}; known: {choices}")
+        if name in settings.providers:
+            problem = entry_problem(name, settings.providers[name].api)
+            if problem:
+                raise BadSetting(setting, problem)

@@ -92,6 +92,47 @@ def names_of(provider: str) -> tuple[str, ...]:
     return (provider, *entry.aliases) if entry else (provider,)
 
 
+# -- entries of `models.providers` ---------------------------------------------------------------
+
+_APIS = {
+    "openai": "openai-compatible",
+    "openai-compatible": "openai-compatible",
+    "openai-completions": "openai-compatible",
+    "openai-responses": "openai-compatible",
+    "gemini": "gemini",
+    "google-generative-ai": "gemini",
+    "voyage": "voyage",
+    "ollama": "ollama",
+}
+"""Values of `models.providers.<name>.api`, and the provider whose wire format each one means.
+OpenClaw's values name chat APIs; a server that has one of these has its embeddings beside it."""
+
+KNOWN_APIS = tuple(_APIS)
+
+
+def entry_problem(name: str, api: str | None) -> str | None:
+    """Why an entry of `models.providers` cannot compute vectors; None if it can.
+
+    The configuration and the choice of an embedder both ask here, so they cannot disagree.
+    """
+    if api is None or api in _APIS:
+        return None
+    known = ", ".join(KNOWN_APIS)
+    return f"models.providers.{name}.api is {api!r}, which has no vectors; known: {known}"
+
+
+def provider_of(name: str, api: str | None) -> Provider:
+    """The wire format of a provider, ours or an entry of `models.providers`."""
+    own = "openai-compatible" if name == "openai" else name
+    if name in REMOTE_PROVIDERS and (api is None or _APIS[api] == own):
+        return REMOTE_PROVIDERS[name]
+    from dataclasses import replace
+
+    # A name of the user's has no public address and no default model: nothing may be guessed.
+    wire_format = REMOTE_PROVIDERS[_APIS[api] if api else "openai-compatible"]
+    return replace(wire_format, name=name, default_url=None, default_model=None, needs_key=False)
+
+
 class _RemoteProviders(Mapping[str, "Provider"]):
     """A lookup imports one provider; `in`, `len` and iteration import none."""
 

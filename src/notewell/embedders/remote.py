@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from notewell.embedders.http_client import HttpReply
     from notewell.embedders.providers.provider import HttpRequest, Model, Provider
     from notewell.embedders.remote_plan import RemotePlan
-    from notewell.embedders.settings import EmbedderSettings
+    from notewell.embedders.settings import EmbedderSettings, ProviderSettings
     from notewell.ports import Keep, Kind, Lacking, Vectors
 
 REQUEST_TOKENS = 8000
@@ -274,12 +274,10 @@ def open_remote(
     runtime: Runtime,
     *,
     model: str | None = None,
-    use_remote_settings: bool = True,
+    entry: ProviderSettings | None = None,
 ) -> OpenedRemote:
     """The embedder that `plan_remote` describes."""
-    plan, key_from = plan_remote(
-        provider, settings, keys, model=model, use_remote_settings=use_remote_settings
-    )
+    plan, key_from = plan_remote(provider, settings, keys, model=model, entry=entry)
     return OpenedRemote(RemoteEmbedder(plan, runtime), key_from)
 
 

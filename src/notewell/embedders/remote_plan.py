@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from notewell.embedders.providers.provider import Endpoint
-from notewell.embedders.registry import key_variables
+from notewell.embedders.registry import REMOTE_PROVIDERS, key_variables
 from notewell.embedders.retrying import COOLDOWN_S, Clock, RetryPolicy
-from notewell.embedders.settings import RemoteSettings
+from notewell.embedders.settings import ProviderSettings
 from notewell.errors import BadSetting, EmbedderMissing
 from notewell.files import make_private, replace_file
 from notewell.ports import Lacking
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from notewell.core import Secret
     from notewell.embedders.api_keys import FoundKey, KeySources
     from notewell.embedders.providers.provider import Model, Provider
-    from notewell.embedders.settings import EmbedderSettings
+    from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
 HTTP_PACKAGE = "httpx2"
 
@@ -134,15 +134,20 @@ def plan_remote(
     keys: KeySources,
     *,
     model: str | None = None,
-    use_remote_settings: bool = True,
+    entry: ProviderSettings | None = None,
 ) -> tuple[RemotePlan, str | None]:
-    """The plan, and where its key was found. `use_remote_settings` False: `remote.*` and `dims`
-    describe another provider, of which this one is the fallback, so only the time limits apply."""
-    remote = settings.remote if use_remote_settings else _time_limits_only(settings.remote)
-    endpoint = _endpoint(provider, remote, model, settings.dims if use_remote_settings else None)
+    """The plan, and where its key was found.
+
+    `settings.remote` must have been written for this provider; `entry` is its own entry of
+    `models.providers`, which is weaker.
+    """
+    remote, entry = settings.remote, entry or ProviderSettings()
+    address = remote.base_url or entry.base_url or provider.default_url or ""
+    endpoint = _endpoint(provider, address, model, settings.dims)
     key, lacking = _find_key(provider, remote, keys, endpoint)
     # The user's own headers come last, so they can replace ours.
-    headers = {**(provider.auth(key.secret) if key else {}), **remote.headers}
+    own = provider.auth(key.secret) if key else {}
+    headers = _merged(own, entry.headers, remote.headers)
     plan = RemotePlan(
         provider=provider,
         endpoint=endpoint,
@@ -155,19 +160,17 @@ def plan_remote(
     return plan, key.where if key else None
 
 
-def _time_limits_only(remote: RemoteSettings) -> RemoteSettings:
-    return RemoteSettings(
-        concurrency=remote.concurrency,
-        query_timeout_s=remote.query_timeout_s,
-        document_timeout_s=remote.document_timeout_s,
-    )
+def _merged(*layers: Mapping[str, Secret]) -> dict[str, Secret]:
+    """Headers of several layers; the last one wins, and names ignore case."""
+    merged: dict[str, tuple[str, Secret]] = {}
+    for layer in layers:
+        merged.update({name.lower(): (name, value) for name, value in layer.items()})
+    return dict(merged.values())
 
 
-def _endpoint(
-    provider: Provider, remote: RemoteSettings, model: str | None, dims: int | None
-) -> Endpoint:
+def _endpoint(provider: Provider, address: str, model: str | None, dims: int | None) -> Endpoint:
     # Without the last slash, so that `…/v1/` and `…/v1` are the same endpoint in the index.
-    base_url = (remote.base_url or provider.default_url or "").rstrip("/")
+    base_url = address.rstrip("/")
     name = model or provider.default_model or ""
     published = provider.models.get(name.removeprefix("models/"))
     if dims is not None and published is not None:
@@ -193,7 +196,11 @@ def _lacking(
     provider: Provider, endpoint: Endpoint, headers: Mapping[str, Secret], key: FoundKey | None
 ) -> Lacking | None:
     if not endpoint.base_url:
-        return Lacking("no address is set", "set remote.baseUrl to the server's, including /v1")
+        place = (
+            "remote" if provider.name in REMOTE_PROVIDERS else f"models.providers.{provider.name}"
+        )
+        action = f"set {place}.baseUrl to the server's, including /v1"
+        return Lacking("no address is set", action)
     if not endpoint.model:
         return Lacking("no model is set", "set model to a name that the server knows")
     # A server at another address may need no key; if it does, its 401 says so.

@@ -111,10 +111,8 @@ class EmbedderSelection:
         )
 
     def _switch(self, settings: EmbedderSettings, why: str) -> Embedder:
-        # The model belongs to the first provider, so it is not passed on.
-        second = replace(settings, provider=settings.fallback, fallback=NONE, model=None)
         # By the same choice as the first one, so that it reports what it lacks in the same way.
-        chosen = self._choose(second)
+        chosen = self._choose(settings.for_fallback())
         self.decision = replace(chosen.decision, requested=settings.provider, why=why)
         self.embedder = chosen.embedder
         return self.embedder
@@ -145,7 +143,10 @@ def choose_embedder(
             "embedded": lambda settings: open_embedded(models_dir, settings.model),
             "local": lambda settings: _open_local(models_dir, settings),
         },
-        keys=KeySources(environment, settings.provider_keys),
+        keys=KeySources(
+            environment,
+            {name: entry.api_key for name, entry in settings.providers.items() if entry.api_key},
+        ),
         runtime=Runtime(dims_cache=DimsCache(models_dir)),
         batch_dir=models_dir / "batch-jobs",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from notewell.core import Secret
 
@@ -61,11 +61,35 @@ class RemoteSettings:
 
     def __post_init__(self) -> None:
         if self.base_url is not None:
-            _check_url(self.base_url)
+            _check_url("remote", self.base_url)
         if not 1 <= self.concurrency <= 64:
             raise BadSetting("remote.concurrency", f"expected 1 to 64, not {self.concurrency}")
         if self.query_timeout_s <= 0 or self.document_timeout_s <= 0:
             raise BadSetting("remote timeouts", "expected more than 0 seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """An entry of `models.providers`: how one provider is reached, whoever uses it."""
+
+    base_url: str | None = None
+    api_key: Secret | None = None
+    """The key or a reference, as in `RemoteSettings`."""
+    headers: Mapping[str, Secret] = field(default_factory=lambda: MappingProxyType({}))
+    api: str | None = None
+    """Its wire format; None: the provider's own, or OpenAI's for a name of the user's."""
+    models: tuple[str, ...] = ()
+    """The models that the entry lists."""
+
+    def __post_init__(self) -> None:
+        if self.base_url is not None:
+            _check_url("models.providers", self.base_url)
+
+    @property
+    def model(self) -> str | None:
+        """The listed model that computes vectors; most entries also list chat models."""
+        named = [model for model in self.models if "embed" in model.lower()]
+        return next(iter(named or self.models), None) if named or len(self.models) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +111,43 @@ class EmbedderSettings:
     """Shorter vectors, if the model supports them; None is the default of the model."""
     remote: RemoteSettings = RemoteSettings()
     local: LocalSettings = LocalSettings()
-    provider_keys: Mapping[str, Secret] = field(default_factory=dict)
-    """`models.providers.<name>.apiKey`, by name."""
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    """`models.providers`, by name. An entry belongs to that provider alone."""
 
     def __post_init__(self) -> None:
         if self.dims is not None and not 1 <= self.dims <= 65_536:
             raise BadSetting("dims", f"expected 1 to 65536, not {self.dims}")
 
+    def entry_of(self, names: Sequence[str]) -> ProviderSettings:
+        """The entry of `models.providers` under the first of a provider's names that has one."""
+        found = [self.providers[name] for name in names if name in self.providers]
+        return found[0] if found else ProviderSettings()
 
-def _check_url(url: str) -> None:
+    def without_remote(self) -> EmbedderSettings:
+        """For another provider than the one that `remote.*` and `dims` were written for: its key
+        and its address must never reach a second one. Only the limits stay."""
+        limits = RemoteSettings(
+            concurrency=self.remote.concurrency,
+            query_timeout_s=self.remote.query_timeout_s,
+            document_timeout_s=self.remote.document_timeout_s,
+        )
+        return replace(self, dims=None, remote=limits)
+
+    def for_fallback(self) -> EmbedderSettings:
+        """The same with the fallback as the provider; the model belongs to the first one too."""
+        return replace(self.without_remote(), provider=self.fallback, fallback="none", model=None)
+
+
+def _check_url(above: str, url: str) -> None:
     """`status` and errors show the address, so it must not contain a secret."""
+    key = f"{above}.baseUrl"
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadSetting(
-            "remote.baseUrl", "expected an address that starts with https:// or http://"
-        )
+        raise BadSetting(key, "expected an address that starts with https:// or http://")
     # Some gateways accept a key here (`https://user:key@host`, `?key=…`); ours belongs elsewhere.
     if parts.username is not None or parts.query or parts.fragment:
-        raise BadSetting(
-            "remote.baseUrl", "no user, query or fragment here: put a key into remote.apiKey"
-        )
+        raise BadSetting(key, f"no user, query or fragment here: put a key into {above}.apiKey")
     try:
         _ = parts.port  # Reading it raises for a bad port; `urlsplit` itself does not check.
     except ValueError as error:
-        raise BadSetting("remote.baseUrl", "the port is not a number from 0 to 65535") from error
+        raise BadSetting(key, "the port is not a number from 0 to 65535") from error

@@ -1,0 +1,199 @@
+"""A key, an address and headers go to the provider that they were written for, and to no other.
+
+Each test starts `notewell` as a process and reads what arrived at servers on loopback sockets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.embedders.fake_server import FakeProvider
+from tests.embedders.machine import Machine
+
+OPENAI_KEY = "sk-canary-openai-0123456789"
+GEMINI_KEY = "g-canary-gemini-0123456789"
+LAB_KEY = "lab-canary-0123456789"
+
+
+class Request(NamedTuple):
+    """What a wire log needs: which path, which key, which header of the user's."""
+
+    path: str
+    key: str
+    team: str = ""
+
+
+def requests_at(server: FakeProvider) -> set[Request]:
+    return {
+        Request(
+            seen.path,
+            seen.headers.get("x-goog-api-key")
+            or seen.headers.get("authorization", "").removeprefix("Bearer "),
+            seen.headers.get("x-team", ""),
+        )
+        for seen in server.seen
+    }
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+@pytest.fixture
+def first() -> Iterator[FakeProvider]:
+    with FakeProvider() as server:
+        yield server
+
+
+@pytest.fixture
+def second() -> Iterator[FakeProvider]:
+    with FakeProvider(dims=3072) as server:
+        yield server
+
+
+def test_a_fallback_gets_neither_the_key_nor_the_address_of_the_first_provider(
+    machine: Machine, first: FakeProvider
+) -> None:
+    first.always("401")
+    remote = {"baseUrl": first.url("openai"), "apiKey": OPENAI_KEY, "headers": {"X-Team": "a"}}
+    machine.configure({"provider": "openai", "fallback": "gemini", "remote": remote})
+    indexed = machine.run("index")
+    assert requests_at(first) == {Request("/openai/v1/embeddings", OPENAI_KEY, "a")}
+    assert "gemini" in indexed.stderr + indexed.stdout
+    status = json.loads(machine.run("status", "--json").stdout)
+    assert OPENAI_KEY not in json.dumps(status)
+
+
+def test_a_fallback_uses_its_own_entry(
+    machine: Machine, first: FakeProvider, second: FakeProvider
+) -> None:
+    first.always("401")
+    remote = {"baseUrl": first.url("openai"), "apiKey": OPENAI_KEY, "headers": {"X-Team": "a"}}
+    google = {"baseUrl": second.url("gemini"), "apiKey": GEMINI_KEY, "headers": {"X-Team": "g"}}
+    machine.configure(
+        {"provider": "openai", "fallback": "gemini", "remote": remote},
+        models={"providers": {"google": google}},
+    )
+    machine.run("index")
+    assert requests_at(first) == {Request("/openai/v1/embeddings", OPENAI_KEY, "a")}
+    path = "/gemini/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert requests_at(second) == {Request(path, GEMINI_KEY, "g")}
+    found = json.loads(machine.run("search", "router", "--json").stdout)
+    assert found["results"]
+
+
+# -- entries of models.providers -----------------------------------------------------------------
+
+
+def test_an_entry_decides_the_address_of_a_provider_of_ours(
+    machine: Machine, first: FakeProvider
+) -> None:
+    gateway = {"baseUrl": first.url("openai"), "apiKey": OPENAI_KEY, "headers": {"X-Team": "a"}}
+    machine.configure(
+        {"provider": "openai", "outputDimensionality": 8},
+        models={"providers": {"openai": gateway}},
+    )
+    indexed = machine.run("index")
+    assert indexed.returncode == 0, indexed.stderr
+    assert requests_at(first) == {Request("/openai/v1/embeddings", OPENAI_KEY, "a")}
+
+
+def test_remote_settings_win_over_the_entry_of_their_provider(
+    machine: Machine, first: FakeProvider, second: FakeProvider
+) -> None:
+    entry = {"baseUrl": second.url("openai"), "apiKey": "old", "headers": {"X-Team": "old"}}
+    remote = {"baseUrl": first.url("openai"), "apiKey": OPENAI_KEY, "headers": {"x-team": "a"}}
+    machine.configure(
+        {"provider": "openai", "outputDimensionality": 8, "remote": remote},
+        models={"providers": {"openai": entry}},
+    )
+    assert machine.run("index").returncode == 0
+    assert requests_at(first) == {Request("/openai/v1/embeddings", OPENAI_KEY, "a")}
+    assert not second.seen
+
+
+@pytest.mark.parametrize(
+    ("api", "family", "path"),
+    [
+        (None, "openai", "/openai/v1/embeddings"),
+        ("openai-completions", "openai", "/openai/v1/embeddings"),
+        ("openai-responses", "openai", "/openai/v1/embeddings"),
+        ("google-generative-ai", "gemini", "/gemini/v1beta/models/some-model:batchEmbedContents"),
+        ("voyage", "voyage", "/voyage/v1/embeddings"),
+        ("ollama", "ollama", "/ollama/api/embed"),
+    ],
+)
+def test_a_provider_of_the_users_own_has_its_address_key_and_wire_format(
+    machine: Machine, first: FakeProvider, api: str | None, family: str, path: str
+) -> None:
+    entry = {"baseUrl": first.url(family), "apiKey": LAB_KEY, "headers": {"X-Team": "lab"}}
+    machine.configure(
+        {"provider": "mylab", "model": "some-model"},
+        models={"providers": {"mylab": {**entry, **({"api": api} if api else {})}}},
+    )
+    # Keys of other providers lie around and stay where they are.
+    machine.variables = {"OPENAI_API_KEY": OPENAI_KEY, "GEMINI_API_KEY": GEMINI_KEY}
+    checked = machine.run("config", "check")
+    assert checked.returncode == 0, checked.stderr + checked.stdout
+    indexed = machine.run("index")
+    assert indexed.returncode == 0, indexed.stderr
+    assert requests_at(first) == {Request(path, LAB_KEY, "lab")}
+    status = json.loads(machine.run("status", "--json").stdout)
+    assert status["provider"] == "mylab"
+
+
+def test_a_provider_of_the_users_own_can_be_the_fallback(
+    machine: Machine, first: FakeProvider, second: FakeProvider
+) -> None:
+    first.always("401")
+    remote = {"baseUrl": first.url("voyage"), "apiKey": "voyage-canary-0123456789"}
+    entry = {"baseUrl": second.url("openai"), "apiKey": LAB_KEY}
+    machine.configure(
+        {"provider": "voyage", "fallback": "mylab", "remote": remote},
+        models={
+            "providers": {"mylab": {**entry, "models": [{"id": "chat"}, {"id": "some-embed"}]}}
+        },
+    )
+    machine.run("index")
+    keys = {request.key for request in requests_at(first)}
+    assert keys == {"voyage-canary-0123456789"}
+    assert requests_at(second) == {Request("/openai/v1/embeddings", LAB_KEY)}
+
+
+@pytest.mark.parametrize("key", ["provider", "fallback"])
+def test_an_api_without_vectors_is_refused_by_the_check_and_by_the_choice(
+    machine: Machine, key: str
+) -> None:
+    entry = {"baseUrl": "https://chat.example/v1", "apiKey": LAB_KEY, "api": "anthropic-messages"}
+    machine.configure({"provider": "openai", key: "chat"}, models={"providers": {"chat": entry}})
+    for command in (("config", "check"), ("index",)):
+        refused = machine.run(*command)
+        assert refused.returncode != 0
+        assert "anthropic-messages" in refused.stdout + refused.stderr
+        assert "openai-completions" in refused.stdout + refused.stderr
+
+
+def test_an_entry_without_an_address_sends_nothing_and_says_what_to_set(machine: Machine) -> None:
+    machine.configure(
+        {"provider": "mylab", "model": "some-model"},
+        models={"providers": {"mylab": {"apiKey": LAB_KEY}}},
+    )
+    status = machine.run("status")
+    assert "models.providers.mylab.baseUrl" in status.stdout + status.stderr
+
+
+def test_with_auto_remote_settings_go_to_openai_alone(
+    machine: Machine, first: FakeProvider
+) -> None:
+    machine.configure(
+        {"provider": "auto", "remote": {"headers": {"X-Team": "secret-of-openai"}}},
+        models={"providers": {"gemini": {"baseUrl": first.url("gemini"), "apiKey": GEMINI_KEY}}},
+    )
+    machine.run("index")
+    path = "/gemini/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert requests_at(first) == {Request(path, GEMINI_KEY)}
