@@ -132,6 +132,7 @@ def _indexer(
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
         transcripts=sessions.transcripts,
+        delta_limits=sessions.delta_limits,
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
         store=store_at(store.path or index_dir(state, agent, root), store),
@@ -147,7 +148,8 @@ def _indexer(
 
 
 class _Sessions(NamedTuple):
-    transcripts: tuple[Transcripts, DeltaLimits] | None = None
+    transcripts: Transcripts | None = None
+    delta_limits: DeltaLimits | None = None
     redact_notes: Callable[[str], str] | None = None
     redaction: str = ""
     """Identifies rules and key: text that was redacted differently must be indexed again."""
@@ -165,14 +167,15 @@ def _sessions(sessions: SessionSettings, agent: str, state: Path, settings: Sett
     redactor = Redactor(key)
     # A digest of the key, never the key: the value is stored in the index.
     redaction = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
-    transcripts = None
+    transcripts = limits = None
     if sessions.enabled:
         own = TranscriptFolder(state / "agents" / agent / "sessions")
         others = [TranscriptFolder(*folder) for folder in sessions.folders]
         limits = DeltaLimits(sessions.delta_bytes, sessions.delta_messages)
-        transcripts = (Transcripts([own, *others], redactor), limits)
+        transcripts = Transcripts([own, *others], redactor)
     return _Sessions(
         transcripts,
+        limits,
         redactor if redact_notes else None,
         f"{redaction}-notes" if redact_notes else redaction,
     )

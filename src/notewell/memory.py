@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from notewell.engines import Question
 from notewell.errors import BadRequest, ConversationDenied
 from notewell.limits import GET_LINES
+from notewell.search import Question
 
 if TYPE_CHECKING:
     import threading
@@ -223,7 +223,7 @@ class Memory:
                 progress(done)
 
         indexer, settings = self.indexer, self.settings.sync
-        transcripts = indexer.transcripts[0] if indexer.transcripts else None
+        transcripts = indexer.transcripts
         if timing is None:
             minutes = settings.interval_minutes
             timing = Timing(

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, Settings, open_memory
-from notewell.engines import Engine, Question, search_fresh
+from notewell.engines import Engine, search_fresh
 from notewell.errors import BackendFailed, NotANote, NoteUnreadable
+from notewell.search import Question
 from notewell.testing import HashEmbedder
 from notewell.types import Answer
 

@@ -461,6 +461,7 @@ def indexer(
     return Indexer(
         notes=notes,
         transcripts=None,
+        delta_limits=None,
         redact_notes=None,
         redaction="",
         store=store,
@@ -508,7 +509,7 @@ def test_a_search_answers_alike_from_every_store(tmp_path: Path) -> None:
         keeper.run()
         options = SearchOptions(today=date(2026, 11, 15))
         question = "when do we ship the router?"
-        context = prepare(store.view, question, keeper.embedder, options)
+        context = prepare(keeper.index_facts(), question, keeper.embedder, options)
         with store.view() as view:
             answers.append(search(view, context, None))
         store.close()

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.words import index_words, is_identifier, stem, text_query, useful_terms, words
+from notewell.core.words import (
+    index_words,
+    is_identifier,
+    split_words,
+    stem,
+    text_query,
+    useful_terms,
+)
 from notewell.limits import MAX_QUERY_TERMS
 from notewell.ports import is_latin
 
@@ -65,7 +72,7 @@ def test_a_text_is_found_by_its_own_words(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_words_are_made_of_word_characters_only(text: str) -> None:
-    for word in words(text):
+    for word in split_words(text):
         assert all(form and " " not in form and '"' not in form for form in word.forms)
         assert not any(form.startswith("_") for form in word.forms)
         assert text[word.start : word.end]

@@ -10,9 +10,9 @@ import pytest
 
 from notewell import Memory, Progress, open_memory
 from notewell.engines.fallback import FallbackEngine
-from notewell.engines.protocol import Question
 from notewell.engines.status import Answering, Status
 from notewell.errors import BackendFailed, BadRequest
+from notewell.search import Question
 from notewell.sync import SyncReport
 from notewell.testing import HashEmbedder
 from notewell.types import Answer

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.http_service.served import Served, serving
 
-from notewell.engines import Question, Weighing
 from notewell.errors import BadRequest
 from notewell.http_service.ui.routes_search import highlights
+from notewell.search import Question, Weighing
 from notewell.testing import HashEmbedder
 
 

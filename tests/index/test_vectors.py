@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from notewell.core import unit_rows
 from notewell.errors import BadSetting, EmbedderFailed
-from notewell.index import unit_rows
 from notewell.index.sqlite.segment_reader import Scratch, Segment, highest, seal
 from notewell.index.sqlite.segments import SegmentDriver
 from notewell.index.sqlite.sqlite_vec import SqliteVecDriver

@@ -1,11 +1,12 @@
 """Pure functions: text and numbers in, decisions out. No disk, no clock, no network, no threads.
 
 segmentation.py   Unicode word and grapheme boundaries
-words.py          what a word is, for the index, the query and the snippet; the terms of a query
+words.py          what a word is, for the index, the query and the snippet; the terms of a query;
+                  the markers of entries, which are no words
 text_scores.py    how well the words of a chunk match a query (BM25)
-ranking.py        both scores become one; threshold, time, diversity
+ranking.py        unit vectors; both scores become one; threshold, time, diversity
 passages.py       ranked chunks become hits: merged, widened, with a snippet
-chunking.py       a note becomes chunks; the token estimate; the marker of an entry
+chunking.py       a note becomes chunks; the token estimate
 times/            which days a query means, and the day of a note
 routing.py        which agent answers, and what a session key says
 secret.py         a text that does not show itself in logs
@@ -16,14 +17,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.core.chunking import (
         HEADING_SEPARATOR,
-        MARKER_ID,
-        MARKER_NAME,
         ChunkLimits,
         chunk,
         embedding_text,
         find_units,
         token_weight,
-        without_markers,
     )
     from notewell.core.passages import (
         ChunkLines,
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
         snippet,
         widen_passages,
     )
-    from notewell.core.ranking import FUSIONS, Candidate, Fusion, vector_score
+    from notewell.core.ranking import FUSIONS, Candidate, Fusion, unit_rows, vector_score
     from notewell.core.routing import (
         DEFAULT_AGENT,
         BadSessionKey,
@@ -49,14 +47,18 @@ if TYPE_CHECKING:
     from notewell.core.text_scores import TextMatch, TextStats
     from notewell.core.times import find_times, note_date
     from notewell.core.words import (
+        MARKER_ID,
+        MARKER_NAME,
         VERSION,
         TextQuery,
         index_words,
         is_identifier,
+        split_words,
         stem,
         stop_words,
         text_query,
         useful_terms,
+        without_markers,
         word_set,
     )
 else:
@@ -66,11 +68,10 @@ else:
         __name__,
         {
             "chunking": (
-                "ChunkLimits HEADING_SEPARATOR MARKER_ID MARKER_NAME chunk embedding_text "
-                "find_units token_weight without_markers"
+                "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units token_weight"
             ),
             "passages": "ChunkLines Passage apply_quotas merge_passages snippet widen_passages",
-            "ranking": "Candidate FUSIONS Fusion vector_score",
+            "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (
                 "BadSessionKey Binding ChatType DEFAULT_AGENT Peer SessionKey "
                 "chat_type_of normal_agent_id parse_session_key"
@@ -79,8 +80,8 @@ else:
             "text_scores": "TextMatch TextStats",
             "times": "find_times note_date",
             "words": (
-                "TextQuery VERSION index_words is_identifier stem stop_words text_query "
-                "useful_terms word_set"
+                "MARKER_ID MARKER_NAME TextQuery VERSION index_words is_identifier split_words "
+                "stem stop_words text_query useful_terms without_markers word_set"
             ),
         },
     )

@@ -29,6 +29,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from notewell.core.words import without_markers
 from notewell.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from notewell.types import Chunk, Span
 
@@ -362,18 +363,3 @@ def fitting_chars(text: str, start: int, limit: int) -> int:
         if total > limit:
             return max(1, taken)
     return max(1, len(piece))
-
-
-# -- the marker of an appended entry -------------------------------------------------------------
-
-# A comment at the end of an entry says who appended it. It is neither embedded nor searched.
-# A name has no white space and no `>`: nothing that could end the comment.
-MARKER_NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
-MARKER_ID = rf"(?: #{MARKER_NAME})?"
-# The lookbehind: without it, a line of spaces would be tried from every column, in O(n²).
-_MARK = re.compile(rf"(?<![ \t])[ \t]*<!-- @{MARKER_NAME}{MARKER_ID} -->[ \t]*$", re.MULTILINE)
-
-
-def without_markers(text: str) -> str:
-    """The same lines without the markers of entries."""
-    return _MARK.sub("", text) if "<!-- @" in text else text

@@ -17,7 +17,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from notewell.core.words import words
+from notewell.core.words import split_words
 from notewell.limits import SNIPPET_CHARS
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CH
 def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:
     matches = [
         (word.start, form)
-        for word in words(text)
+        for word in split_words(text)
         for form in word.forms
         if weights.get(form, 0.0) > 0 and word.end - word.start <= room
     ]

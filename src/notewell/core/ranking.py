@@ -12,16 +12,20 @@ diverse. The measurements behind the defaults are in docs/ranking.md.
 
 from __future__ import annotations
 
+from math import exp2
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from notewell.core.times import decay
+from notewell.errors import EmbedderFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from notewell.core.times import TimeSpan
-    from notewell.ports import ModelFacts
+    from notewell.ports import ModelFacts, Vectors
 
 Fusion: TypeAlias = Literal["weighted", "rrf", "seed"]
 FUSIONS: tuple[Fusion, ...] = ("weighted", "rrf", "seed")
@@ -73,6 +77,32 @@ class Candidate(NamedTuple):
         if self.rerank is not None:
             return self.rerank
         return min(1.0, self.relevance * self.decay * self.recency)
+
+
+def unit_rows(vectors: NDArray[np.float32], dims: int) -> Vectors:
+    """The same vectors with length 1. Raises `EmbedderFailed` for one that must not be stored.
+
+    A NaN compares false with everything, so one of them would end up at the top or the bottom of
+    every answer without an error. A zero vector has no cosine.
+    """
+    import numpy as np
+
+    if vectors.ndim != 2 or vectors.shape[1] != dims:
+        got = " x ".join(str(side) for side in vectors.shape)
+        raise _refused(f"its vectors are {got}, but this index holds {dims} dimensions")
+    lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
+    bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0.0))
+    if len(bad):
+        kind = "zero" if lengths[bad[0]] == 0.0 else "not finite"
+        raise _refused(f"vector {bad[0] + 1} of {len(vectors)} is {kind}")
+    unit: Vectors = (vectors / lengths[:, None]).astype("<f4")
+    return unit
+
+
+def _refused(why: str) -> EmbedderFailed:
+    # A store does not know the provider's name. The embedder's own check does and comes first, so
+    # this message appears only if that check has a gap.
+    return EmbedderFailed("configured", f"{why}; nothing was stored")
 
 
 def vector_score(cosine: float, facts: ModelFacts) -> float:
@@ -208,6 +238,12 @@ def default_threshold(fusion: Fusion, *, words_alone: bool) -> float:
 
 def best_relevance(candidates: Sequence[Candidate]) -> float:
     return max((candidate.relevance for candidate in candidates), default=0.0)
+
+
+def decay(age_days: float, half_life_days: float = 30.0, *, floor: float) -> float:
+    """The factor for the age of a note: 1 today, one half after a half-life (above 0), never less
+    than the floor. A note from the future counts as today's."""
+    return max(floor, exp2(-max(0.0, age_days) / half_life_days))
 
 
 def with_time(

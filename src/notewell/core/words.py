@@ -57,7 +57,7 @@ class Word:
     """In a script without spaces between words."""
 
 
-def words(text: str) -> Iterator[Word]:
+def split_words(text: str) -> Iterator[Word]:
     """The words of a text, in order; of a dense run, its bigrams and then its characters."""
     if text.isascii():
         yield from _sparse_words(text, 0)
@@ -75,7 +75,7 @@ def _runs() -> re.Pattern[str]:
 
 def index_words(text: str) -> str:
     """The words of a text as the keyword index stores them."""
-    return " ".join(form for word in words(text) for form in word.forms)
+    return " ".join(form for word in split_words(text) for form in word.forms)
 
 
 def _dense_words(run: str, offset: int) -> Iterator[Word]:
@@ -164,7 +164,7 @@ def _without_tense(word: str) -> str:
 
 def word_set(text: str) -> frozenset[str]:
     """The set of words of a text, to measure how similar two texts are."""
-    return frozenset(word.forms[0] for word in words(text) if not word.single)
+    return frozenset(word.forms[0] for word in split_words(text) if not word.single)
 
 
 # -- terms of a query ----------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def stop_words() -> frozenset[str]:
 def text_query(question: str) -> TextQuery:
     """The terms of a query without stop words, unless it has nothing else."""
     # A single character of a longer run is covered by its bigrams, which are more precise.
-    found = [word for word in words(question) if not word.single]
+    found = [word for word in split_words(question) if not word.single]
     forms = [form for word in found for form in word.forms]
     content = [form for form in forms if form not in stop_words()]
     pairs = frozenset(word.forms[0] for word in found if word.dense)
@@ -243,3 +243,18 @@ def useful_terms(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
 def _query(terms: tuple[str, ...], pairs: frozenset[str]) -> TextQuery:
     faint = frozenset(pair for pair in pairs if not _PARTICLES.isdisjoint(pair))
     return TextQuery(terms, frozenset(filter(is_identifier, terms)), pairs, faint)
+
+
+# -- the marker of an appended entry -------------------------------------------------------------
+
+# A comment at the end of an entry says who appended it. It is neither embedded nor searched.
+# A name has no white space and no `>`: nothing that could end the comment.
+MARKER_NAME = r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*"
+MARKER_ID = rf"(?: #{MARKER_NAME})?"
+# The lookbehind: without it, a line of spaces would be tried from every column, in O(n²).
+_MARK = re.compile(rf"(?<![ \t])[ \t]*<!-- @{MARKER_NAME}{MARKER_ID} -->[ \t]*$", re.MULTILINE)
+
+
+def without_markers(text: str) -> str:
+    """The same lines without the markers of entries."""
+    return _MARK.sub("", text) if "<!-- @" in text else text

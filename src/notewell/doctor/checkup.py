@@ -113,7 +113,7 @@ def _note_bytes(scan: Callable[[], Scan]) -> int:
 def _watched_folders(indexer: Indexer) -> int:
     from notewell.sync import WatchPaths
 
-    transcripts = indexer.transcripts[0].places if indexer.transcripts else ()
+    transcripts = indexer.transcripts.places if indexer.transcripts else ()
     paths = WatchPaths(
         [*indexer.notes.local_paths(), *transcripts], ignore=indexer.store.local_paths()
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from notewell.engines.builtin import BuiltinEngine
     from notewell.engines.fallback import FallbackEngine
     from notewell.engines.inspect import IndexInspector, Placed
-    from notewell.engines.protocol import Engine, Question, Weighing, search_fresh
+    from notewell.engines.protocol import Engine, search_fresh
     from notewell.engines.qmd import open_qmd
     from notewell.engines.status import Answering, Probe, Status
 else:
@@ -26,7 +26,7 @@ else:
             "builtin": "BuiltinEngine",
             "fallback": "FallbackEngine",
             "inspect": "IndexInspector Placed",
-            "protocol": "Engine Question Weighing search_fresh",
+            "protocol": "Engine search_fresh",
             "qmd": "open_qmd",
             "status": "Answering Probe Status",
         },

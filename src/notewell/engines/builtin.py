@@ -1,6 +1,6 @@
 """The built-in engine: an index of the notes, kept up to date by an `Indexer`.
 
-    sync_before_search ─▶ search: prepare, one view of the index, Answer
+    sync_before_search ─▶ search: facts of the index, prepare, one view, Answer
 
 The engine also decides which embedder is in use: the first choice, or the fallback that made the
 index while the first choice failed.
@@ -8,6 +8,7 @@ index while the first choice failed.
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.embedders import EmbedderSelection
-    from notewell.engines.protocol import Question
     from notewell.engines.status import Probe, Status
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, Reranker
-    from notewell.search import SearchContext, SearchSettings
+    from notewell.search import Question, SearchContext, SearchSettings
     from notewell.sync import Indexer, ProgressCallback, SyncReport
     from notewell.types import Answer, Notice
 
@@ -52,6 +52,8 @@ class BuiltinEngine:
         self._extra_paths = extra_paths
         # Without a fallback there is nothing to find out from the index.
         self._embedder_is_settled = not selection.names_fallback
+        # A second thread waits until the first has found out, or it would use the wrong embedder.
+        self._settling = threading.Lock()
 
     def close(self) -> None:
         self.indexer.store.close()
@@ -75,8 +77,9 @@ class BuiltinEngine:
 
     def prepare(self, question: Question) -> SearchContext:
         """Embeds the question; see `search.prepare`."""
-        view, options = self.indexer.store.view, self.options(question)
-        return prepare(view, question.text, self.embedder(), options)
+        embedder, options = self.embedder(), self.options(question)
+        index = None if options.keyword_only else self.indexer.index_facts()
+        return prepare(index, question.text, embedder, options)
 
     def options(self, question: Question) -> SearchOptions:
         """The settings, changed by what the question says itself."""
@@ -105,16 +108,21 @@ class BuiltinEngine:
 
     def embedder(self) -> Embedder:
         """The embedder in use. The first call finds out whether the fallback made the index."""
-        if not self._embedder_is_settled:
-            # Set before the index is opened: a damaged index is not opened again for each
-            # question.
-            self._embedder_is_settled = True
-            with suppress(IndexTrouble), self.indexer.store.view() as view:
-                made_by = view.identity().provider if view else ""
-                self.indexer.embedder = (
-                    self._selection.keep_fallback(made_by) or self._selection.embedder
-                )
+        with self._settling:
+            if not self._embedder_is_settled:
+                # Set before the index is opened: a damaged index is not opened again for each
+                # question.
+                self._embedder_is_settled = True
+                self._settle_embedder()
         return self.indexer.embedder
+
+    def _settle_embedder(self) -> None:
+        with suppress(IndexTrouble):
+            index = self.indexer.index_facts()
+            made_by = index.identity.provider if index else ""
+            self.indexer.embedder = (
+                self._selection.keep_fallback(made_by) or self._selection.embedder
+            )
 
     def _try_first_again(self) -> None:
         """If the fallback made the index, one question shows whether the first embedder is back.

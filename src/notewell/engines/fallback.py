@@ -23,8 +23,9 @@ from notewell.types import Notice
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from notewell.engines.protocol import Engine, Question
+    from notewell.engines.protocol import Engine
     from notewell.engines.status import Status
+    from notewell.search import Question
     from notewell.sync import ProgressCallback, SyncReport
     from notewell.types import Answer
 
@@ -59,7 +60,7 @@ class FallbackEngine:
         self._cool_down_s = cool_down_s
         self._monotonic_s = monotonic_s
         self._now_ns = now_ns
-        # Only `_down` needs it: it reads the outage and replaces it. A plain assignment is atomic.
+        # Protects the outage: threads that search at the same time read and replace it.
         self._lock = threading.Lock()
         self._outage: Outage | None = None
 
@@ -87,7 +88,7 @@ class FallbackEngine:
             except BackendFailed as failure:
                 outage = self._down(failure)
             else:
-                self._outage = None
+                self._recovered()
                 return answer
         answer = search_fresh(self._second, question).with_notice(self._notice(outage))
         return replace(answer, degraded=True)
@@ -120,7 +121,7 @@ class FallbackEngine:
         except BackendFailed as failure:
             self._down(failure)
             raise
-        self._outage = None
+        self._recovered()
         return report
 
     def check(self) -> None:
@@ -154,7 +155,7 @@ class FallbackEngine:
             self._first.check()
         except BackendFailed as failure:
             return self._down(failure)
-        self._outage = None
+        self._recovered()
         return None
 
     def close(self) -> None:
@@ -164,8 +165,13 @@ class FallbackEngine:
     # -- the state of the first engine -----------------------------------------------------------
 
     def _cooling(self) -> Outage | None:
-        outage = self._outage
+        with self._lock:
+            outage = self._outage
         return outage if outage and self._monotonic_s() < outage.over_at else None
+
+    def _recovered(self) -> None:
+        with self._lock:
+            self._outage = None
 
     def _down(self, failure: BackendFailed) -> Outage:
         now = datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone()

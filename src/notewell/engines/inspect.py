@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from notewell.engines.protocol import Question
 from notewell.errors import NotANote
-from notewell.search import check_question, search, why_absent
+from notewell.search import Question, check_question, search, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,8 +59,7 @@ class IndexInspector:
     @property
     def transcripts(self) -> Transcripts | None:
         """None: the settings leave transcripts out."""
-        sessions = self._engine.indexer.transcripts
-        return sessions[0] if sessions else None
+        return self._engine.indexer.transcripts
 
     # -- files on disk ---------------------------------------------------------------------------
 

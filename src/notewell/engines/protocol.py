@@ -2,72 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
-
-from notewell.errors import BadRequest
-from notewell.search import check_question
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from notewell.core import Fusion
     from notewell.engines.status import Status
+    from notewell.search import Question
     from notewell.sync import ProgressCallback, SyncReport
     from notewell.types import Answer, Notice
-
-
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """How the built-in engine ranks the answer to one question; None is left to the settings.
-
-    A user can try numbers here before writing them into a settings file."""
-
-    vector_weight: float | None = None
-    fusion: Fusion | None = None
-    half_life_days: float | None = None
-    """0: age does not matter."""
-    mmr_lambda: float | None = None
-    """1: similar hits are not pushed down."""
-
-    def __post_init__(self) -> None:
-        for name, value in (("vector weight", self.vector_weight), ("lambda", self.mmr_lambda)):
-            # Written as a negation so that NaN, which compares false with everything, is refused
-            # too.
-            if value is not None and not 0 <= value <= 1:
-                raise BadRequest(f"the {name} must be 0 to 1, not {value}")
-        if self.half_life_days is not None and not 0 <= self.half_life_days < float("inf"):
-            raise BadRequest(f"a half-life is a number of days, not {self.half_life_days}")
-
-
-AS_SET = Weighing()
-"""Everything as the settings say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question to an engine; None is left to the engine's settings."""
-
-    text: str
-    max_results: int | None = None
-    min_score: float | None = None
-    keyword_only: bool = False
-    # A frozen value, so that all questions can share the default.
-    weighing: Weighing = AS_SET
-    """Only the built-in engine obeys it."""
-
-    @classmethod
-    def of(
-        cls,
-        text: str,
-        max_results: int | None = None,
-        min_score: float | None = None,
-        mode: Literal["hybrid", "keyword"] = "hybrid",
-    ) -> Question:
-        """From the arguments of a caller; raises `BadRequest`."""
-        # Checked at run time: tool calls bring whatever a model wrote, and no type checker saw it.
-        if not isinstance(text, str):
-            raise BadRequest(f"the question must be a text, not {type(text).__name__}")
-        check_question(text)
-        return cls(text, max_results, min_score, keyword_only=mode == "keyword")
 
 
 class Engine(Protocol):

@@ -44,10 +44,10 @@ from notewell.types import Answer, Hit, Notice, ScoreParts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from notewell.engines.protocol import Question
     from notewell.engines.status import Status
     from notewell.notes import ExtraPath
     from notewell.qmd import Job, QmdResult, QmdSettings, SearchMode
+    from notewell.search import Question
     from notewell.sessions import Transcripts
     from notewell.sync import Indexer, ProgressCallback, SyncReport
     from notewell.types import FoundNote, Mode, NoteStat
@@ -96,7 +96,7 @@ def _resolved(workspace: Path, folder: str) -> Path:
 def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
     """Those that the built-in index contains; if it has none, those of the agent's own folder."""
     if indexer.transcripts:
-        return indexer.transcripts[0]
+        return indexer.transcripts
     from notewell.redaction import Redactor, load_mask_key
     from notewell.sessions import TranscriptFolder, Transcripts
 

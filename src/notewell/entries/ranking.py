@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from notewell.core import stem, stop_words, text_query
-from notewell.core.words import words
+from notewell.core import split_words, stem, stop_words, text_query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -118,7 +117,7 @@ def word_score(query: str, text: str) -> float:
     parsed = text_query(query)
     if not parsed.terms:
         return 0.0
-    forms = {form for word in words(text) for form in word.forms}
+    forms = {form for word in split_words(text) for form in word.forms}
     return sum(_term_score(term, parsed.pairs, forms) for term in parsed.terms) / len(parsed.terms)
 
 
@@ -130,4 +129,4 @@ def _term_score(term: str, pairs: Collection[str], forms: Collection[str]) -> fl
 
 
 def _meaningful_words(text: str) -> frozenset[str]:
-    return frozenset(word.forms[0] for word in words(text) if not word.single) - _EMPTY
+    return frozenset(word.forms[0] for word in split_words(text) if not word.single) - _EMPTY

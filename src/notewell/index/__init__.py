@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Counts,
         Identity,
         IndexedNote,
+        IndexFacts,
         ListedNote,
         MustRebuild,
         OutlinedChunk,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
         StoredChunk,
         StoreFacts,
         UpToDate,
-        unit_rows,
     )
     from notewell.index.settings import StoreSettings
 else:
@@ -42,8 +42,8 @@ else:
             "findings": ("Disagreement StoreAudit StoreFinding StorePart StoreRepair size_text"),
             "ports": "IndexInventory IndexStore IndexView IndexWriter",
             "records": (
-                "Counts EMBEDDED Identity IndexedNote ListedNote MustRebuild OutlinedChunk "
-                "PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING unit_rows"
+                "Counts EMBEDDED Identity IndexFacts IndexedNote ListedNote MustRebuild "
+                "OutlinedChunk PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
             ),
             "settings": "StoreSettings",
         },

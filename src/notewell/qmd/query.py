@@ -28,8 +28,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from notewell.core import is_identifier, stop_words
-from notewell.core.words import words
+from notewell.core import is_identifier, split_words, stop_words
 from notewell.qmd.failures import QmdFailed
 from notewell.qmd.home import INDEX
 from notewell.types import Span
@@ -95,7 +94,7 @@ def _lists(question: str) -> Iterator[str]:
 
 def _content_words(question: str) -> list[str]:
     """As they are written, because QMD stems words itself; each once, in order."""
-    spoken = [word for word in words(question) if not word.single]
+    spoken = [word for word in split_words(question) if not word.single]
     # A question of stop words alone ("who is he?") keeps them: better than an empty query.
     content = [word for word in spoken if word.forms[0] not in stop_words()] or spoken
     pieces = (

@@ -2,17 +2,22 @@
 
 hybrid.py      START HERE: the steps from a question to an answer, and why a note is no hit
 candidates.py  the two legs, and what a search reads about the index beforehand
-hits.py        ranked chunks to passages with lines, snippet and citation
-settings.py    how to search and how much to return
+rerank.py      a second opinion on the order of the best chunks
+settings.py    what can be set, and the question of a caller
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.search.candidates import Candidates, SearchContext, prepare, search_words
-    from notewell.search.hits import make_hits
-    from notewell.search.hybrid import check_question, rank, search, why_absent
-    from notewell.search.settings import SearchOptions, SearchSettings
+    from notewell.search.hybrid import make_hits, rank, search, why_absent
+    from notewell.search.settings import (
+        Question,
+        SearchOptions,
+        SearchSettings,
+        Weighing,
+        check_question,
+    )
 else:
     from notewell.lazy import lazy_exports
 
@@ -20,8 +25,7 @@ else:
         __name__,
         {
             "candidates": "Candidates SearchContext prepare search_words",
-            "hits": "make_hits",
-            "hybrid": "check_question rank search why_absent",
-            "settings": "SearchOptions SearchSettings",
+            "hybrid": "make_hits rank search why_absent",
+            "settings": "Question SearchOptions SearchSettings Weighing check_question",
         },
     )

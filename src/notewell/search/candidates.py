@@ -2,9 +2,10 @@
 
     question ──prepare──▶ SearchContext ──collect──▶ Candidates
 
-`prepare` reads what a search has to know about the index once, and embeds the question while no
-view is open: a slow provider must not hold up other readers. Everything after it happens in one
-view.
+`prepare` embeds the question. It is given facts about the index, and no view: a slow provider must
+not hold up other readers. Everything after it happens in one view. So a search opens two views at
+most, both for a moment: the facts come from one before the provider is called, the hits from one
+after it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ from notewell.errors import EmbedderTrouble
 from notewell.types import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
     from notewell.core import TextMatch
-    from notewell.index import Identity, IndexView
+    from notewell.index import IndexFacts, IndexView
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchOptions
     from notewell.types import Mode
@@ -35,11 +35,8 @@ class SearchContext:
     options: SearchOptions
     facts: ModelFacts
     """Of the embedder in use."""
-    generation: str | None = None
-    """The index that `identity` and `waiting` describe; None: they were not needed."""
-    identity: Identity | None = None
-    waiting: int = 0
-    """Chunks without a vector."""
+    index: IndexFacts | None = None
+    """As it was before the question was embedded; None: there is none, or it was not needed."""
     vector: Vectors | None = None
     """The question as a vector; None leaves the search to the words."""
     notice: Notice | None = None
@@ -74,45 +71,34 @@ class Candidates:
 
 
 def prepare(
-    open_view: Callable[[], AbstractContextManager[IndexView | None]],
-    question: str,
-    embedder: Embedder,
-    options: SearchOptions,
+    index: IndexFacts | None, question: str, embedder: Embedder, options: SearchOptions
 ) -> SearchContext:
     """Embed the question, if the index has vectors to compare it with."""
     facts = embedder.facts
-    if options.keyword_only:
+    if options.keyword_only or index is None:
         return SearchContext(question, options, facts)
-    with open_view() as view:
-        if view is None:
-            return SearchContext(question, options, facts)
-        # Only facts leave the view: it is closed before the embedder is asked.
-        generation, identity, waiting = view.generation, view.identity(), view.waiting()
-        has_vectors = view.has_vectors()
     vector = None
-    reason, degraded = _why_no_vector(question, embedder, identity, waiting, has_vectors)
+    reason, degraded = _why_no_vector(question, embedder, index)
     if reason is None:
         try:
             vector = embedder.embed([question], "query")[0]
         except EmbedderTrouble as trouble:
             reason, degraded = Notice(str(trouble), trouble.public_text()), True
-    return SearchContext(
-        question, options, facts, generation, identity, waiting, vector, reason, degraded
-    )
+    return SearchContext(question, options, facts, index, vector, reason, degraded)
 
 
 def _why_no_vector(
-    question: str, embedder: Embedder, identity: Identity, waiting: int, has_vectors: bool
+    question: str, embedder: Embedder, index: IndexFacts
 ) -> tuple[Notice | None, bool]:
     """Why a vector of the question would be useless, and whether that counts as degraded."""
-    facts = embedder.facts
+    facts, identity, waiting = embedder.facts, index.identity, index.waiting
     # Not degraded: no sync and no setting of this model would give such a question a vector.
     if not facts.reads(question):
         return Notice.same(f"{facts.model} reads Latin scripts only"), False
     if (identity.provider, identity.model) != (facts.provider, facts.model):
         text = f"the index holds vectors of {identity.model}: run `notewell index`"
         return Notice.same(text), True
-    if has_vectors:
+    if index.has_vectors:
         return None, False
     if not waiting:
         text = f"{facts.model} reads Latin scripts only, and the notes are in others"
@@ -169,10 +155,11 @@ def _search_vectors(
     also: Sequence[int],
 ) -> None:
     facts, options = context.facts, context.options
-    identity, waiting = context.identity, context.waiting
-    if identity is None or view.generation != context.generation:
-        # Another index was published while the question was embedded.
-        identity, waiting = view.identity(), view.waiting()
+    index = context.index
+    # Another index may have been published while the question was embedded.
+    is_same = index is not None and index.generation == view.generation
+    identity = index.identity if index and is_same else view.identity()
+    waiting = index.waiting if index and is_same else view.waiting()
     if (identity.model, identity.dims) != (facts.model, len(vector)):
         candidates.degraded = True
         text = f"the index now holds vectors of {identity.model}: ask again"

@@ -8,39 +8,42 @@ out.
 
 from __future__ import annotations
 
-import math
-import threading
-from typing import TYPE_CHECKING
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core import find_times, note_date, ranking, word_set
-from notewell.errors import BadRequest
-from notewell.limits import MAX_QUERY_CHARS
+from notewell.core import (
+    ChunkLines,
+    Passage,
+    apply_quotas,
+    find_times,
+    merge_passages,
+    note_date,
+    ranking,
+    snippet,
+    widen_passages,
+    without_markers,
+    word_set,
+)
 from notewell.search.candidates import collect
-from notewell.search.hits import make_hits
-from notewell.types import Answer, Notice
+from notewell.types import Answer, Hit, ScoreParts, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
+    from notewell.types import Notice
 
     Ranked = tuple[Candidate, StoredChunk]
 
 NOTHING_NEAR = 0.2
 """If even the best chunk is below this, a lower threshold would only show noise."""
 
-
-def check_question(question: str) -> None:
-    if not question.strip():
-        raise BadRequest("the question is empty: say what to look for")
-    if len(question) > MAX_QUERY_CHARS:
-        raise BadRequest(
-            f"a question has at most {MAX_QUERY_CHARS} characters, not {len(question)}"
-        )
+REACH_LINES = 80
+"""How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
 
 
 def search(
@@ -128,6 +131,8 @@ def _reordered(
     """What may change the order of the best chunks: a reranker, then MMR."""
     notice = None
     if reranker is not None:
+        from notewell.search.rerank import reranked  # Most searches have no reranker.
+
         ranked, notice = reranked(question, ranked, reranker, options.rerank_budget_s)
     if options.mmr_lambda is not None:
         scores = [candidate.score for candidate, _ in ranked]
@@ -136,58 +141,105 @@ def _reordered(
     return ranked, notice
 
 
-def reranked(
-    question: str, ranked: Sequence[Ranked], reranker: Reranker, budget_s: float
-) -> tuple[list[Ranked], Notice | None]:
-    """The reranker's order. If it fails or takes longer than its budget: the order as it was, and
-    the reason. A slow second opinion must never cost the first."""
-    if not ranked:
-        return [], None
-    from notewell.core import embedding_text  # Most searches have no reranker.
-
-    texts = [embedding_text(chunk.heading, chunk.text) for _, chunk in ranked]
-    call = _RerankCall(question, texts, reranker)
-    call.start()
-    call.join(budget_s)
-    if call.is_alive():
-        text = f"the reranker took longer than {budget_s:g} s: the first order stands"
-        return list(ranked), Notice.same(text)
-    if call.trouble:
-        text = f"the reranker failed ({call.trouble}): the first order stands"
-        # The reason may be the message of a foreign exception.
-        return list(ranked), Notice(text, "the reranker failed: the first order stands")
-    judged = [
-        (candidate._replace(rerank=score), chunk)
-        for (candidate, chunk), score in zip(ranked, call.scores, strict=True)
-    ]
-    # The sort is stable: chunks with equal scores keep the first order.
-    judged.sort(key=lambda pair: -(pair[0].rerank or 0.0))
-    return judged, None
+# -- from ranked chunks to hits -----------------------------------------------------------------
 
 
-class _RerankCall(threading.Thread):
-    """A daemon thread of its own: it is the only thing that can be abandoned after a timeout."""
+class _HitContext(NamedTuple):
+    """What the hits of one answer have in common."""
 
-    def __init__(self, question: str, texts: Sequence[str], reranker: Reranker) -> None:
-        super().__init__(name="notewell-rerank", daemon=True)
-        self._question = question
-        self._texts = texts
-        self._reranker = reranker
-        self.scores: list[float] = []
-        self.trouble: str | None = None
+    candidates: Candidates
+    context: SearchContext
+    vector_ranks: Mapping[int, int]
+    text_ranks: Mapping[int, int]
 
-    def run(self) -> None:
-        try:
-            scores = [float(score) for score in self._reranker.scores(self._question, self._texts)]
-        except Exception as error:  # noqa: BLE001 - the root of a thread, and foreign code
-            self.trouble = f"{type(error).__name__}: {error}"
-            return
-        if len(scores) != len(self._texts):
-            self.trouble = f"{len(scores)} scores for {len(self._texts)} texts"
-        elif not all(math.isfinite(score) and 0 <= score <= 1 for score in scores):
-            self.trouble = "a score outside 0..1"
-        else:
-            self.scores = scores
+
+def make_hits(
+    view: IndexView,
+    ranked: Sequence[tuple[Candidate, StoredChunk]],
+    candidates: Candidates,
+    context: SearchContext,
+) -> tuple[Hit, ...]:
+    """Passages around chunks that come best first, as many as were requested."""
+    options = context.options
+    by_id = {chunk.id: (candidate, chunk) for candidate, chunk in ranked}
+    own_lines = _lines_by_note(chunk for _, chunk in ranked)
+    # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
+    sources = {chunk.path: chunk.source for _, chunk in ranked}
+    passages = apply_quotas(
+        merge_passages(
+            [(chunk.id, chunk.path, chunk.span) for _, chunk in ranked], own_lines, len(ranked)
+        ),
+        lambda passage: sources[passage.path],
+        options.quota,
+        options.max_results,
+    )
+    # Fetched after the quotas, for the few passages that are shown.
+    lines = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
+    for passage in passages:
+        # A note that consists of pieces of one long line has no whole lines to show.
+        lines.setdefault(passage.path, ChunkLines(()))
+    widen_passages(passages, lines)
+    common = _HitContext(
+        candidates, context, ranking.ranks(candidates.vectors), ranking.ranks(candidates.texts)
+    )
+    return tuple(
+        _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
+    )
+
+
+def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
+    grouped: dict[str, list[tuple[Span, str]]] = {}
+    for chunk in chunks:
+        lines = grouped.setdefault(chunk.path, [])
+        # A piece is a part of one long line: it has no whole lines to join with others.
+        if not chunk.piece:
+            lines.append((chunk.span, chunk.text))
+    return {path: ChunkLines(lines) for path, lines in grouped.items()}
+
+
+def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
+    first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
+    return view.around(passage.path, first, last)
+
+
+def _hit(
+    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
+) -> Hit:
+    candidate, chunk = best
+    # `_lines_by_note` leaves pieces out, so `lines` cannot have this text.
+    text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
+    return Hit(
+        id=_chunk_key(chunk, common.context.facts.model),
+        path=chunk.path,
+        span=Span(passage.start_line, passage.end_line),
+        score=round(candidate.score, 4),
+        snippet=_snippet(text, chunk, common),
+        source=chunk.source,
+        heading=chunk.heading,
+        parts=ScoreParts(
+            candidate.vector,
+            candidate.text,
+            common.vector_ranks.get(chunk.id),
+            common.text_ranks.get(chunk.id),
+            candidate.decay,
+            candidate.recency,
+            candidate.rerank,
+        ),
+        chars=len(text),
+    )
+
+
+def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:
+    """Around the words that matched; if none did, the chunk whose vector is near."""
+    source = without_markers(text if common.text_ranks.get(chunk.id) else chunk.text)
+    return snippet(source, common.candidates.worth, common.context.options.snippet_chars)
+
+
+def _chunk_key(chunk: StoredChunk, model: str) -> str:
+    """A chunk's public id: the same for the same text in the same place under the same model."""
+    span = chunk.span
+    key = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 # -- why a note is not among the hits ------------------------------------------------------------

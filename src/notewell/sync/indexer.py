@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from notewell.core import VERSION as WORDS_VERSION
 from notewell.embedders import CacheTally
 from notewell.errors import IndexBusy, IndexTrouble
-from notewell.index import Identity
+from notewell.index import Identity, IndexFacts
 from notewell.ports import ReportsWaiting
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
 from notewell.types import Notice
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from notewell.index import IndexedNote, IndexStore
+    from notewell.index import IndexedNote, IndexStore, IndexView
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
@@ -49,8 +49,10 @@ class Indexer:
     """The index of one memory, and the sources it is built from."""
 
     notes: NoteStore
-    transcripts: tuple[Transcripts, DeltaLimits] | None
-    """With the limits of what must be new in one; None: transcripts are not searched."""
+    transcripts: Transcripts | None
+    """None: transcripts are not searched."""
+    delta_limits: DeltaLimits | None
+    """How much must be new in a transcript; None: every change counts."""
     redact_notes: Callable[[str], str] | None
     redaction: str
     """Identifies the rules and the key of the redaction; another value rebuilds the index."""
@@ -66,7 +68,14 @@ class Indexer:
     tally: CacheTally = field(default_factory=CacheTally)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     _embedding: threading.Lock = field(default_factory=threading.Lock)
+    _look_lock: threading.Lock = field(default_factory=threading.Lock)
+    """Protects the next two fields: a scan that ends must not undo a `look_again` that came while
+    it ran."""
     _look_again_at: float = 0.0
+    _look_requests: int = 0
+    # A tuple that is replaced as a whole, so it needs no lock.
+    _known_facts: tuple[tuple[int, ...], IndexFacts | None] | None = None
+    """The facts of the index, with the change mark of the store from before they were read."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -77,7 +86,8 @@ class Indexer:
         now = self.now_ns()
         sources = [_notes_source(self.notes, self.redact_notes, everything=everything, now_ns=now)]
         if self.transcripts:
-            sources.append(_sessions_source(*self.transcripts, everything=everything))
+            limits = None if everything else self.delta_limits
+            sources.append(_sessions_source(self.transcripts, limits))
         return sources
 
     # -- what the index should be built with -----------------------------------------------------
@@ -88,10 +98,30 @@ class Indexer:
         facts = self.embedder.facts
         if facts.dims:
             return facts
-        with suppress(IndexTrouble), self.store.view() as view:
-            identity = view.identity() if view else None
+        with suppress(IndexTrouble):
+            index = self.index_facts()
+            identity = index.identity if index else None
             if identity and (identity.provider, identity.model) == (facts.provider, facts.model):
                 return replace(facts, dims=identity.dims)
+        return facts
+
+    def index_facts(self) -> IndexFacts | None:
+        """What is in the published index; None if there is none. A search decides from these facts
+        whether to embed its question, so no view stays open while a provider answers."""
+        mark, known = self.store.change_mark(), self._known_facts
+        # The scan before a search has just read them, unless something was written meanwhile.
+        if known is not None and known[0] == mark:
+            return known[1]
+        with self.store.view() as view:
+            return self._learned(mark, view)
+
+    def _learned(self, mark: tuple[int, ...], view: IndexView | None) -> IndexFacts | None:
+        facts = None
+        if view is not None:
+            facts = IndexFacts(
+                view.generation, view.identity(), view.waiting(), view.has_vectors()
+            )
+        self._known_facts = (mark, facts)
         return facts
 
     def wanted(self, facts: ModelFacts) -> Identity:
@@ -197,7 +227,9 @@ class Indexer:
 
     def look_again(self) -> None:
         """The next `catch_up` scans at once: the caller knows that a note has just changed."""
-        self._look_again_at = 0.0
+        with self._look_lock:
+            self._look_again_at = 0.0
+            self._look_requests += 1
 
     def catch_up(self, *, vectors: bool) -> Notice | None:
         """Index what was saved a moment ago. Returns a notice if something is left."""
@@ -234,25 +266,33 @@ class Indexer:
 
     def _changed(self) -> int:
         """How many files differ from the index; 0 if there is no index."""
-        started = self.monotonic_s()
-        # Before the view below is open: `facts` opens one itself, and there is one at a time.
+        started, requests = self.monotonic_s(), self._look_requests
+        # Before the view below is open: `facts` may open one itself, and there is one at a time.
         wanted = self.wanted(self.facts())
         with gc_paused():
+            # Before the view: if something is written meanwhile, the facts are read again.
+            mark = self.store.change_mark()
             with self.store.view() as view:
-                if view is None or view.identity() != wanted:
+                index = self._learned(mark, view)
+                if view is None or index is None or index.identity != wanted:
                     return 0  # A rebuild takes longer than a search may wait.
                 indexed = {source: view.notes(source) for source in self.sources}
             scans = self.scans(indexed)
             changed = sum(behind(scan, indexed[name]) for name, scan in scans.items())
-        ended = self.monotonic_s()
-        # Set after the scan, from its duration: slow disks are scanned less often.
-        self._look_again_at = ended + LOOK_SHARE * (ended - started)
+        self._look_ended(started, requests)
         return changed
+
+    def _look_ended(self, started: float, requests: int) -> None:
+        ended = self.monotonic_s()
+        with self._look_lock:
+            if requests == self._look_requests:
+                # From the duration of the scan: slow disks are scanned less often.
+                self._look_again_at = ended + LOOK_SHARE * (ended - started)
 
     def read(self, path: str) -> str:
         """The text of a note or transcript, as it is on disk now."""
-        if self.transcripts is not None and path.endswith(self.transcripts[0].suffixes):
-            return self.transcripts[0].read(path).text
+        if self.transcripts is not None and path.endswith(self.transcripts.suffixes):
+            return self.transcripts.read(path).text
         return self.notes.read(path).text
 
     def scans(self, indexed: Mapping[str, Mapping[str, IndexedNote]]) -> dict[str, Scan]:
@@ -297,15 +337,13 @@ def _notes_source(
     return TextSource("memory", scan, read)
 
 
-def _sessions_source(
-    transcripts: Transcripts, limits: DeltaLimits, *, everything: bool
-) -> TextSource:
-    """The transcripts. One that is being written waits until enough of it is new, unless
-    `everything` is wanted."""
+def _sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> TextSource:
+    """The transcripts. With `limits`, one that is being written waits until enough of it is
+    new."""
 
     def scan(indexed: Mapping[str, NoteStat]) -> Scan:
         listed = transcripts.scan()
-        if everything:
+        if limits is None:
             return listed
         from notewell.sessions import hold_back
 

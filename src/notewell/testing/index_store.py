@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from notewell.core import index_words, without_markers
+from notewell.core import index_words, unit_rows, without_markers
 from notewell.errors import IndexBusy, IndexUnreadable
 from notewell.index import (
     EMBEDDED,
@@ -24,7 +24,6 @@ from notewell.index import (
     StoredChunk,
     StoreFacts,
     UpToDate,
-    unit_rows,
 )
 from notewell.testing.index_view import IndexedFile, IndexRow, IndexState, InMemoryView, tokens_of
 

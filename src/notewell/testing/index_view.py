@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from notewell.core import TextMatch, TextStats
+from notewell.core import TextMatch, TextStats, unit_rows
 from notewell.index import (
     EMBEDDED,
     WAITING,
@@ -24,7 +24,6 @@ from notewell.index import (
     OutlinedChunk,
     PlacedChunk,
     StoredChunk,
-    unit_rows,
 )
 
 if TYPE_CHECKING:

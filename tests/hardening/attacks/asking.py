@@ -12,7 +12,7 @@ from pathlib import Path
 from notewell import Memory, SearchSettings, SyncSettings, open_memory
 from notewell.config import Settings
 from notewell.core import text_query
-from notewell.core.words import words
+from notewell.core.words import split_words
 from notewell.errors import BadRequest
 from notewell.testing import HashEmbedder
 
@@ -76,7 +76,7 @@ def ask_all(memory: Memory, queries: Iterable[str]) -> Asked:
 
 
 def _forms(text: str) -> set[str]:
-    return {form for word in words(text) for form in word.forms}
+    return {form for word in split_words(text) for form in word.forms}
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -14,9 +14,8 @@ from pathlib import Path
 import apsw
 from tests.hardening.powerloss.all_stories import STORIES
 
-from notewell.files import DirHandle
+from notewell.files import DirHandle, atomic
 from notewell.index.sqlite import connect
-from notewell.index.sqlite import folder as index_folder
 
 
 def told(what: str) -> None:
@@ -37,7 +36,7 @@ def make_mistake(fault: str) -> None:
         def not_at_all(path: Path) -> None:
             pass
 
-        index_folder.sync_directory = not_at_all  # type: ignore[attr-defined]
+        atomic.sync_directory = not_at_all  # type: ignore[attr-defined]
     elif fault.startswith("names in "):
         leave_out_sync_of(fault.removeprefix("names in "))
     else:

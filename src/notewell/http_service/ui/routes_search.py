@@ -7,9 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from notewell.core import note_date, text_query
-from notewell.core.words import words
-from notewell.engines import Question, Weighing
+from notewell.core import note_date, split_words, text_query
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.ui.schemas import (
@@ -22,6 +20,7 @@ from notewell.http_service.ui.schemas import (
 )
 from notewell.http_service.ui.state import run_visible
 from notewell.memory import Memory
+from notewell.search import Question, Weighing
 from notewell.tools import answer_json, hit_json
 from notewell.types import Answer, Hit
 
@@ -118,7 +117,7 @@ def highlights(snippet: str, query: str) -> list[Range]:
     terms = frozenset(text_query(query).terms)
     return _join(
         (word.start, word.end)
-        for word in words(snippet)
+        for word in split_words(snippet)
         # CJK text is matched by bigrams; its single characters would highlight almost everything.
         if not word.single and not terms.isdisjoint(word.forms)
     )

@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from notewell.errors import IndexUnreadable, StateNotWritable
-from notewell.files import make_private, sync_directory
+from notewell.files import make_private, replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,11 +92,9 @@ class IndexFolder:
         try:
             _sync_file(generation)
             # The file first, then its name, then the folder: each step durable before the next
-            # begins.
-            pointer = self.path / f"{CURRENT}.tmp"
-            _write_name(pointer, generation)
-            pointer.replace(self.path / CURRENT)
-            sync_directory(self.path)
+            # begins. The writer's lease is held, so one name for the temporary file is enough.
+            temporary = self.path / f"{CURRENT}.tmp"
+            replace_file(self.pointer, _line(generation), durable=True, temporary=temporary)
         except OSError as error:
             raise StateNotWritable(str(self.path), error.strerror or str(error)) from error
 
@@ -104,7 +102,7 @@ class IndexFolder:
         """Tell the next writer, which would otherwise not read the damaged page."""
         # Only a hint for the next writer: a full disk must not turn a search into an error.
         with suppress(OSError):
-            _write_name(self.path / SUSPECT, generation)
+            replace_file(self.path / SUSPECT, _line(generation), durable=True)
 
     def is_suspect(self, generation: Path) -> bool:
         try:
@@ -181,13 +179,8 @@ def _number(name: str) -> int:
     return int(match.group(1)) if match else 0
 
 
-def _write_name(path: Path, generation: Path) -> None:
-    """Durable when this returns, and readable by its owner only."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{generation.name}\n")
-        file.flush()
-        os.fsync(descriptor)
+def _line(generation: Path) -> bytes:
+    return f"{generation.name}\n".encode("ascii")
 
 
 def _sync_file(path: Path) -> None:

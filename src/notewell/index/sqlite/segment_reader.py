@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import apsw
 import numpy as np
 
-from notewell.index.records import unit_rows
+from notewell.core import unit_rows
 from notewell.index.sqlite.connect import reading, select
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
-from notewell.index.records import unit_rows
+from notewell.core import unit_rows
 from notewell.index.sqlite.connect import select
 
 if TYPE_CHECKING:

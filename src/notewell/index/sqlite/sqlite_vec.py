@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
+from notewell.core import unit_rows
 from notewell.errors import BadSetting
-from notewell.index.records import unit_rows
 from notewell.index.sqlite.connect import reading, select
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""English times: a query is split into words once and parsed from left to right.
+"""START HERE: the time that a query names, and the parser of English times.
+
+An English query is split into words once and parsed from left to right.
 
 At each word the parsers are tried in turn; the first that finds a time wins, and parsing continues
 after that time:
@@ -48,6 +50,18 @@ _PARTS = {"early": 0, "mid": 1, "late": 2}
 _PARTS_OF = {"beginning": 0, "start": 0, "middle": 1, "end": 2}
 
 _PADDING = [""] * 8  # More than any parser looks ahead; also what index -1 returns.
+
+
+def find_times(question: str, today: date) -> TimeSpan | None:
+    """The first time, or range of times, that a query names; None if it names none."""
+    found = next(english_times(question, today), None)
+    if not question.isascii():
+        # Imported when a query may be Chinese: most are not.
+        from notewell.core.times.chinese import chinese_times
+
+        chinese = next(chinese_times(question, today), None)
+        found = min(filter(None, (found, chinese)), default=None)
+    return found[1] if found else None
 
 
 def english_times(question: str, today: date) -> Iterator[tuple[int, TimeSpan]]:
