@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from notewell.config.keys_memory import AGENT_KEYS, BINDING_KEYS, ENTRY_KEYS, GLOBAL_KEYS
 from notewell.config.keys_search import SEARCH_KEYS
 from notewell.config.registry import agent_keys, global_keys
+from notewell.config.workspace_rules import is_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +36,8 @@ A number outside its bounds is replaced by the nearest bound; a value of the wro
 In your own file, `${NAME}` is replaced by the variable `NAME` of the environment.
 
 A workspace's file may come with a folder from a stranger.
-Keys marked **own file** name a program, an address, a secret or another folder, and are refused in that file.
-`extraPaths` outside the workspace are used, and `config check` reports them.
+It can set only the keys marked **workspace**: ranking, chunks, paths inside the workspace, and `enabled: false`.
+Every other key is ignored there; `config check` reports it as refused, and `status` and `index` name it.
 """
 
 _SECTIONS: tuple[tuple[str, str, str, Iterable[Key]], ...] = (
@@ -56,7 +57,8 @@ def settings_page() -> str:
     parts = [_HEAD]
     for title, above, text, keys in _SECTIONS:
         place = f"Below `{above}`. " if above else ""
-        rows = "\n".join(_row(key) for key in keys)
+        search = "memorySearch." if above.endswith("memorySearch") else ""
+        rows = "\n".join(_row(key, f"{search}{key.path}") for key in keys)
         head = "| key | takes | default | meaning |\n|---|---|---|---|"
         parts.append(f"\n## {title}\n\n{place}{text}\n\n{head}\n{rows}\n")
     parts.append(f"\n{_PYTHON}\n{_fields()}\n")
@@ -74,8 +76,8 @@ def _fields() -> str:
     return "\n".join(("| field | keys |", "|---|---|", *rows))
 
 
-def _row(key: Key) -> str:
-    marks = " **own file**" if key.own else ""
+def _row(key: Key, path: str) -> str:
+    marks = " **workspace**" if is_allowed(key._replace(path=path)) else ""
     marks += {"seed": "", "openclaw": " (later OpenClaw)", "ours": " (Notewell only)"}[key.since]
     return f"| `{key.path}` | {key.check.says} | {_shown(key.default)} | {key.meaning}{marks} |"
 

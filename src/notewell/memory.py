@@ -9,6 +9,7 @@ what was asked and appended, and `inspect` answers read-only questions about the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -161,7 +162,7 @@ class Memory:
 
     def status(self) -> Status:
         """Never raises for a damaged index: the status is what reports the damage."""
-        return self._engine.status()
+        return replace(self._engine.status(), refused_keys=self.settings.refused_keys)
 
     # -- writing ---------------------------------------------------------------------------------
 

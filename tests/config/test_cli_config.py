@@ -81,15 +81,19 @@ def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     assert run("check") == (0, "no problems found\n")
     bad = tmp_path / "notewell.json"
     bad.write_text(
-        '{"agent": {},\n"memory": {"backend": "qmd",\n"citations": 5}}', encoding="utf-8"
+        '{"agent": {},\n"memory": {"backend": "qmd"},\n'
+        '"agents": {"defaults": {"memorySearch": {"query": {"maxResults": "x"}}}}}',
+        encoding="utf-8",
     )
     code, out = run("check", str(bad))
     assert code == 2
     assert out.split("\n")[:-1] == [
         f"error: {bad}:1: agent: no such setting; did you mean 'agents'?",
-        f"refused: {bad}:2: memory.backend: not taken from a workspace's file, which may come "
-        "with a stranger's folder: put it into your own file (the engine that answers)",
-        f"error: {bad}:3: memory.citations: expected 'auto' or 'on' or 'off', not 5",
+        f"refused: {bad}:2: memory.backend: a workspace's file may come from a stranger, so "
+        "it can set only ranking, chunks and paths inside the workspace: put it into your own "
+        "file (the engine that answers)",
+        f"error: {bad}:3: agents.defaults.memorySearch.query.maxResults: expected a whole number "
+        "from 1 to 200, not 'x'",
     ]
     assert run("check")[0] == 2
     code, out = run("check", str(bad), "--as", "user", "--json")

@@ -77,22 +77,24 @@ def test_a_later_layer_wins_and_every_value_knows_who_said_it(home: Home) -> Non
             }
         }
     )  # fmt: skip
-    folder = home.folder(defaults(model="b", query={"maxResults": 4}))
+    folder = home.folder(defaults(query={"maxResults": 4}))
     main = home.load().agents["main"]
     search = {key: main.values[f"memorySearch.{key}"] for key in ("provider", "model")}
     assert search == {"provider": "openai", "model": "c"}
     assert main.values["memorySearch.query.minScore"] == 0.1
     assert main.values["memorySearch.query.maxResults"] == 4
     said = {key: main.origins[f"memorySearch.{key}"] for key in ("provider", "query.maxResults")}
-    assert said == {"provider": f"{user}:6", "query.maxResults": f"{folder}:7"}
+    assert said == {"provider": f"{user}:6", "query.maxResults": f"{folder}:6"}
     assert main.origins["memorySearch.model"] == f"{user}:17"
     assert home.load().files == (str(user), str(folder))
 
 
 def test_an_agents_entry_in_the_folder_is_the_last_word(home: Home) -> None:
-    home.user({"agents": {"list": [{"id": "main", "memorySearch": {"model": "a"}}]}})
-    home.folder({"agents": {"list": [{"id": "MAIN", "memorySearch": {"model": "b"}}]}})
-    assert home.load().agents["main"].values["memorySearch.model"] == "b"
+    home.user({"agents": {"list": [{"id": "main", "memorySearch": {"query": {"maxResults": 2}}}]}})
+    home.folder(
+        {"agents": {"list": [{"id": "MAIN", "memorySearch": {"query": {"maxResults": 3}}}]}}
+    )
+    assert home.load().agents["main"].values["memorySearch.query.maxResults"] == 3
 
 
 def test_extra_paths_add_up_without_repeats_and_an_empty_list_clears_them(home: Home) -> None:
@@ -152,10 +154,10 @@ def test_only_the_default_agent_takes_the_shared_folder(home: Home) -> None:
 
 def test_a_folder_speaks_for_the_agents_that_live_in_it_and_no_others(home: Home) -> None:
     home.user({"agents": {"list": [{"id": "a", "workspace": str(home.workspace)}, {"id": "b"}]}})
-    home.folder(defaults(model="ours"))
+    home.folder(defaults(query={"maxResults": 3}))
     agents = read_configuration(ConfigScope(), home.env).agents
-    assert agents["a"].values["memorySearch.model"] == "ours"
-    assert agents["b"].values["memorySearch.model"] is None
+    assert agents["a"].values["memorySearch.query.maxResults"] == 3
+    assert agents["b"].values["memorySearch.query.maxResults"] == 6
 
 
 def test_each_agent_has_an_index_of_its_own(home: Home) -> None:
@@ -236,16 +238,39 @@ def test_the_same_in_the_users_own_file_is_taken(home: Home) -> None:
 
 def test_a_workspaces_file_gets_nothing_out_of_the_environment(home: Home) -> None:
     home.env["MY_KEY"] = "s3cret"
-    home.folder(defaults(model="${MY_KEY}"))
-    assert home.load().agents["main"].values["memorySearch.model"] == "${MY_KEY}"
+    home.folder(defaults(extraPaths=["${MY_KEY}"]))
+    extra_paths = home.load().agents["main"].values["memorySearch.extraPaths"]
+    assert extra_paths == (("${MY_KEY}", None),)
 
 
-def test_extra_paths_that_leave_the_workspace_are_taken_and_pointed_at(home: Home) -> None:
-    home.folder(defaults(extraPaths=["docs", "../up", "~/wiki", "/srv"]))
+def test_extra_paths_that_leave_the_workspace_are_refused_one_by_one(home: Home) -> None:
+    home.user(defaults(extraPaths=["~/mine"]))
+    outside = ["../up", "~/wiki", "/srv", "a/../../b", "C:/x", "\\\\server\\x", "a\\..\\..\\b"]
+    home.folder(defaults(extraPaths=["docs", *outside, "a..b"]))
     configuration = home.load()
-    assert len(configuration.agents["main"].values["memorySearch.extraPaths"]) == 4
-    notes = [finding.message.split()[0] for finding in configuration.findings]
-    assert notes == ["'../up'", "'~/wiki'", "'/srv'"]
+    extra_paths = configuration.agents["main"].values["memorySearch.extraPaths"]
+    assert [path for path, _ in extra_paths] == ["~/mine", "docs", "a..b"]
+    assert {finding.kind for finding in configuration.findings} == {"refused"}
+    for path, finding in zip(outside, configuration.findings, strict=True):
+        assert finding.message.startswith(f"{path!r} is not a path inside the workspace")
+    # Nothing is left of the list; it must not count as the empty list that clears the user's.
+    home.folder(defaults(extraPaths=["/srv"]))
+    extra_paths = home.load().agents["main"].values["memorySearch.extraPaths"]
+    assert extra_paths == (("~/mine", None),)
+
+
+def test_a_workspaces_file_can_switch_the_memory_off_and_never_on(home: Home) -> None:
+    home.folder(defaults(enabled=False))
+    assert not home.load().agents["main"].enabled
+    home.user(defaults(enabled=False))
+    home.folder(defaults(enabled=True))
+    configuration = home.load()
+    assert not configuration.agents["main"].enabled
+    (finding,) = configuration.findings
+    assert (finding.kind, finding.message) == (
+        "refused",
+        "a workspace's file can only switch it off",
+    )
 
 
 def test_a_workspaces_file_that_links_elsewhere_is_not_read(home: Home, tmp_path: Path) -> None:
@@ -263,13 +288,13 @@ def test_a_great_many_agents_are_refused_quickly(home: Home) -> None:
 
 
 def test_plain_json_needs_no_yaml(home: Home) -> None:
-    home.user(defaults(model="a"))
-    home.folder(defaults(model="b"))
+    home.user(defaults(query={"maxResults": 2}))
+    home.folder(defaults(query={"maxResults": 3}))
     code = (
         "import sys; from pathlib import Path; "
         "from notewell.config.resolve import load_configuration; "
         f"c = load_configuration(Path({str(home.workspace)!r})); "
-        "assert c.agents['main'].values['memorySearch.model'] == 'b'; "
+        "assert c.agents['main'].values['memorySearch.query.maxResults'] == 3; "
         "print(*(m for m in ('yaml', 'numpy', 'argparse', 'difflib') "
         "if m in sys.modules))"
     )

@@ -34,14 +34,15 @@ from notewell.qmd import ExtraFolder, QmdScope, ScopeRule
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Callable[..., Settings]:
-    """The settings of a folder whose file says this."""
+    """The settings that this file of the user's own makes."""
 
     def load(data: bytes | None = None, **memory_search: object) -> Settings:
         if data is None:
             whole = {"agents": {"defaults": {"memorySearch": memory_search}}}
             data = json.dumps(whole).encode()
-        (tmp_path / "notewell.json").write_bytes(data)
-        return load_settings(tmp_path, environment={"HOME": str(tmp_path)})
+        own = tmp_path / "own.json"
+        own.write_bytes(data)
+        return load_settings(tmp_path, environment={"NOTEWELL_CONFIG": str(own)})
 
     return load
 
@@ -191,7 +192,7 @@ def test_a_bad_value_is_named_with_its_file_and_line(loaded: Callable[..., Setti
     with pytest.raises(BadSetting) as refused:
         loaded(b'{"agents": {"defaults": {"memorySearch": {\n"extraPath": ["x"]}}}}')
     assert "extraPaths" in str(refused.value)
-    assert "notewell.json:2" in str(refused.value)
+    assert "own.json:2" in str(refused.value)
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b"3", b'{"agents": 3}', b"\xff", b"[" * 100_000])
@@ -226,8 +227,8 @@ def test_a_file_that_is_too_large_or_a_folder_is_refused(tmp_path: Path) -> None
 
 
 def test_what_is_written_is_what_is_read_and_never_overwrites(tmp_path: Path) -> None:
-    write_workspace_file(tmp_path, [".", "~/docs"])
-    assert load_settings(tmp_path).notes.extra_paths == (ExtraPath("."), ExtraPath("~/docs"))
+    write_workspace_file(tmp_path, [".", "docs"])
+    assert load_settings(tmp_path).notes.extra_paths == (ExtraPath("."), ExtraPath("docs"))
     with pytest.raises(FileExistsError):
         write_workspace_file(tmp_path, ["other"])
 

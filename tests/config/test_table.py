@@ -100,8 +100,3 @@ def described(schema: dict[str, Any], known: Any) -> None:
         assert others is False or "*" in known
         for name, below in known.items():
             described(others if name == "*" else schema["properties"][name], below)
-
-
-@pytest.mark.parametrize("path", ["memory.qmd.command", "agents.list[].workspace"])
-def test_what_names_a_program_or_a_folder_is_the_users_own(path: str) -> None:
-    assert all_keys()[path].own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ import pytest
 
 from notewell import Settings
 from notewell.assembly import index_dir, open_memory
+from notewell.config.paths import user_config_dir
 from notewell.doctor import Finding, RepairResult, Subject, VerifyReport, examine, repair, verify
 from notewell.index.sqlite.connect import PAGE_BYTES
 from notewell.memory import Memory
@@ -40,6 +42,13 @@ class Ward:
         )
         self.memories.append(memory)
         return memory
+
+    def own_settings(self, **memory_search: object) -> None:
+        """The user's own file says this; a workspace's file may set few keys."""
+        folder = user_config_dir({"HOME": str(self.state / "home")})
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"agents": {"defaults": {"memorySearch": memory_search}}})
+        (folder / "config.json").write_text(text, encoding="utf-8")
 
     @property
     def patient(self) -> Subject:

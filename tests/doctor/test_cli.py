@@ -41,9 +41,16 @@ class Typed:
 
 
 @pytest.fixture
-def typed(ward: Ward, capsys: pytest.CaptureFixture[str]) -> Typed:
+def typed(
+    ward: Ward,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Typed:
     settings = {"agents": {"defaults": {"memorySearch": {"provider": "none"}}}}
-    (ward.workspace / "notewell.json").write_text(json.dumps(settings), encoding="utf-8")
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps(settings), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(own))
     return Typed(ward, capsys)
 
 

@@ -87,16 +87,7 @@ def test_an_sqlite_without_checksums_is_told(tmp_path: Path) -> None:
 
 
 def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> None:
-    (ward.workspace / "notewell.json").write_text(
-        json.dumps(
-            {
-                "agents": {
-                    "defaults": {"memorySearch": {"store": {"vector": {"driver": "sqlite-vec"}}}}
-                }
-            }
-        ),
-        encoding="utf-8",
-    )
+    ward.own_settings(store={"vector": {"driver": "sqlite-vec"}})
     settings = ward.open().settings
     assert settings.store.vector_driver == "sqlite-vec"
     findings = list(machine.packages(settings, installed=lambda _: False))
@@ -486,8 +477,7 @@ def test_an_embedder_that_fails_is_told_with_the_next_step(ward: Ward) -> None:
 
 
 def settings_say(ward: Ward, **told: str) -> None:
-    text = json.dumps({"agents": {"defaults": {"memorySearch": told}}})
-    (ward.workspace / "notewell.json").write_text(text, encoding="utf-8")
+    ward.own_settings(**told)
     ward.embedder = None
 
 

@@ -203,10 +203,7 @@ def test_another_model_is_a_disagreement_with_the_whole_index(ward: Ward) -> Non
 
 def test_the_other_vector_driver_is_proved_too(ward: Ward) -> None:
     pytest.importorskip("sqlite_vec")
-    driver = {"store": {"vector": {"driver": "sqlite-vec"}}}
-    settings_file = ward.workspace / "notewell.json"
-    told = {"agents": {"defaults": {"memorySearch": driver}}}
-    settings_file.write_text(json.dumps(told), encoding="utf-8")
+    ward.own_settings(store={"vector": {"driver": "sqlite-vec"}})
     ward.sync()
     verdict = ward.verify()
     assert verdict.agrees, verdict.disagreements

@@ -148,9 +148,11 @@ def test_a_session_that_was_saved_at_its_end_is_not_saved_again_by_the_next(host
     assert len(host.notes()) == 1
 
 
-def test_the_settings_can_switch_it_off(host: Host) -> None:
+def test_the_settings_can_switch_it_off(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"hooks": {"internal": {"entries": {"session-memory": {"enabled": False}}}}}
-    (host.workspace / "notewell.json").write_text(json.dumps(told), encoding="utf-8")
+    own = host.state.with_name("own.json")
+    own.write_text(json.dumps(told), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(own))
     host.say("we ship on Friday")
     host("session-end")
     assert host.notes() == []
@@ -160,9 +162,11 @@ def test_the_settings_can_switch_it_off(host: Host) -> None:
     assert found.action is None
 
 
-def test_the_settings_say_how_many_messages(host: Host) -> None:
+def test_the_settings_say_how_many_messages(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"hooks": {"internal": {"entries": {"session-memory": {"messages": 2}}}}}
-    (host.workspace / "notewell.json").write_text(json.dumps(told), encoding="utf-8")
+    own = host.state.with_name("own.json")
+    own.write_text(json.dumps(told), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(own))
     host.say("one", "two", "three")
     host("session-end")
     text = host.notes()[0].read_text("utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from notewell.assembly import open_notes
 from notewell.cli.output import counted, print_json, say
 from notewell.cli.place import memory_of, workspace_of
-from notewell.config import WORKSPACE_FILE, write_workspace_file
+from notewell.config import WORKSPACE_FILE, leaves_the_workspace, write_workspace_file
 from notewell.errors import BadRequest
 from notewell.notes import ExtraPath, folder_of
 
@@ -71,6 +71,11 @@ def _take_in(root: Path, extra: list[str]) -> list[str]:
     for path in extra:
         if not (root / Path(path).expanduser()).exists():
             raise BadRequest(f"there is no {path!r} to take in")
+        if leaves_the_workspace(path):
+            raise BadRequest(
+                f"{path!r} is not a path inside the workspace, and a workspace's file cannot name "
+                "others: add it to `extraPaths` in your own settings file"
+            )
     try:
         write_workspace_file(root, extra)
     except FileExistsError:

@@ -45,6 +45,11 @@ def _harmless(part: str) -> str:
     return part if part in _OURS else part.translate(_PICTURES)
 
 
+def refused_key(key: str) -> str:
+    """The notice about a key of a workspace's settings file that has no effect."""
+    return f"{key}: a workspace's file may not set it (`notewell config check` says why)"
+
+
 def flush() -> None:
     with _our_errors():
         sys.stdout.flush()

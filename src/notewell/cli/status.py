@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import counted, print_json, say
+from notewell.cli.output import counted, print_json, refused_key, say
 from notewell.cli.place import memory_of
 from notewell.tools import status_json
 
@@ -76,6 +76,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         facts.append(("", f"not available: {status.embedder_missing}"))
     facts.append(("cache", counted(status.cache_entries, "vector")))
     facts += [("extra path", path) for path in status.extra_paths]
+    facts += [("ignored", refused_key(key)) for key in status.refused_keys]
     if status.problem:
         facts.append(("problem", status.problem))
     if status.rebuild_needed:

@@ -8,6 +8,7 @@ paths.py        where configuration and state are
 document.py     a file as a tree in which every value has its line; read_json5, read_yaml: parsers
 checks.py       what a key accepts, secrets included; one row of the table
 keys_*.py       the table; registry.py: the table as a tree and as a JSON Schema
+workspace_rules.py  what the file of a workspace may set
 validate.py     a file compared with the table: its settings and its problems
 layers.py       files from disk to checked layers
 agents.py       agents, bindings and providers, collected from the files
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from notewell.config.settings import Settings, load_settings, settings_of
     from notewell.config.validate import Owner
+    from notewell.config.workspace_rules import leaves_the_workspace
 else:
     from notewell.lazy import lazy_exports
 
@@ -56,5 +58,6 @@ else:
             ),
             "settings": "Settings load_settings settings_of",
             "validate": "Owner",
+            "workspace_rules": "leaves_the_workspace",
         },
     )

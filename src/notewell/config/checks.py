@@ -345,7 +345,7 @@ AGENTS = ("agents.defaults", "agents.list[]")
 
 
 class Key(NamedTuple):
-    """A setting: what it accepts, its default, who may set it, and the field that it decides."""
+    """A setting: what it accepts, its default, and the field that it decides."""
 
     path: str
     """Dotted; `[]` is an entry of a list, `*` any name. Relative to an agent where it has one."""
@@ -353,11 +353,6 @@ class Key(NamedTuple):
     default: Any
     meaning: str
     since: Since = "seed"
-    own: bool = False
-    """Only from the user's own file: it names a program, an address, a secret or another folder,
-    and a workspace's file may come with a folder from a stranger."""
-    outside: bool = False
-    """A path: if a workspace's file names one outside the workspace, a note reports it."""
     field: str = ""
     """The field of `Settings` that the value decides, with its group: `search.max_results`.
     Empty for keys that the configuration itself uses, and for those that have no effect yet."""

@@ -1,7 +1,6 @@
 """The table of settings outside `memorySearch`: agents, bindings, engines, capture.
 
-Keys with `own=True` are refused in a workspace's file. They name a program, an address, a secret
-or a folder, or decide who is answered, and such a file may come with a stranger's folder.
+A workspace's file may set none of these; `workspace_rules` lists what it may set.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ _PROFILE = (
 
 AGENT_KEYS = (
     Key("workspace", Text("a folder"), None,
-        "the folder of notes; unset, the one that the caller names",
-        own=True),
+        "the folder of notes; unset, the one that the caller names"),
     Key("compaction.reserveTokensFloor", Number(0, 10**9), 20_000,
         "tokens that stay free for the answer when the context is nearly full"),
     on("compaction.memoryFlush.enabled",
@@ -60,7 +58,7 @@ PROFILE_KEYS = tuple(
 )
 
 _QMD = (
-    Key("command", Text(), "qmd", "the program to run", own=True, field="qmd.command"),
+    Key("command", Text(), "qmd", "the program to run", field="qmd.command"),
     Key("searchMode", Choice(("search", "vsearch", "query")), "search",
         "keywords, vectors, or both with query expansion and reranking", field="qmd.search_mode"),
     Key("rerank", Flag(), None, "let `query` rerank; unset, QMD's default", "openclaw",
@@ -68,13 +66,12 @@ _QMD = (
     on("includeDefaultMemory", "index MEMORY.md and memory/**/*.md",
         field="qmd.include_default_memory"),
     Key("paths", Paths(named=True), (), "more folders to index, each as a collection",
-        outside=True,
         field="qmd.paths"),
     off("sessions.enabled", "export transcripts, so that QMD can index them",
         field="qmd.export_sessions"),
     Key("sessions.retentionDays", Number(1, 36_500), None, "how many days exports are kept",
         field="qmd.retention_days"),
-    Key("sessions.exportDir", Text(), None, "the folder of the exports", own=True,
+    Key("sessions.exportDir", Text(), None, "the folder of the exports",
         field="qmd.export_dir"),
     Key("update.interval", Duration(), 300.0, "how often QMD updates its index",
         field="qmd.interval_s"),
@@ -133,8 +130,7 @@ _LANCE = (
 )  # fmt: skip
 
 GLOBAL_KEYS = (
-    Key("memory.backend", Choice(("builtin", "qmd")), "builtin", "the engine that answers",
-        own=True),
+    Key("memory.backend", Choice(("builtin", "qmd")), "builtin", "the engine that answers"),
     Key("memory.fallback", Choice(("builtin", "none")), "builtin",
         "the engine that answers when the first one fails", "ours", field="fallback_engine"),
     Key("memory.citations", Choice(("auto", "on", "off")), "auto",
@@ -149,35 +145,32 @@ GLOBAL_KEYS = (
         "how many of its last messages the note has", field="capture.session_messages"),
     Key("recallLog.enabled", Flag(), default=True, meaning="log what agents ask and which "
         "lines they get, with secrets masked, for the web page; off deletes the log",
-        # Own file: a stranger's folder must not switch on what the user switched off.
-        since="ours", own=True, field="capture.recall_log"),
+        since="ours", field="capture.recall_log"),
     *(key._replace(path=f"memory.qmd.{key.path}") for key in _QMD),
-    # Entries are stored outside the workspace, so its file must not open them to an agent.
-    *(key._replace(path=f"plugins.entries.memory-lancedb.{key.path}", own=True)
-      for key in _LANCE),
-    Key("models.providers.*.baseUrl", Url(), None, "the address of a provider's API", own=True,
+    *(key._replace(path=f"plugins.entries.memory-lancedb.{key.path}") for key in _LANCE),
+    Key("models.providers.*.baseUrl", Url(), None, "the address of a provider's API",
         field="embedder.providers"),
-    Key("models.providers.*.apiKey", SecretText(), None, "its API key", own=True,
+    Key("models.providers.*.apiKey", SecretText(), None, "its API key",
         field="embedder.providers"),
-    Key("models.providers.*.headers", Headers(), {}, "headers of every request", own=True,
+    Key("models.providers.*.headers", Headers(), {}, "headers of every request",
         field="embedder.providers"),
     Key("models.providers.*.api", Text(), None,
         "its wire format: " + ", ".join(f"`{api}`" for api in KNOWN_APIS) + "; unset, the "
-        "provider's own, or `openai-compatible` for a name of your own", own=True,
+        "provider's own, or `openai-compatible` for a name of your own",
         field="embedder.providers"),
     Key("models.providers.*.models", ModelIds(), None,
         "its models; without `memorySearch.model`, the only one, or the first with `embed` in its "
-        "id, is used", own=True, field="embedder.providers"),
+        "id, is used", field="embedder.providers"),
 )  # fmt: skip
 
 BINDING_KEYS = (
-    Key("agentId", Text("an agent's id"), None, "the agent that answers", own=True),
-    Key("match.channel", Text(), None, "matches messages of this channel", own=True),
-    Key("match.accountId", Text(), None, "and of this account; `*` matches any", own=True),
+    Key("agentId", Text("an agent's id"), None, "the agent that answers"),
+    Key("match.channel", Text(), None, "matches messages of this channel"),
+    Key("match.accountId", Text(), None, "and of this account; `*` matches any"),
     Key("match.peer.kind", Choice(("direct", "dm", "group", "channel")), None,
-        "and of this kind of peer", own=True),
-    Key("match.peer.id", Text(), None, "and of this peer", own=True),
-    Key("match.guildId", Text(), None, "and of this guild", "openclaw", own=True),
-    Key("match.teamId", Text(), None, "and of this team", "openclaw", own=True),
-    Key("comment", Text(blank=True), None, "a comment for people", "openclaw", own=True),
+        "and of this kind of peer"),
+    Key("match.peer.id", Text(), None, "and of this peer"),
+    Key("match.guildId", Text(), None, "and of this guild", "openclaw"),
+    Key("match.teamId", Text(), None, "and of this team", "openclaw"),
+    Key("comment", Text(blank=True), None, "a comment for people", "openclaw"),
 )  # fmt: skip

@@ -13,6 +13,7 @@ wins.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,6 +68,15 @@ class Configuration:
     """Who set what belongs to no agent: `bindings[0]`, `models.providers.openai.apiKey`."""
     files: tuple[str, ...]
     """The files that were read, weakest first."""
+
+    @property
+    def refused_keys(self) -> tuple[str, ...]:
+        """Keys of a workspace's file that have no effect, because it may not set them."""
+        keys = (finding.key for finding in self.findings if finding.kind == "refused")
+        # `*` for the name of a provider: agents read this list, so no text of a stranger's in it.
+        return tuple(
+            dict.fromkeys(re.sub(r"(?<=^models\.providers\.).*\.", "*.", key) for key in keys)
+        )
 
 
 class ConfigScope(NamedTuple):

@@ -12,7 +12,7 @@ Every search loads this module, so it imports neither the table nor a parser.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -63,6 +63,9 @@ class Settings:
     """Whether agents are shown where a hit comes from; auto: in private conversations."""
     off_because: str | None = None
     """Why this agent has no memory; None when it has one."""
+    refused_keys: tuple[str, ...] = ()
+    """Keys of the workspace's file that were ignored, because only the user's own file may set
+    them; `notewell config check` explains each."""
 
 
 def load_settings(
@@ -76,7 +79,8 @@ def load_settings(
 
     configuration = load_configuration(workspace, agent, environment)
     id_ = agent.lower() if agent else configuration.default_agent
-    return settings_of(configuration.agents[id_], configuration.providers)
+    settings = settings_of(configuration.agents[id_], configuration.providers)
+    return replace(settings, refused_keys=configuration.refused_keys)
 
 
 # -- from keys to fields -------------------------------------------------------------------------

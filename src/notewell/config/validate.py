@@ -19,6 +19,7 @@ from notewell.config.checks import (
 )
 from notewell.config.document import ConfigFinding, Located, plain, shown
 from notewell.config.registry import RENAMED, all_keys, tree
+from notewell.config.workspace_rules import Ruled, apply_rule, is_allowed, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -132,8 +133,9 @@ class _DocumentChecker:
             self._report("error", path, value.line, f"no such setting{_hint(path, node)}")
 
     def _leaf(self, path: KeyPath, value: Located, key: Key) -> Iterator[Setting]:
-        if key.own and self._owner == "workspace":
-            self._report("refused", path, value.line, _only_own(key))
+        is_foreign = self._owner == "workspace"
+        if is_foreign and not is_allowed(key):
+            self._report("refused", path, value.line, refusal(key))
             return
         try:
             checked = key.check(self._filled(plain(value), key))
@@ -142,9 +144,11 @@ class _DocumentChecker:
             return
         if checked.note:
             self._report("note", path, value.line, checked.note)
-        if key.outside and self._owner == "workspace":
-            self._note_outside(path, value.line, checked.value)
-        yield Setting(path, key, checked.value, value.line)
+        ruled = apply_rule(key, checked.value) if is_foreign else Ruled(checked.value)
+        for message in ruled.refusals:
+            self._report("refused", path, value.line, message)
+        if ruled.value is not None:
+            yield Setting(path, key, ruled.value, value.line)
 
     def _filled(self, value: object, key: Key) -> object:
         """The value with `${NAME}` replaced."""
@@ -161,15 +165,6 @@ class _DocumentChecker:
             return {name: self._filled(inner, key) for name, inner in value.items()}
         return value
 
-    def _note_outside(
-        self, path: KeyPath, line: int, entries: tuple[tuple[str, ...], ...]
-    ) -> None:
-        for entry in entries:
-            # Absolute, a home folder, a parent folder, or a drive of Windows (`C:`).
-            if entry[0].startswith(("/", "~", "\\")) or ".." in entry[0] or ":" in entry[0][:2]:
-                message = f"{entry[0]!r} is outside the workspace: be sure you want it searched"
-                self._report("note", path, line, message)
-
 
 def below_agent(path: KeyPath) -> str:
     """A key without the part that names the agent: `agents.list[0].model` is `model`."""
@@ -181,13 +176,6 @@ def below_agent(path: KeyPath) -> str:
 def _foreign(path: KeyPath) -> str:
     about_memory = path[0] == "memory" or "memorySearch" in path
     return "Notewell has no such setting" if about_memory else "not about memory"
-
-
-def _only_own(key: Key) -> str:
-    return (
-        "not taken from a workspace's file, which may come with a stranger's folder: "
-        f"put it into your own file ({key.meaning})"
-    )
 
 
 def _hint(path: KeyPath, siblings: Tree) -> str:

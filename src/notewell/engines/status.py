@@ -65,6 +65,8 @@ class Status:
     decision: Decision | None
     """Which embedder was requested, which is used and why; None for one that the caller gave."""
     answering: Answering = Answering("builtin", "builtin")
+    refused_keys: tuple[str, ...] = ()
+    """Keys of the workspace's settings file that have no effect: it may not set them."""
     public_problem: str | None = None
     public_embedder_missing: str | None = None
     """`embedder_missing` without the names of files."""

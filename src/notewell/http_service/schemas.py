@@ -307,6 +307,7 @@ class StatusAnswer(ResponseModel):
     embedder: dict[str, Any] | None
     probe: None
     rebuild_needed: str | None
+    refused_keys: list[str]
     ignored: list[SkippedFile]
     unreadable: list[SkippedFile]
 

@@ -122,6 +122,7 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
         "embedder": status.decision.to_json() if status.decision else None,
         "probe": _probe_json(probe),
         "rebuildNeeded": status.rebuild_needed,
+        "refusedKeys": list(status.refused_keys),
         "ignored": ignored_json(status.ignored),
         "unreadable": ignored_json(status.unreadable),
     }
