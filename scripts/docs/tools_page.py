@@ -122,7 +122,7 @@ def _rows(schema: dict[str, Any], above: str = "") -> str:
         rows.append(
             f"| `{above}{name}`{star} | {value['type']} | {value.get('description', '')} |"
         )
-        if "items" in value:
+        if "properties" in value.get("items", {}):
             rows.append(_rows(value["items"], f"{name}[]."))
     return "\n".join(rows)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from notewell.errors import BadRequest, ConversationDenied
+from notewell.errors import BadRequest, ConversationDenied, IndexBusy, NotewellError
 from notewell.limits import GET_LINES
 from notewell.search import Question
 
@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from notewell.config import Settings
     from notewell.engines import BuiltinEngine, Engine, IndexInspector, Status
     from notewell.notes import Appended, Excerpt, NoteStore
-    from notewell.sync import Indexer, Notifier, Progress, SyncReport, Timing, WatchEvent
+    from notewell.sync import (
+        Indexer,
+        Notifier,
+        Progress,
+        SyncRecord,
+        SyncReport,
+        Timing,
+        WatchEvent,
+    )
     from notewell.types import Answer
 
 
@@ -101,6 +109,13 @@ class Memory:
 
         return IndexInspector(self._builtin)
 
+    @cached_property
+    def sync_record(self) -> SyncRecord:
+        """How the last sync ended, in this process or in another; see `sync.record`."""
+        from notewell.sync import SyncRecord
+
+        return SyncRecord(self.journal.folder / "sync.json", self.now)
+
     def now(self) -> datetime:
         """The time by this memory's clock, in the local time zone."""
         return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone()
@@ -162,7 +177,10 @@ class Memory:
 
     def status(self) -> Status:
         """Never raises for a damaged index: the status is what reports the damage."""
-        return replace(self._engine.status(), refused_keys=self.settings.refused_keys)
+        from notewell.engines import with_record
+
+        status = with_record(self._engine.status(), self.sync_record.read())
+        return replace(status, refused_keys=self.settings.refused_keys)
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -202,7 +220,18 @@ class Memory:
     ) -> SyncReport:
         """Bring the index up to date with the notes; `force` builds a new one."""
         on_progress = progress or (lambda _: None)
-        return self._engine.sync(force=force, vectors=vectors, progress=on_progress)
+        try:
+            report = self._engine.sync(force=force, vectors=vectors, progress=on_progress)
+        except NotewellError as error:
+            self._record_sync(error, vectors=vectors)
+            raise
+        self._record_sync(report.trouble, vectors=vectors)
+        return report
+
+    def _record_sync(self, trouble: NotewellError | None, *, vectors: bool) -> None:
+        # Busy is no failure: the process that holds the lease does the work and records its end.
+        if not isinstance(trouble, IndexBusy):
+            self.sync_record.add(self._builtin.outcome(trouble, vectors=vectors))
 
     def watch(
         self,

@@ -176,8 +176,8 @@ def test_status_tells_and_as_json_too(cli: Cli) -> None:
     assert "notes       2 indexed, 2 on disk" in cli.out
     told = cli.json("status")
     assert (told["state"], told["files"], told["chunks"], told["dirty"]) == ("ready", 2, 2, 0)
-    assert told["vector"] == {"driver": "segments", "dims": 384, "embedded": 2}
-    assert told["sourceCounts"] == [{"source": "memory", "files": 2, "chunks": 2}]
+    assert told["sources"] == ["memory"]
+    assert told["sourceCounts"] == [{"source": "memory", "eligible": 2, "files": 2, "chunks": 2}]
 
 
 def test_status_of_a_damaged_index_is_5(cli: Cli) -> None:

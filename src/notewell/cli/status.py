@@ -11,7 +11,7 @@ from notewell.tools import status_json
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.engines import Answering, Probe, Status
+    from notewell.engines import Answering, Fallback, Probe, Status
 
 DEGRADED = 5
 
@@ -19,6 +19,7 @@ DEGRADED = 5
 def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         if arguments.index:
+            # What went wrong is recorded, and the status below shows it.
             memory.sync()
         status = memory.status()
         # A real request, which may cost money: only on demand.
@@ -28,18 +29,24 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name, value in [*_facts(status), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
-    bad = status.problem or status.unreadable or status.embedder_missing
-    # The second engine answers, so searches work, but not with what the user configured.
-    replaced = status.answering.backend != status.answering.wanted
-    return DEGRADED if bad or replaced or (probe and probe.trouble) else 0
+    # A second choice counts as degraded: searches work, but not with what the user configured.
+    return DEGRADED if status.is_degraded or not (probe is None or probe.is_well) else 0
 
 
 def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
     if probe is None:
         return []
     if probe.trouble:
-        return [("probe", f"failed after {probe.ms:.0f} ms: {probe.trouble}")]
-    return [("probe", f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms")]
+        facts = [("probe", f"failed after {probe.ms:.0f} ms: {probe.trouble}")]
+    else:
+        facts = [("probe", f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms")]
+    vectors = probe.vectors
+    if vectors is None:
+        return facts
+    if vectors.trouble:
+        return [*facts, ("", f"the vector search failed: {vectors.trouble}")]
+    found = counted(vectors.found, "chunk")
+    return [*facts, ("", f"a vector search found {found} in {vectors.ms:.0f} ms")]
 
 
 def _answering_facts(answering: Answering) -> list[tuple[str, str]]:
@@ -54,31 +61,80 @@ def _answering_facts(answering: Answering) -> list[tuple[str, str]]:
     return facts
 
 
+def _index_facts(status: Status) -> list[tuple[str, str]]:
+    facts = []
+    if status.index_age_s is not None:
+        facts.append(("", f"last written {_age_text(status.index_age_s)} ago"))
+    counts = status.counts
+    if counts is None:
+        return [*facts, ("notes", f"{status.eligible} on disk, none indexed")]
+    facts.append(("notes", f"{counts.files} indexed, {status.eligible} on disk"))
+    # With one source the line above says it all.
+    if len(status.sources) > 1:
+        facts += [
+            ("", f"{source.name}: {source.files} indexed, {source.eligible} on disk")
+            for source in status.sources
+        ]
+    facts.append(("chunks", f"{counts.chunks}, {counts.embedded} with a vector"))
+    if status.vector_load_error:
+        driver = status.vector_driver
+        facts.append(("vectors", f"{driver} cannot be loaded: {status.vector_load_error}"))
+    return facts
+
+
+def _age_text(seconds: float) -> str:
+    """In the largest unit that gives a whole number above 1."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return counted(int(seconds // length), unit)
+    return counted(int(seconds), "second")
+
+
+def _fallback_text(fallback: Fallback) -> str:
+    since = f" since {fallback.since}" if fallback.since else ""
+    return f"in place of {fallback.wanted}{since}: {fallback.reason}"
+
+
+def _cache_text(status: Status) -> str:
+    if status.cache_limit == 0:
+        return "off"
+    limit = f", at most {status.cache_limit}" if status.cache_limit else ""
+    return f"{counted(status.cache_entries, 'vector')}{limit}"
+
+
+def _batch_facts(status: Status) -> list[tuple[str, str]]:
+    """Nothing if the embedder has no batch jobs."""
+    if status.batch is None:
+        return []
+    facts = [("batch", f"on, {counted(len(status.batch.jobs), 'job')} at the provider")]
+    if status.batch_failure:
+        failure = status.batch_failure
+        facts.append(("", f"failed at {failure.at}: {failure.off_because or failure.text}"))
+    return facts
+
+
 def _facts(status: Status) -> list[tuple[str, str]]:
     facts = [
         ("workspace", status.workspace),
         ("agent", status.agent),
         *_answering_facts(status.answering),
         ("index", f"{status.state}, {status.index_bytes / 1e6:.1f} MB in {status.index_path}"),
+        *_index_facts(status),
     ]
-    if status.counts:
-        counts = status.counts
-        facts += [
-            ("notes", f"{counts.files} indexed, {status.eligible} on disk"),
-            ("chunks", f"{counts.chunks}, {counts.embedded} with a vector"),
-        ]
-    else:
-        facts.append(("notes", f"{status.eligible} on disk, none indexed"))
     facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
     if status.decision:
         facts.append(("", f"{status.decision.used}: {status.decision.why}"))
     if status.embedder_missing:
         facts.append(("", f"not available: {status.embedder_missing}"))
-    facts.append(("cache", counted(status.cache_entries, "vector")))
+    if status.embedder_fallback:
+        facts.append(("", _fallback_text(status.embedder_fallback)))
+    facts += [("cache", _cache_text(status)), *_batch_facts(status)]
     facts += [("extra path", path) for path in status.extra_paths]
     facts += [("ignored", refused_key(key)) for key in status.refused_keys]
     if status.problem:
         facts.append(("problem", status.problem))
+    if status.last_error:
+        facts.append(("last sync", f"failed at {status.last_error.at}: {status.last_error.text}"))
     if status.rebuild_needed:
         facts.append(("next sync", f"builds a new index: {status.rebuild_needed}"))
     # A rebuild takes in every note, so the number of changed ones says nothing then.

@@ -37,7 +37,13 @@ if TYPE_CHECKING:
         ProviderSettings,
         RemoteSettings,
     )
-    from notewell.embedders.usage import CacheTally, Usage, usage_of
+    from notewell.embedders.usage import (
+        BatchFacts,
+        CacheTally,
+        Usage,
+        batch_facts_of,
+        usage_of,
+    )
     from notewell.embedders.vectors import is_sound
 else:
     from notewell.lazy import lazy_exports
@@ -55,7 +61,7 @@ else:
             "selection": "EmbedderSelection choose_embedder open_embedded",
             "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
             "RemoteSettings",
-            "usage": "CacheTally Usage usage_of",
+            "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",
             "vectors": "is_sound",
         },
     )

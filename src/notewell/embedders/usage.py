@@ -33,6 +33,34 @@ def usage_of(embedder: object) -> Usage | None:
     return embedder.usage if isinstance(embedder, CountsUsage) else None
 
 
+@dataclass(frozen=True, slots=True)
+class BatchFacts:
+    """What an embedder with batch jobs can tell about them."""
+
+    concurrency: int
+    poll_interval_s: float
+    timeout_minutes: float
+    failures: int
+    """In a row, in this process."""
+    off_because: str | None
+    """Set once this process has given up on batch jobs."""
+    last_failure: str | None
+    jobs: tuple[str, ...]
+    """The ids of jobs that run at the provider, also those that another process began."""
+
+
+@runtime_checkable
+class RunsBatches(Protocol):
+    """An embedder that sends large runs as batch jobs."""
+
+    def batch_facts(self) -> BatchFacts: ...
+
+
+def batch_facts_of(embedder: object) -> BatchFacts | None:
+    """None for an embedder without batch jobs."""
+    return embedder.batch_facts() if isinstance(embedder, RunsBatches) else None
+
+
 class CacheTally:
     """Hits and misses of the vector cache. Thread-safe."""
 

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from notewell.engines.inspect import IndexInspector, Placed
     from notewell.engines.protocol import Engine, search_fresh
     from notewell.engines.qmd import open_qmd
-    from notewell.engines.status import Answering, Probe, Status
+    from notewell.engines.status import (
+        Answering,
+        Fallback,
+        Probe,
+        Status,
+        VectorProbe,
+        with_record,
+    )
 else:
     from notewell.lazy import lazy_exports
 
@@ -28,6 +35,6 @@ else:
             "inspect": "IndexInspector Placed",
             "protocol": "Engine search_fresh",
             "qmd": "open_qmd",
-            "status": "Answering Probe Status",
+            "status": "Answering Fallback Probe Status VectorProbe with_record",
         },
     )

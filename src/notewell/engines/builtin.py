@@ -9,7 +9,6 @@ index while the first choice failed.
 from __future__ import annotations
 
 import threading
-import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
 
     from notewell.embedders import EmbedderSelection
     from notewell.engines.status import Probe, Status
+    from notewell.errors import NotewellError
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, Reranker
     from notewell.search import Question, SearchContext, SearchSettings
-    from notewell.sync import Indexer, ProgressCallback, SyncReport
+    from notewell.sync import Indexer, ProgressCallback, SyncOutcome, SyncReport
     from notewell.types import Answer, Notice
 
 
@@ -134,10 +134,10 @@ class BuiltinEngine:
             self.indexer.embedder = self._selection.embedder
 
     def probe(self) -> Probe:
-        """Ask the embedder for one vector."""
+        """Ask the embedder for one vector, and the index for the chunks near it."""
         from notewell.engines.status import probe
 
-        return probe(self.embedder(), time.monotonic)
+        return probe(self.embedder(), self.indexer)
 
     # -- sync and status -------------------------------------------------------------------------
 
@@ -155,6 +155,21 @@ class BuiltinEngine:
             # Not with `force` again: what the first run indexed is still good.
             report = self.indexer.run(vectors=vectors, progress=progress)
         return report
+
+    def outcome(self, trouble: NotewellError | None, *, vectors: bool) -> SyncOutcome:
+        """How a sync ended, with what the embedder can tell about it."""
+        from notewell.embedders import batch_facts_of
+        from notewell.sync import SyncOutcome
+
+        batch = batch_facts_of(self.indexer.embedder)
+        return SyncOutcome(
+            trouble,
+            vectors and not self.indexer.keyword_only,
+            self._selection.decision,
+            batch_failures=batch.failures if batch else 0,
+            batch_off_because=batch.off_because if batch else None,
+            batch_text=(batch.last_failure if batch else None) or "",
+        )
 
     def check(self) -> None:
         """Nothing to check: no other program is needed. A search reports a damaged index."""

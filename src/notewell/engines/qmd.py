@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.core import without_markers
-from notewell.engines.status import Answering, status_of
+from notewell.engines.status import Answering, SourceStatus, status_of
 from notewell.errors import NoteUnreadable, NotewellError
 from notewell.index import Counts
 from notewell.notes import folder_of
@@ -392,7 +393,28 @@ def _status(own: Status, driver: Qmd, updater: BackgroundUpdater, changed: int) 
         rebuild_needed=None,
         decision=None,
         answering=Answering("qmd", "qmd", facts=tuple(_facts(driver, updater).items())),
+        sources=tuple(_sources(own, counts)),
+        cache_limit=0,
+        vectors_enabled=driver.settings.search_mode != "search",
+        vector_load_error=None,
+        has_vectors=has_vectors(home.index) is True,
+        index_age_s=_age_s(driver),
+        batch=None,
     )
+
+
+def _sources(own: Status, counts: Counts | None) -> Iterator[SourceStatus]:
+    """Notes as they are on disk; transcripts as QMD has them, since it reads exported copies."""
+    by_source = counts.by_source if counts else {}
+    eligible = {source.name: source.eligible for source in own.sources}
+    for name in dict.fromkeys((*eligible, *by_source)):
+        files, chunks = by_source.get(name, (0, 0))
+        yield SourceStatus(name, eligible.get(name, files), files, chunks)
+
+
+def _age_s(driver: Qmd) -> float | None:
+    updated_ns = driver.home.updated_ns()
+    return max(0.0, (time.time_ns() - updated_ns) / 1e9) if updated_ns else None
 
 
 def _counts(driver: Qmd) -> Counts | None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from notewell.errors import EmbedderTrouble, IndexTrouble
+from notewell.errors import EmbedderTrouble, IndexTrouble, NotewellError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from notewell.embedders import Decision
+    from notewell.embedders import BatchFacts, Decision
     from notewell.index import Counts, IndexedNote, StoreFacts
     from notewell.notes import ExtraPath
-    from notewell.ports import Embedder, ModelFacts
-    from notewell.sync import Indexer
+    from notewell.ports import Embedder, ModelFacts, Vectors
+    from notewell.sync import BatchFailure, Indexer, SyncFailure, SyncState
     from notewell.types import Ignored, Scan
+
+
+PROBED_CHUNKS = 6
+"""As many as a search shows by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,27 @@ class Answering:
     """Further facts about the engine, by name."""
     public_reason: str | None = None
     """The reason for remote readers; names no folder."""
+
+
+class SourceStatus(NamedTuple):
+    """One source of the index: what is on disk, and what the index has of it."""
+
+    name: str
+    eligible: int
+    files: int
+    chunks: int
+
+
+class Fallback(NamedTuple):
+    """A second choice is in use: another engine, or another embedder."""
+
+    part: Literal["engine", "embedder"]
+    wanted: str
+    used: str
+    reason: str | None
+    since: str | None
+    """An ISO time; None if it is not known."""
+    public_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +93,149 @@ class Status:
     refused_keys: tuple[str, ...] = ()
     """Keys of the workspace's settings file that have no effect: it may not set them."""
     public_problem: str | None = None
+    """The problem for remote readers; names no folder."""
     public_embedder_missing: str | None = None
     """`embedder_missing` without the names of files."""
-    """The problem for remote readers; names no folder."""
+    sources: tuple[SourceStatus, ...] = ()
+    cache_limit: int | None = None
+    """0: there is no cache; None: it has no limit."""
+    vectors_enabled: bool = True
+    """False: the settings ask for keyword search alone."""
+    vector_load_error: str | None = None
+    """Why the vector driver does not work on this machine."""
+    has_vectors: bool = False
+    """Whether the index holds vectors, so that a vector search can find something."""
+    index_age_s: float | None = None
+    """Time since the index was last written."""
+    batch: BatchFacts | None = None
+    """None: the embedder uses no batch jobs."""
+    last_error: SyncFailure | None = None
+    """Why the last sync did not do all of its work; None after one that did."""
+    batch_failure: BatchFailure | None = None
+    """The last sync paid the full price because its batch jobs failed."""
+    embedder_fallback: Fallback | None = None
+
+    @property
+    def vectors_available(self) -> bool:
+        """Whether a question can be answered by vectors, as far as is known without a request."""
+        is_usable = self.vectors_enabled and not self.vector_load_error
+        return is_usable and self.has_vectors and not self.embedder_missing
+
+    @property
+    def fallback(self) -> Fallback | None:
+        """The second choice that is in use; the engine first, because it decides all the rest."""
+        engine = self.answering
+        if engine.backend == engine.wanted:
+            return self.embedder_fallback
+        return Fallback(
+            "engine",
+            engine.wanted,
+            engine.backend,
+            engine.reason,
+            engine.since,
+            engine.public_reason,
+        )
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether the user has to do something before everything works as configured."""
+        return bool(
+            self.problem
+            or self.unreadable
+            or self.embedder_missing
+            or self.fallback
+            or self.last_error
+            or self.batch_failure
+            or (self.vectors_enabled and self.vector_load_error)
+        )
+
+
+def with_record(status: Status, record: SyncState) -> Status:
+    """The same status with what earlier syncs, also of other processes, have recorded."""
+    decision, known = status.decision, record.fallback
+    fallback = None
+    if decision is not None and decision.fell_back:
+        is_same = known and (known.wanted, known.used) == (decision.requested, decision.used)
+        fallback = Fallback(
+            "embedder",
+            decision.requested,
+            decision.used,
+            known.reason if known and is_same else decision.why,
+            known.since if known and is_same else None,
+            # The reason quotes the provider, and that text is for the user at this machine.
+            f"the embedder {decision.requested} could not be used",
+        )
+    return replace(
+        status,
+        last_error=record.failure,
+        batch_failure=record.batch if status.batch else None,
+        embedder_fallback=fallback,
+    )
+
+
+# -- probing -------------------------------------------------------------------------------------
+
+
+class VectorProbe(NamedTuple):
+    """The result of one vector query to the index."""
+
+    found: int
+    """How many chunks it returned."""
+    ms: float
+    trouble: NotewellError | None
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of asking the embedder for one vector."""
+    """The result of asking the embedder for one vector, and the index for its neighbours."""
 
     dims: int
     ms: float
     trouble: EmbedderTrouble | None
+    vectors: VectorProbe | None = None
+    """None: there is no index, or no vector to ask with."""
+
+    @property
+    def is_well(self) -> bool:
+        return self.trouble is None and not (self.vectors and self.vectors.trouble)
 
 
-def probe(embedder: Embedder, monotonic_s: Callable[[], float]) -> Probe:
-    """One real request, so that `status --deep` and `doctor` show facts, not settings."""
-    started = monotonic_s()
-    dims, trouble = 0, None
+def probe(embedder: Embedder, indexer: Indexer) -> Probe:
+    """One real request and one real vector query, so that `status --deep` and `doctor` show facts,
+    not settings."""
+    started = indexer.monotonic_s()
+    vector, trouble = None, None
     try:
         # The text does not matter; it is short because providers charge by length.
-        dims = len(embedder.embed(["Is anybody there?"], "query")[0])
+        vector = embedder.embed(["Is anybody there?"], "query")[0]
     except EmbedderTrouble as error:
         trouble = error
-    return Probe(dims, (monotonic_s() - started) * 1000, trouble)
+    took_ms = (indexer.monotonic_s() - started) * 1000
+    vectors = None if indexer.keyword_only else _probe_vectors(indexer, vector)
+    return Probe(0 if vector is None else len(vector), took_ms, trouble, vectors)
+
+
+def _probe_vectors(indexer: Indexer, vector: Vectors | None) -> VectorProbe | None:
+    """If the embedder does not answer, a stored vector is the question: the two parts can fail
+    separately."""
+    started = indexer.monotonic_s()
+    found, trouble = 0, None
+    try:
+        with indexer.store.view() as view:
+            if view is None:
+                return None
+            placed = view.inventory().placed()[:1] if vector is None else []
+            if placed:
+                vector = view.inventory().vectors([placed[0].id])[1][0]
+            if vector is None:
+                return None
+            found = len(view.nearest(vector, indexer.sources, PROBED_CHUNKS))
+    except NotewellError as error:
+        trouble = error
+    return VectorProbe(found, (indexer.monotonic_s() - started) * 1000, trouble)
+
+
+# -- the status of the builtin engine ------------------------------------------------------------
 
 
 def status_of(
@@ -109,7 +253,7 @@ def status_of(
     eligible = sum(len(scan.notes) for scan in scans.values())
     # An index that cannot be read has none of the notes, so all of them wait for the next sync.
     behind = _behind(scans, indexed.known) if indexed.state == "ready" else eligible
-    return Status(
+    status = Status(
         agent=agent,
         workspace=indexer.notes.location,
         extra_paths=tuple(extra.path for extra in extra_paths),
@@ -132,6 +276,35 @@ def status_of(
         decision=decision,
         public_problem=indexed.public_problem,
         public_embedder_missing=missing.public_text() if missing else None,
+        sources=_sources(scans, indexed.counts),
+    )
+    return _with_parts(status, indexer, store)
+
+
+def _with_parts(status: Status, indexer: Indexer, store: StoreFacts) -> Status:
+    """The same status with what its parts tell: cache, vectors, batch jobs."""
+    from notewell.embedders import batch_facts_of
+
+    age_s = None
+    if store.written_at_s:
+        # Not below 0: the clock of a file server may be ahead of ours.
+        age_s = max(0.0, indexer.now_ns() / 1e9 - store.written_at_s)
+    return replace(
+        status,
+        cache_limit=store.cache_limit,
+        vectors_enabled=not indexer.keyword_only,
+        vector_load_error=store.vector_load_error,
+        has_vectors=bool(status.counts and status.counts.embedded),
+        index_age_s=age_s,
+        batch=batch_facts_of(indexer.embedder),
+    )
+
+
+def _sources(scans: Mapping[str, Scan], counts: Counts | None) -> tuple[SourceStatus, ...]:
+    by_source = counts.by_source if counts else {}
+    return tuple(
+        SourceStatus(name, len(scan.notes), *by_source.get(name, (0, 0)))
+        for name, scan in scans.items()
     )
 
 

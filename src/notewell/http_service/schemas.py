@@ -17,6 +17,7 @@ from notewell.sync import SyncReport
 from notewell.tools import (
     JSON_VERSION,
     MAX_SECTION_CHARS,
+    public_status_json,
     report_json,
     status_json,
 )
@@ -268,18 +269,47 @@ class ProblemModel(BaseModel):
 
 class SourceCount(ResponseModel):
     source: str
+    eligible: int
     files: int
     chunks: int
 
 
+class FtsFacts(ResponseModel):
+    enabled: bool
+    available: bool
+    error: str | None
+
+
 class VectorFacts(ResponseModel):
+    enabled: bool
+    available: bool
     driver: str
+    load_error: str | None
     dims: int
     embedded: int
 
 
 class CacheFacts(ResponseModel):
+    enabled: bool
+    max_entries: int | None
     entries: int
+
+
+class BatchJobFacts(ResponseModel):
+    enabled: bool
+    failures: int
+    off_because: str | None
+    last_error: str | None
+    jobs: list[str]
+    concurrency: int | None
+    poll_interval_ms: int | None
+    timeout_minutes: float | None
+
+
+class LastError(ResponseModel):
+    kind: str
+    message: str
+    at: str
 
 
 class StatusAnswer(ResponseModel):
@@ -293,16 +323,21 @@ class StatusAnswer(ResponseModel):
     index_path: str | None
     state: str
     problem: str | None
+    last_error: LastError | None
     provider: str
     model: str
     eligible: int
     files: int
     chunks: int
     dirty: int
+    sources: list[str]
     source_counts: list[SourceCount]
+    fts: FtsFacts
     vector: VectorFacts
     cache: CacheFacts
+    batch: BatchJobFacts
     index_bytes: int
+    index_age: int | None
     embedder_missing: str | None
     embedder: dict[str, Any] | None
     probe: None
@@ -314,12 +349,5 @@ class StatusAnswer(ResponseModel):
 
 def status_answer(status: Status, *, admin: bool) -> StatusAnswer:
     """The same as `notewell status --json`; only an admin sees paths of this machine."""
-    payload = {"version": JSON_VERSION, **status_json(status)}
-    if not admin:
-        # Emptied and not removed: the shape of the JSON is the same for everybody.
-        payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
-        payload |= {"embedder": None, "problem": status.public_problem}
-        payload["embedderMissing"] = status.public_embedder_missing
-        if payload["fallback"]:
-            payload["fallback"] |= {"reason": status.answering.public_reason}
-    return StatusAnswer.model_validate(payload)
+    payload = status_json(status) if admin else public_status_json(status)
+    return StatusAnswer.model_validate({"version": JSON_VERSION, **payload})

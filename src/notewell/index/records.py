@@ -149,6 +149,10 @@ class StoreFacts:
     """The size of the generation that answers."""
     suspect: IndexUnreadable | None = None
     """Set if a reader met damage in the generation that answers; the next writer rebuilds it."""
+    cache_limit: int | None = None
+    """How many vectors the cache keeps at most; 0: there is no cache, None: no limit."""
+    vector_load_error: str | None = None
+    """Why the vector driver cannot be used on this machine."""
 
 
 # -- is the published index usable? ---------------------------------------------------------------

@@ -7,6 +7,7 @@ embed_pending.py  embeds the chunks that wait for a vector
 watch.py          syncs whenever something changes
 schedule.py       decides when the next sync is due: debounce, backoff, interval
 notifier.py       the operating system's notices, and the folders to watch
+record.py         how the last sync ended, for the status of other processes
 settings.py       what can be set
 """
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
         TextSource,
         behind,
         plan_sync,
+    )
+    from notewell.sync.record import (
+        BatchFailure,
+        SyncFailure,
+        SyncOutcome,
+        SyncRecord,
+        SyncState,
     )
     from notewell.sync.schedule import Timing
     from notewell.sync.settings import SyncSettings
@@ -44,6 +52,7 @@ else:
             "indexer": "Indexer",
             "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
             "plan": "Progress ProgressCallback SyncReport TextSource behind plan_sync",
+            "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",
             "schedule": "Timing",
             "settings": "SyncSettings",
             "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",

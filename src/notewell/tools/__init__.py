@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         hit_json,
         ignored_json,
         pick,
+        public_status_json,
         report_figures,
         report_json,
         score_json,
@@ -82,7 +83,7 @@ else:
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
             "wire": (
                 "JSON_VERSION answer_json excerpt_json hit_json ignored_json pick "
-                "report_figures report_json score_json status_json"
+                "public_status_json report_figures report_json score_json status_json"
             ),
         },
     )

@@ -30,6 +30,7 @@ from notewell.tools.outputs import (
     StatusOutput,
     failure_of,
 )
+from notewell.tools.wire import pick, public_status_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     from notewell.entries import EntryStore
     from notewell.memory import Memory
     from notewell.sync import Progress
+
+STATUS_PARTS = (
+    *("backend", "files", "sources", "fts", "vector"),
+    *("cache", "batch", "fallback", "lastError", "indexAge"),
+)
+"""The fields of `notewell status --json` that a model gets, besides the summary."""
 
 Output: TypeAlias = SearchOutput | GetOutput | AppendOutput | StatusOutput | EntryOutput
 
@@ -126,6 +133,7 @@ def memory_status(
         waiting=status.counts.waiting if status.counts else 0,
         problems=problems[:SHOWN_PROBLEMS],
         more_problems=max(0, len(problems) - SHOWN_PROBLEMS),
+        parts=pick(public_status_json(status), *STATUS_PARTS),
     )
 
 

@@ -13,7 +13,7 @@ Every text that comes from a note passes `escaped` or `fenced` on its way out (s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.errors import (
@@ -37,7 +37,7 @@ from notewell.tools.fence import REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, hit_json, pick
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from notewell.notes import Excerpt
     from notewell.tools.inputs import CallContext, Citations
@@ -256,6 +256,8 @@ class StatusOutput:
     """Chunks without a vector: only keyword search finds them."""
     problems: tuple[Ignored, ...] = ()
     more_problems: int = 0
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """What `notewell status --json` says about the parts of the memory, by the same names."""
 
     def to_json(self) -> dict[str, Any]:
         payload: dict[str, Any] = {
@@ -273,6 +275,7 @@ class StatusOutput:
                 for problem in self.problems
             ],
             "moreProblems": self.more_problems,
+            **{name: _known(part) for name, part in self.parts.items() if part is not None},
         }
         if self.problem:
             payload["problem"] = self.problem
@@ -284,6 +287,7 @@ class StatusOutput:
             f"{self.notes} notes, {self.pending} of them not taken in yet",
             f"{self.chunks} chunks, {self.waiting} of them without a vector",
             f"Embedder: {self.provider}, {self.model}",
+            *self._troubles(),
             *(
                 f"Left out: {escaped(problem.path)}: {escaped(problem.why)}"
                 for problem in self.problems
@@ -292,6 +296,21 @@ class StatusOutput:
         if self.more_problems:
             lines.append(f"… and {self.more_problems} more left out")
         return "\n".join(lines)
+
+    def _troubles(self) -> Iterator[str]:
+        fallback, error = self.parts.get("fallback"), self.parts.get("lastError")
+        if fallback:
+            reason = escaped(fallback["reason"] or "not known")
+            yield f"{fallback['to']} is used in place of {fallback['from']}: {reason}"
+        if error:
+            yield f"The last sync failed: {escaped(error['message'])}"
+
+
+def _known(part: object) -> object:
+    """Without fields that are not known: a model need not read them."""
+    if isinstance(part, dict):
+        return {name: _known(value) for name, value in part.items() if value is not None}
+    return escaped(part) if isinstance(part, str) else part
 
 
 # -- failures ------------------------------------------------------------------------------------

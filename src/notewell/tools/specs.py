@@ -53,6 +53,10 @@ def _flag(description: str) -> Schema:
     return {"type": "boolean", "description": description}
 
 
+def _part(description: str) -> Schema:
+    return {"type": "object", "description": description}
+
+
 _START = _whole("First line, from 1.", minimum=1)
 # 0 and not 1: an empty note has no last line.
 _END = _whole("Last line, included.", minimum=0)
@@ -203,6 +207,20 @@ STATUS = ToolSpec(
                 "items": _object({"path": _text("Which."), "why": _text("Why it is left out.")}),
             },
             "moreProblems": _whole("How many more there are.", minimum=0),
+            "backend": _text("The search engine that answers: builtin or qmd."),
+            "files": _whole("Notes and transcripts in the index.", minimum=0),
+            "sources": {
+                "type": "array",
+                "description": "What is searched: memory, sessions.",
+                "items": {"type": "string"},
+            },
+            "fts": _part("Keyword search: enabled, available, error."),
+            "vector": _part("Vector search: enabled, available, driver, loadError, dims."),
+            "cache": _part("Stored vectors: enabled, maxEntries, entries."),
+            "batch": _part("Batch jobs of the provider: enabled, failures."),
+            "fallback": _part("A second choice is in use: part, from, to, reason, since."),
+            "lastError": _part("Why the last sync did not finish: kind, message, at."),
+            "indexAge": _whole("Seconds since the index was last written.", minimum=0),
             **_NO_RESULTS,
             **_FAILURE,
         }

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from notewell.engines import Answering, Probe, Status
+    from notewell.embedders import BatchFacts
+    from notewell.engines import Fallback, Probe, Status, VectorProbe
     from notewell.notes import Excerpt
-    from notewell.sync import SyncReport
+    from notewell.sync import BatchFailure, SyncFailure, SyncReport
     from notewell.types import Answer, Hit, Ignored, ScoreParts
 
 JSON_VERSION = 1
@@ -94,12 +95,17 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
     counts = status.counts
     return {
         "agent": status.agent,
-        **_engine_json(status.answering),
+        # `backend` is the engine that answers now. While a second choice is in use, `fallback`
+        # says why, so that a program need not compare names.
+        "backend": status.answering.backend,
+        "fallback": _fallback_json(status.fallback),
+        "engine": dict(status.answering.facts),
         "workspace": status.workspace,
         "extraPaths": list(status.extra_paths),
         "indexPath": status.index_path,
         "state": status.state,
         "problem": status.problem,
+        "lastError": _error_json(status.last_error),
         "provider": status.provider,
         "model": status.model,
         "eligible": status.eligible,
@@ -107,17 +113,14 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
         "files": counts.files if counts else 0,
         "chunks": counts.chunks if counts else 0,
         "dirty": status.dirty,
+        "sources": [source.name for source in status.sources],
         "sourceCounts": [
-            {"source": source, "files": files, "chunks": chunks}
-            for source, (files, chunks) in (counts.by_source.items() if counts else ())
+            {"source": name, "eligible": eligible, "files": files, "chunks": chunks}
+            for name, eligible, files, chunks in status.sources
         ],
-        "vector": {
-            "driver": status.vector_driver,
-            "dims": status.dims,
-            "embedded": counts.embedded if counts else 0,
-        },
-        "cache": {"entries": status.cache_entries},
+        **_parts_json(status),
         "indexBytes": status.index_bytes,
+        "indexAge": None if status.index_age_s is None else round(status.index_age_s),
         "embedderMissing": status.embedder_missing,
         "embedder": status.decision.to_json() if status.decision else None,
         "probe": _probe_json(probe),
@@ -128,16 +131,94 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
     }
 
 
-def _engine_json(answering: Answering) -> dict[str, Any]:
-    # `backend` is the engine that answers now. While it is not the configured one, `fallback` says
-    # why, so that a program need not compare names.
-    replaced = answering.backend != answering.wanted
-    fallback = {"from": answering.wanted, "reason": answering.reason, "since": answering.since}
+def public_status_json(status: Status) -> dict[str, Any]:
+    """The same for remote readers: no folder of this machine, no text that could quote one."""
+    payload = status_json(status)
+    # Emptied and not removed: the shape of the JSON is the same for everybody.
+    payload |= {"engine": {}, "workspace": None, "extraPaths": [], "indexPath": None}
+    payload |= {"embedder": None, "problem": status.public_problem}
+    payload["embedderMissing"] = status.public_embedder_missing
+    if status.fallback:
+        payload["fallback"] |= {"reason": status.fallback.public_reason}
+    if status.last_error:
+        payload["lastError"] |= {"message": status.last_error.public}
+    if payload["fts"]["error"]:
+        payload["fts"] |= {"error": status.public_problem}
+    if status.vector_load_error:
+        payload["vector"] |= {"loadError": "the vector driver cannot be loaded"}
+    # A provider's message may quote anything; that jobs failed is seen from the number.
+    payload["batch"] |= {"offBecause": None, "lastError": None, "jobs": []}
+    return payload
+
+
+def _parts_json(status: Status) -> dict[str, Any]:
+    """What a search uses: words, vectors, the cache, batch jobs."""
+    is_readable = status.state != "unreadable"
     return {
-        "backend": answering.backend,
-        "fallback": fallback if replaced else None,
-        "engine": dict(answering.facts),
+        # Words are indexed with every embedder and without one, so only damage stops them.
+        "fts": {
+            "enabled": True,
+            "available": is_readable,
+            "error": None if is_readable else status.problem,
+        },
+        "vector": {
+            "enabled": status.vectors_enabled,
+            "available": status.vectors_available,
+            "driver": status.vector_driver,
+            "loadError": status.vector_load_error,
+            "dims": status.dims,
+            "embedded": status.counts.embedded if status.counts else 0,
+        },
+        "cache": {
+            "enabled": status.cache_limit != 0,
+            "maxEntries": status.cache_limit,
+            "entries": status.cache_entries,
+        },
+        "batch": _batch_json(status.batch, status.batch_failure),
     }
+
+
+def _batch_json(facts: BatchFacts | None, failure: BatchFailure | None) -> dict[str, Any]:
+    """`failure` is what the last sync recorded, perhaps in another process."""
+    payload: dict[str, Any] = {
+        "enabled": facts is not None,
+        "failures": failure.failures if failure else 0,
+        "offBecause": failure.off_because if failure else None,
+        "lastError": failure.text if failure else None,
+        "jobs": [],
+        "concurrency": None,
+        "pollIntervalMs": None,
+        "timeoutMinutes": None,
+    }
+    if facts is None:
+        return payload
+    if facts.failures:
+        payload |= {"failures": facts.failures, "lastError": facts.last_failure}
+        payload["offBecause"] = facts.off_because
+    return payload | {
+        "jobs": list(facts.jobs),
+        "concurrency": facts.concurrency,
+        "pollIntervalMs": round(facts.poll_interval_s * 1000),
+        "timeoutMinutes": facts.timeout_minutes,
+    }
+
+
+def _fallback_json(fallback: Fallback | None) -> dict[str, Any] | None:
+    if fallback is None:
+        return None
+    return {
+        "part": fallback.part,
+        "from": fallback.wanted,
+        "to": fallback.used,
+        "reason": fallback.reason,
+        "since": fallback.since,
+    }
+
+
+def _error_json(failure: SyncFailure | None) -> dict[str, Any] | None:
+    if failure is None:
+        return None
+    return {"kind": failure.kind, "message": failure.text, "at": failure.at}
 
 
 def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
@@ -145,7 +226,25 @@ def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
         return None
     # Only the owner sees a probe (`status --deep`), so it has the full message.
     trouble = str(probe.trouble) if probe.trouble else None
-    return {"ok": not trouble, "dims": probe.dims, "ms": round(probe.ms), "trouble": trouble}
+    return {
+        "ok": not trouble,
+        "dims": probe.dims,
+        "ms": round(probe.ms),
+        "trouble": trouble,
+        "vectors": _vector_probe_json(probe.vectors),
+    }
+
+
+def _vector_probe_json(probe: VectorProbe | None) -> dict[str, Any] | None:
+    if probe is None:
+        return None
+    trouble = str(probe.trouble) if probe.trouble else None
+    return {
+        "ok": not trouble,
+        "found": probe.found,
+        "ms": round(probe.ms),
+        "trouble": trouble,
+    }
 
 
 def report_json(report: SyncReport) -> dict[str, Any]:

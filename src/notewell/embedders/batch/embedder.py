@@ -21,6 +21,7 @@ from notewell.embedders.batch.runner import JobRunner, line_of
 from notewell.embedders.batch.store import StoredJob, covered
 from notewell.embedders.batch.workers import BatchBreaker, BatchState, JobQueue, JobWorkers
 from notewell.embedders.remote import sendable
+from notewell.embedders.usage import BatchFacts
 from notewell.errors import EmbedderTrouble
 
 if TYPE_CHECKING:
@@ -167,6 +168,19 @@ class BatchEmbedder:
     @property
     def batch(self) -> BatchState:
         return self._breaker.state
+
+    def batch_facts(self) -> BatchFacts:
+        state, settings = self._breaker.state, self._settings
+        stored = self._store.jobs(self.endpoint_key, self.facts.dims)
+        return BatchFacts(
+            concurrency=settings.concurrency,
+            poll_interval_s=settings.poll_interval_s,
+            timeout_minutes=settings.timeout_minutes,
+            failures=state.failures,
+            off_because=state.off_because,
+            last_failure=state.last_failure,
+            jobs=tuple(job.job_id for job in stored),
+        )
 
     def reporting(self, on_waiting: Callable[[Waiting], None]) -> AbstractContextManager[None]:
         return self._workers.reporting(on_waiting)

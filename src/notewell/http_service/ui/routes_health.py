@@ -91,16 +91,15 @@ async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
 def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
     inspector = memory.inspect
     store, tally = inspector.store.describe(), inspector.tally()
-    # None if there is no index yet.
-    written_at_s = store.written_at_s
+    status = memory.status()
     return HealthReport(
-        status=memory.status(),
+        status=status,
         findings=findings.findings(memory),
         usage=inspector.usage(),
         cache_hits=tally.hits,
         cache_misses=tally.misses,
         generation=store.generation,
-        age_s=max(0.0, memory.now().timestamp() - written_at_s) if written_at_s else None,
+        age_s=status.index_age_s,
         holder=store.holder,
         free_bytes=shutil.disk_usage(nearest(Path(store.place))).free,
     )

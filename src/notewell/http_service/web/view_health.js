@@ -84,19 +84,22 @@ function draw(body, health) {
 }
 
 function verdict(status, todo) {
-  const isWell = !todo.length && status.state === "ready" && !status.problem;
+  const isWell =
+    !todo.length && status.state === "ready" && !status.problem && !status.lastError;
   const said = isWell
     ? "Everything is OK"
     : status.problem
       ? "The index cannot be used"
       : todo.length
         ? `${counted(todo.length, "problem")} to solve`
-        : `The index is ${status.state}`;
+        : status.lastError
+          ? "The last sync failed"
+          : `The index is ${status.state}`;
   return el(
     "div",
     { class: `verdict ${isWell ? "is-well" : "is-ill"}`, role: "status" },
     icon(isWell ? "ok" : "warn"),
-    el("div", {}, el("h2", {}, said), el("p", {}, withCode(status.problem ?? summary(status)))),
+    el("div", {}, el("h2", {}, said), el("p", {}, withCode(status.problem ?? status.lastError?.message ?? summary(status)))),
   );
 }
 
@@ -185,7 +188,7 @@ function notesCard(status) {
 }
 
 function indexCard({ status, index, lease }) {
-  const { embedded, dims, driver } = status.vector;
+  const { embedded, dims, driver, loadError } = status.vector;
   const share = status.chunks ? embedded / status.chunks : 0;
   return card(
     "Index",
@@ -195,6 +198,7 @@ function indexCard({ status, index, lease }) {
     index.generation && ["File", el("span", { class: "path" }, index.generation)],
     ["Embedded", percent(share), bar(share, "bar-vector")],
     dims && ["Vectors", `${whole(dims)} dimensions, ${driver}`],
+    loadError && ["Not loaded", el("span", { class: "is-trouble" }, withCode(loadError))],
     lease.holder && ["Write lease", lease.holder],
   );
 }
@@ -211,6 +215,7 @@ function embedderCard({ status, embedder }) {
       el("span", { class: "is-trouble" }, withCode(status.embedderMissing)),
     ],
     status.embedder?.why && ["Reason", status.embedder.why],
+    status.batch.enabled && ["Batch jobs", batchText(status.batch)],
     embedder.calls > 0 && ["Calls", whole(embedder.calls)],
     embedder.tokens > 0 && ["Tokens", whole(embedder.tokens)],
     isPresent(embedder.cost) && ["Cost", money(embedder.cost)],
@@ -219,8 +224,16 @@ function embedderCard({ status, embedder }) {
   );
 }
 
+function batchText(batch) {
+  if (batch.offBecause) return el("span", { class: "is-trouble" }, batch.offBecause);
+  if (batch.failures) return el("span", { class: "is-trouble" }, `${whole(batch.failures)} failed`);
+  return `${whole(batch.jobs.length)} at the provider`;
+}
+
 function machineCard({ status, disk }) {
-  const fallback = status.fallback && `not ${status.fallback.from}: ${status.fallback.reason}`;
+  const fallback =
+    status.fallback &&
+    `${status.fallback.to}, not ${status.fallback.from}: ${status.fallback.reason}`;
   return card(
     "Machine",
     isPresent(disk.freeBytes) && ["Free on disk", bytes(disk.freeBytes)],

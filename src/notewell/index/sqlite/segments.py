@@ -64,7 +64,6 @@ CREATE TABLE vec_state (dims INTEGER NOT NULL, born BLOB NOT NULL, version BLOB 
 @dataclass(frozen=True, slots=True)
 class SegmentDriver:
     name: ClassVar[str] = "segments"
-
     exact_rows: int = 8_192
     """12 MB at 384 dims; a short-lived process reads them for its one query in about 20 ms. With
     10 000 rows, reading all takes 25 ms, but sign bits and a few thousand rows take 9; a
@@ -75,6 +74,9 @@ class SegmentDriver:
     """Large enough for a scan in few long passes, small enough that one mean fits all rows."""
     codes_rows: int = 262_144
     """100 MB at 384 dims; a reader of more rows leaves the codes on disk."""
+
+    def load_error(self) -> None:
+        """Plain tables: nothing has to be loaded."""
 
     def create(self, db: apsw.Connection, dims: int) -> None:
         db.execute(TABLES)

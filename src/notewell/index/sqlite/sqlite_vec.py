@@ -33,6 +33,16 @@ MOST = 4_096
 class SqliteVecDriver:
     name: ClassVar[str] = "sqlite-vec"
 
+    def load_error(self) -> str | None:
+        db = apsw.Connection(":memory:")
+        try:
+            _load(db)
+        except (BadSetting, apsw.Error) as error:
+            return str(error)
+        finally:
+            db.close()
+        return None
+
     def create(self, db: apsw.Connection, dims: int) -> None:
         _load(db)
         db.execute("CREATE TABLE vec_state (dims INTEGER NOT NULL)")

@@ -93,6 +93,8 @@ class SqliteStore:
             holder=held[0] if held else None,
             generation_bytes=_size(generation) if generation else 0,
             suspect=suspect,
+            cache_limit=self._cache_entries,
+            vector_load_error=self.driver.load_error(),
         )
 
     def change_mark(self) -> tuple[int, ...]:

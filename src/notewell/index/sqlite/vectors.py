@@ -44,6 +44,10 @@ class VectorDriver(Protocol):
     @property
     def name(self) -> str: ...
 
+    def load_error(self) -> str | None:
+        """Why this driver cannot work on this machine; None if it can."""
+        ...
+
     def create(self, db: apsw.Connection, dims: int) -> None:
         """Create the tables of a new index."""
         ...
