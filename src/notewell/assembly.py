@@ -56,6 +56,7 @@ def open_memory(
     environment: Mapping[str, str] = os.environ,
     now_ns: Callable[[], int] = time.time_ns,
     lease_wait_s: float = LEASE_WAIT_S,
+    started_by_user: bool = False,
 ) -> Memory:
     """Open the memory of one agent over one workspace. Nothing is read or written before its first
     use.
@@ -63,6 +64,8 @@ def open_memory(
     `settings` default to the user's and the workspace's settings file, `state_dir` to
     NOTEWELL_STATE_DIR or the platform's folder for state, `embedder` to the one in the settings.
     A `reranker` reorders the best chunks of each search, if it is fast enough.
+    `started_by_user` is for programs that a person runs: `provider: auto` may then use an API key
+    of the environment, if the settings have `useEnvironmentKeys`. Otherwise it never does.
     """
     if not _AGENT_ID.fullmatch(agent):
         raise BadSetting(
@@ -78,7 +81,13 @@ def open_memory(
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
-    selection = EmbedderSelection(settings.embedder, state / "models", environment, embedder)
+    selection = EmbedderSelection(
+        settings.embedder,
+        state / "models",
+        environment,
+        embedder,
+        started_by_user=started_by_user,
+    )
     indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
     builtin = BuiltinEngine(
         indexer,

@@ -29,7 +29,7 @@ def around(environment: Mapping[str, str], *, with_local: bool = True) -> Select
     makers = {"embedded": lambda _: HashEmbedder(model="built in")}
     if with_local:
         makers["local"] = lambda _: HashEmbedder(model="a file")
-    return SelectionContext(makers, KeySources(environment))
+    return SelectionContext(makers, KeySources(environment), environment_keys=True)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,8 @@ def test_auto_takes_a_local_model_whose_file_is_there(tmp_path: Path) -> None:
 def test_auto_passes_over_a_key_that_leads_nowhere_and_says_so() -> None:
     keys = KeySources({"VOYAGE_API_KEY": KEY}, {"openai": Secret("env:GONE")})
     decision = choose(
-        EmbedderSettings(), SelectionContext({"embedded": lambda _: HashEmbedder()}, keys)
+        EmbedderSettings(),
+        SelectionContext({"embedded": lambda _: HashEmbedder()}, keys, environment_keys=True),
     ).decision
     assert decision.used == "voyage"
     (openai,) = (step for step in decision.steps if step.provider == "openai")
@@ -174,7 +175,12 @@ def test_the_door_of_the_room_puts_the_parts_together(tmp_path: Path) -> None:
         assert chosen.decision.used == "embedded"
         assert chosen.decision.why == "auto: it needs no key"
         assert chosen.embedder.facts.dims == 384
-    assert choose_embedder(None, tmp_path, {"OPENAI_API_KEY": KEY}).decision.used == "openai"
+    environment = {"OPENAI_API_KEY": KEY}
+    assert choose_embedder(None, tmp_path, environment).decision.used == "embedded"
+    consent = EmbedderSettings(use_environment_keys=True)
+    assert choose_embedder(consent, tmp_path, environment).decision.used == "embedded"
+    chosen = choose_embedder(consent, tmp_path, environment, started_by_user=True)
+    assert chosen.decision.used == "openai"
 
 
 def test_an_embedded_model_is_chosen_by_its_name(tmp_path: Path) -> None:

@@ -8,7 +8,13 @@ import sys
 import pytest
 
 from notewell.embedders import PROVIDER_NAMES, PROVIDERS, REMOTE_PROVIDERS
-from notewell.embedders.registry import auto_key_variables, auto_order, key_variables, names_of
+from notewell.embedders.registry import (
+    AmbientKey,
+    ambient_keys,
+    auto_order,
+    key_variables,
+    names_of,
+)
 
 
 def test_every_wire_format_loads_and_has_the_name_of_its_entry() -> None:
@@ -31,11 +37,10 @@ def test_a_provider_that_needs_a_key_names_a_variable_for_it() -> None:
 
 def test_auto_ends_with_the_provider_that_needs_nothing() -> None:
     assert auto_order() == ("local", "openai", "gemini", "voyage", "embedded")
-    assert auto_key_variables() == (
-        "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "GOOGLE_API_KEY",
-        "VOYAGE_API_KEY",
+    environment = {"VOYAGE_API_KEY": "v", "GOOGLE_API_KEY": "g", "GEMINI_API_KEY": " ", "X": "x"}
+    assert ambient_keys(environment) == (
+        AmbientKey("gemini", "GOOGLE_API_KEY"),
+        AmbientKey("voyage", "VOYAGE_API_KEY"),
     )
 
 

@@ -182,7 +182,7 @@ class _Hook:
     def memory(self) -> Memory:
         from notewell.cli.place import memory_of
 
-        return memory_of(self.arguments)
+        return memory_of(self.arguments, by_host=True)
 
     def ended(self) -> SessionEnd:
         from notewell.capture import SessionEnd

@@ -98,7 +98,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from notewell.tools import CallContext
 
     # One memory for the whole process: its index and its model stay open between requests.
-    with memory_of(arguments) as memory:
+    with memory_of(arguments, by_host=True) as memory:
         citations = arguments.citations or memory.settings.citations
         context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
         with entries_of(arguments, memory.settings) as entries:

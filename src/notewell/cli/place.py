@@ -65,8 +65,8 @@ def workspace_of(arguments: argparse.Namespace) -> str:
     return location_of(arguments).workspace
 
 
-def memory_of(arguments: argparse.Namespace) -> Memory:
-    """The memory that the options name."""
+def memory_of(arguments: argparse.Namespace, *, by_host: bool = False) -> Memory:
+    """The memory that the options name. `by_host`: a host runs this command, not a person."""
     from notewell.assembly import LEASE_WAIT_S, open_memory
 
     agent, workspace, settings = location_of(arguments)
@@ -77,6 +77,7 @@ def memory_of(arguments: argparse.Namespace) -> Memory:
         settings=settings,
         # Only `index` has --wait; every other command waits for the default time.
         lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
+        started_by_user=not by_host,
     )
 
 

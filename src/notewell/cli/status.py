@@ -124,6 +124,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
     if status.decision:
         facts.append(("", f"{status.decision.used}: {status.decision.why}"))
+        if status.decision.hint:
+            facts.append(("", status.decision.hint))
     if status.embedder_missing:
         facts.append(("", f"not available: {status.embedder_missing}"))
     if status.embedder_fallback:

@@ -49,8 +49,14 @@ _SOURCES = (
 
 _EMBEDDER = (
     Key("provider", _PROVIDER, "auto",
-        "the service or model that computes vectors; `auto` uses what is available",
+        "the service or model that computes vectors; `auto` uses what these settings have a "
+        "key or a file for, else the embedded model",
         field="embedder.provider"),
+    off("useEnvironmentKeys",
+        "let `auto` use a key such as OPENAI_API_KEY that is in the environment, on the "
+        "command line and in `notewell serve`; a process that a host starts (MCP, hooks, "
+        "adapters) never does. A provider that is named here may always use its own variable",
+        "ours", field="embedder.use_environment_keys"),
     Key("model", Text(), None, "the provider's model; unset, its default", field="embedder.model"),
     Key("fallback", _PROVIDER, "none", "the provider that is used when the first one fails",
         field="embedder.fallback"),

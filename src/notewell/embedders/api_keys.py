@@ -74,6 +74,9 @@ class KeySources:
     providers: Mapping[str, Secret] = field(default_factory=dict)
     """`models.providers.<name>.apiKey` by name."""
     auth_profiles: Path | None = None
+    ambient: bool = True
+    """Whether a provider's own variable counts although no setting names it. References to a
+    variable (`env:NAME`) are followed in any case."""
     keyring: ReadKeyring = read_keyring
 
     def find(
@@ -100,6 +103,7 @@ class KeySources:
         ]
         if own_address:
             keys += self._from_profiles(provider, names)
+        if own_address and self.ambient:
             keys += [
                 NamedKey(Secret(self.environment[name]), f"the environment ({name})")
                 for name in key_variables(provider)

@@ -1,7 +1,8 @@
 """Chooses among all providers. It decides, and sends no request.
 
     auto        local, if its model file exists → openai → gemini → voyage, each if it has a
-                key → embedded, which needs nothing
+                key → embedded, which needs nothing. A key that merely lies in the environment
+                does not count unless the user said so: hosts set such variables for themselves.
     a name      that provider. If it lacks something and there is a fallback: the fallback.
                 Otherwise the provider all the same: it reports what it lacks, and keyword search
                 answers. `fallback: none` never leads to another provider.
@@ -11,7 +12,7 @@ The order of `auto` is `auto_rank` in `registry.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +21,7 @@ from notewell.embedders.decision import Chosen, Decision, Step
 from notewell.embedders.registry import (
     NONE,
     REMOTE_PROVIDERS,
+    ambient_keys,
     auto_order,
     entry_problem,
     names_of,
@@ -50,6 +52,8 @@ class SelectionContext:
     runtime: Runtime = field(default_factory=Runtime)
     batch_dir: Path | None = None
     """Where batch jobs are stored; None: no batch jobs."""
+    environment_keys: bool = False
+    """Whether `auto` may use a key in the environment that no setting names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ def choose(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
 
 def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     steps: list[Step] = []
+    if not context.environment_keys:
+        context = replace(context, keys=replace(context.keys, ambient=False))
     for provider in auto_order():
         if provider not in REMOTE_PROVIDERS and provider not in context.on_this_machine:
             steps.append(Step(provider, "passed over", "not installed"))
@@ -87,9 +93,17 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
         lacks = candidate.lacks or _not_for_auto(candidate, settings)
         if lacks is None or provider == "embedded":
             why = _why(candidate) if candidate.lacks is None else candidate.lacks
-            return _chosen(settings, candidate, f"auto: {why}", steps)
+            chosen = _chosen(settings, candidate, f"auto: {why}", steps)
+            return replace(chosen, decision=_with_unused_keys(chosen.decision, context.keys))
         steps.append(Step(provider, "passed over", lacks))
     raise BadSetting("provider", "auto found no provider; 'embedded' should always be there")
+
+
+def _with_unused_keys(decision: Decision, keys: KeySources) -> Decision:
+    unused = () if keys.ambient else ambient_keys(keys.environment)
+    # A provider in use has a key from elsewhere, so there is nothing to say about its variable.
+    others = (key for key in unused if key.provider != decision.used)
+    return replace(decision, unused_keys=tuple(others))
 
 
 def _not_for_auto(candidate: _Candidate, settings: EmbedderSettings) -> str | None:

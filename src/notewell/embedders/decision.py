@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from notewell.embedders.registry import NONE
 
 if TYPE_CHECKING:
+    from notewell.embedders.registry import AmbientKey
     from notewell.errors import EmbedderTrouble
     from notewell.ports import Embedder
 
@@ -44,6 +45,19 @@ class Decision:
     key_from: str | None = None
     """The place of the key, never the key."""
     endpoint: str | None = None
+    unused_keys: tuple[AmbientKey, ...] = ()
+    """Keys in the environment that `auto` did not use."""
+
+    @property
+    def hint(self) -> str | None:
+        """What the user can do with a key that was not used."""
+        if not self.unused_keys:
+            return None
+        provider, variable = self.unused_keys[0]
+        return (
+            f"a key for {provider} is in the environment ({variable}); it is not used and no note "
+            f"is sent there. To use it, set memorySearch.provider: {provider} in your own settings"
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -53,6 +67,7 @@ class Decision:
             "fallback": self.fallback,
             "keyFrom": self.key_from,
             "endpoint": self.endpoint,
+            "unusedKeys": [key._asdict() for key in self.unused_keys],
             "steps": [
                 {"provider": step.provider, "outcome": step.outcome, "why": step.why}
                 for step in self.steps

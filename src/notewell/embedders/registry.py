@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from notewell.embedders.providers.provider import Provider
@@ -75,10 +75,20 @@ def auto_order() -> tuple[str, ...]:
     return tuple(name for _, name in sorted(ranked))
 
 
-def auto_key_variables() -> tuple[str, ...]:
-    """The variables of which any can make `auto` choose a remote provider."""
-    entries = (entry for entry in PROVIDERS if entry.auto_rank is not None)
-    return tuple(variable for entry in entries for variable in entry.key_variables)
+class AmbientKey(NamedTuple):
+    """A key in the environment that no setting names."""
+
+    provider: str
+    variable: str
+
+
+def ambient_keys(environment: Mapping[str, str]) -> tuple[AmbientKey, ...]:
+    """The keys of providers that `auto` tries, one for each, in its order."""
+    keys = []
+    for provider in auto_order():
+        variables = (name for name in key_variables(provider) if environment.get(name, "").strip())
+        keys += [AmbientKey(provider, variable) for variable in list(variables)[:1]]
+    return tuple(keys)
 
 
 def key_variables(provider: str) -> tuple[str, ...]:

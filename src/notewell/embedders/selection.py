@@ -9,8 +9,8 @@ it refuses until the user acts, or fails twice in a row during an index run, the
 its place. Vectors of two models are never mixed, so a switch rebuilds the index, and an index
 that the fallback built is searched with the fallback until the first provider works again.
 
-Every search imports this module. The remote providers are imported (`choose.py`) only if the
-settings or a key in the environment can lead to one.
+Every search imports this module. The remote providers are imported (`choose.py`) only if there
+are settings; a key in the environment alone leads to none.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.embedders.decision import Chosen, Decision, Step, should_switch
-from notewell.embedders.registry import NONE, auto_key_variables
+from notewell.embedders.registry import NONE, ambient_keys
 from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
 from notewell.ports import Closes, ModelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from notewell.embedders.registry import AmbientKey
     from notewell.embedders.settings import EmbedderSettings
     from notewell.ports import Embedder, Kind, Vectors
 
@@ -42,18 +43,27 @@ class EmbedderSelection:
         models_dir: Path,
         environment: Mapping[str, str],
         given: Embedder | None = None,
+        *,
+        started_by_user: bool = False,
     ) -> None:
-        """`settings` None: nothing is configured. `given` is used in place of any choice."""
+        """`settings` None: nothing is configured. `given` is used in place of any choice.
+
+        `started_by_user` False: a host started this process, so that its environment says what the
+        host uses, and nothing about where the user wants notes to go.
+        """
         self._settings = settings
         self._models_dir = models_dir
         self._environment = environment
+        self._started_by_user = started_by_user
         self._failures = 0
         self.decision: Decision | None = None
         """None for an embedder that was given."""
         self.embedder = given or self._use(self._choose(settings))
 
     def _choose(self, settings: EmbedderSettings | None) -> Chosen:
-        return choose_embedder(settings, self._models_dir, self._environment)
+        return choose_embedder(
+            settings, self._models_dir, self._environment, started_by_user=self._started_by_user
+        )
 
     def _use(self, chosen: Chosen) -> Embedder:
         self.decision = chosen.decision
@@ -125,19 +135,19 @@ def choose_embedder(
     settings: EmbedderSettings | None,
     models_dir: Path,
     environment: Mapping[str, str],
+    *,
+    started_by_user: bool = False,
 ) -> Chosen:
     """Decide without a call; `models_dir` also stores what was learned about remote models."""
     if settings is not None and settings.provider == NONE:
         return _no_embedder()
-    if settings is None and not any(environment.get(name) for name in auto_key_variables()):
+    if settings is None:
         # `auto` would come to the same result after it has imported every provider.
-        return _embedded_by_default(models_dir)
+        return _embedded_by_default(models_dir, ambient_keys(environment))
     from notewell.embedders.api_keys import KeySources
     from notewell.embedders.choose import SelectionContext, choose
     from notewell.embedders.remote_plan import DimsCache, Runtime
-    from notewell.embedders.settings import EmbedderSettings
 
-    settings = settings or EmbedderSettings()
     context = SelectionContext(
         on_this_machine={
             "embedded": lambda settings: open_embedded(models_dir, settings.model),
@@ -149,6 +159,7 @@ def choose_embedder(
         ),
         runtime=Runtime(dims_cache=DimsCache(models_dir)),
         batch_dir=models_dir / "batch-jobs",
+        environment_keys=started_by_user and settings.use_environment_keys,
     )
     return choose(settings, context)
 
@@ -159,7 +170,7 @@ def _no_embedder() -> Chosen:
     return Chosen(NoEmbedder(), Decision(NONE, NONE, NoEmbedder.FACTS.model, why, NONE, steps))
 
 
-def _embedded_by_default(models_dir: Path) -> Chosen:
+def _embedded_by_default(models_dir: Path, unused_keys: tuple[AmbientKey, ...]) -> Chosen:
     embedder = open_embedded(models_dir)
     why = str(embedder.missing() or "it needs no key")
     decision = Decision(
@@ -169,6 +180,7 @@ def _embedded_by_default(models_dir: Path) -> Chosen:
         why=f"auto: {why}",
         fallback=NONE,
         steps=(Step("embedded", "used", why),),
+        unused_keys=unused_keys,
     )
     return Chosen(embedder, decision)
 

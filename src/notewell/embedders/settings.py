@@ -111,6 +111,8 @@ class EmbedderSettings:
     """Shorter vectors, if the model supports them; None is the default of the model."""
     remote: RemoteSettings = RemoteSettings()
     local: LocalSettings = LocalSettings()
+    use_environment_keys: bool = False
+    """Whether `auto` may use a key that merely lies in the environment, on the command line."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     """`models.providers`, by name. An entry belongs to that provider alone."""
 

@@ -154,6 +154,8 @@ class Agents:
             state_dir=self._state,
             settings=served.settings,
             embedder=self._embedder,
+            # A person or the system's service file starts this service, with its own environment.
+            started_by_user=True,
         )
         opened = _OpenMemory(memory)
         if self._watch:
