@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from notewell.capture import CaptureSettings
 from notewell.tools.fence import REMINDER, fenced
 from notewell.tools.inputs import HERE, INJECT_CHARS
-from notewell.tools.recall import BOOTSTRAP_CHARS, recall_section
+from notewell.tools.recall import recall_section
 from notewell.tools.specs import ENTRY_TOOLS, TOOLS
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ That lowers the risk that a model obeys a note; it does not remove it.
 {recall_section(tuple(spec.name for spec in TOOLS), HERE)}
 ```
 
-`bootstrap(memory, today, context)` gives what a session begins with: `MEMORY.md` and the notes of today and yesterday, each cut at {BOOTSTRAP_CHARS} characters; in groups and channels, nothing.
+`bootstrap(memory, context=context)` gives what a session begins with: `MEMORY.md` and the notes of today and yesterday, each cut at `bootstrapMaxChars` ({CaptureSettings().bootstrap_chars}); in groups and channels, nothing.
 """
 
 

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
 from notewell.embedders import EmbedderSelection
 from notewell.engines import BuiltinEngine
@@ -30,7 +31,7 @@ from notewell.sync import Indexer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.capture import Journal
+    from notewell.capture import CaptureSettings, Journal
     from notewell.config import Settings
     from notewell.engines import Engine
     from notewell.index import IndexStore
@@ -88,6 +89,7 @@ def open_memory(
         embedder,
         started_by_user=started_by_user,
     )
+    zone = user_zone(settings.capture)
     indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
     builtin = BuiltinEngine(
         indexer,
@@ -97,6 +99,7 @@ def open_memory(
         reranker,
         sync_on_search=settings.sync.on_search,
         extra_paths=settings.notes.extra_paths,
+        zone=zone,
     )
     return Memory(
         _engine(builtin, settings, agent, state, environment),
@@ -105,7 +108,8 @@ def open_memory(
         agent=agent,
         state_dir=state,
         now_ns=now_ns,
-        open_journal=partial(_journal, state, agent, settings.capture.recall_log),
+        zone=zone,
+        open_journal=partial(_journal, state, agent, settings.capture),
     )
 
 
@@ -212,7 +216,7 @@ def _engine(
     return FallbackEngine(qmd, builtin if settings.fallback_engine == "builtin" else None)
 
 
-def _journal(state: Path, agent: str, log_questions: bool, memory: Memory) -> Journal:
+def _journal(state: Path, agent: str, settings: CaptureSettings, memory: Memory) -> Journal:
     from notewell.capture import Journal, capture_dir
 
     # Loaded at the first use: loading creates the key file, if there is none.
@@ -226,5 +230,5 @@ def _journal(state: Path, agent: str, log_questions: bool, memory: Memory) -> Jo
         memory.notes,
         load_redactor=load_redactor,
         now=memory.now,
-        log_questions=log_questions,
+        settings=settings,
     )

@@ -21,6 +21,7 @@ from notewell.search import Question
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
+    from datetime import tzinfo
     from pathlib import Path
     from types import TracebackType
 
@@ -52,6 +53,7 @@ class Memory:
         agent: str,
         state_dir: Path,
         now_ns: Callable[[], int],
+        zone: tzinfo | None = None,
         open_journal: Callable[[Memory], Journal],
     ) -> None:
         self._engine = engine
@@ -64,6 +66,8 @@ class Memory:
         self.state_dir = state_dir
         """The folder for everything that Notewell keeps besides the notes."""
         self._now_ns = now_ns
+        self.zone = zone
+        """The user's time zone; None is the system's."""
         # A function, not a journal: a memory that is only searched does not load that code.
         self._open_journal = open_journal
 
@@ -117,8 +121,8 @@ class Memory:
         return SyncRecord(self.journal.folder / "sync.json", self.now)
 
     def now(self) -> datetime:
-        """The time by this memory's clock, in the local time zone."""
-        return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone()
+        """The time by this memory's clock, in the user's time zone."""
+        return datetime.fromtimestamp(self._now_ns() / 1e9, UTC).astimezone(self.zone)
 
     # -- reading ---------------------------------------------------------------------------------
 

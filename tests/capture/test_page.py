@@ -15,7 +15,7 @@ def test_the_examples_print_what_the_page_says(
 ) -> None:
     page = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```(python|text)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "text", "python", "text"]
+    assert [kind for kind, _ in blocks] == ["python", "text"] * 3
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for (_, code), (_, shown) in zip(blocks[::2], blocks[1::2], strict=True):

@@ -77,7 +77,10 @@ def raises(text: str) -> str:
     "name_it", [raises, lambda text: None, lambda text: " ../ "], ids=["raises", "none", "dots"]
 )
 def test_a_name_that_cannot_be_had_is_the_time(place: NoteWriter, name_it: object) -> None:
-    assert save(place, name_it=name_it) == Saved("memory/2026-11-15-2359.md", 2)
+    saved = save(place, name_it=name_it)
+    assert isinstance(saved, Saved)
+    assert saved.path == "memory/2026-11-15-2359.md"
+    assert saved.unnamed_because
 
 
 def test_the_next_number_is_taken_and_nothing_overwritten(place: NoteWriter) -> None:

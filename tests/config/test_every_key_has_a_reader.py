@@ -28,13 +28,6 @@ WITHOUT_EFFECT = {
     "memorySearch.sync.onSessionStart": "no session start is known",
     "memorySearch.sync.watch": "`notewell watch` and the service watch without it",
     "memorySearch.sync.embeddingBatchTimeoutSeconds": "timeouts are constants",
-    "bootstrapMaxChars": "nothing is put into the start of a session by size",
-    "userTimezone": "the system's time zone is used",
-    "compaction.reserveTokensFloor": "hosts make `FlushSettings` themselves",
-    "compaction.memoryFlush.enabled": "hosts make `FlushSettings` themselves",
-    "compaction.memoryFlush.softThresholdTokens": "hosts make `FlushSettings` themselves",
-    "compaction.memoryFlush.prompt": "hosts make `FlushSettings` themselves",
-    "compaction.memoryFlush.systemPrompt": "hosts make `FlushSettings` themselves",
 }
 """Accepted, documented, and read by nobody. Each needs a reader, or the check `Unused`, which
 tells the user so. A key that gets a reader must leave this list."""

@@ -6,16 +6,17 @@ import argparse
 import io
 import json
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
 from notewell.cli import hook
-from notewell.hosts import HOOK_FILES
+from notewell.hosts import HOOK_FILES, HOOK_GUARD
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -231,9 +232,9 @@ def test_an_agent_that_a_hook_started_has_no_hooks(
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BytesIO(told.encode()), encoding="utf-8")
     )
-    monkeypatch.delenv(hook.GUARD, raising=False)
+    monkeypatch.delenv(HOOK_GUARD, raising=False)
     if guarded:
-        monkeypatch.setenv(hook.GUARD, "1")
+        monkeypatch.setenv(HOOK_GUARD, "1")
     assert hook.run(host.parse("session-end")) == 0
     assert len(host.notes()) == (0 if guarded else 1)
     assert host.folder.exists() is not guarded
@@ -256,3 +257,116 @@ def test_a_prompt_gets_what_notes_have_only_if_asked(host: Host) -> None:
     assert host.out == ""
     host("prompt", "--recall", "--host", "cursor", prompt="which router do we have?")
     assert host.out == ""
+
+
+# -- by the user's settings ----------------------------------------------------------------------
+
+
+Configured: TypeAlias = Callable[[dict[str, Any]], Host]
+
+
+@pytest.fixture
+def configured(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configured:
+    """The host of a user whose own file has these settings."""
+
+    def write(settings: dict[str, Any]) -> Host:
+        file = tmp_path / "own.json"
+        file.write_text(json.dumps(settings), encoding="utf-8")
+        monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
+        return host
+
+    return write
+
+
+def session_memory(**entry: Any) -> dict[str, Any]:
+    return {"hooks": {"internal": {"entries": {"session-memory": entry}}}}
+
+
+def flush_log(host: Host) -> list[dict[str, Any]]:
+    lines = (host.folder / "flush.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_a_compaction_is_in_the_log_of_flushes_and_its_messages_are_saved(host: Host) -> None:
+    host.say("we ship on Friday")
+    host("pre-compact", trigger="auto")
+    (line,) = flush_log(host)
+    assert (line["session"], line["decision"]) == ("cc-1", "skip")
+    assert "takes no turn from us" in line["why"]
+    assert len(host.notes()) == 1
+
+
+def test_a_user_who_switches_the_flush_off_gets_no_note_before_a_compaction(
+    configured: Configured,
+) -> None:
+    off = {"agents": {"defaults": {"compaction": {"memoryFlush": {"enabled": False}}}}}
+    host = configured(off)
+    host.say("we ship on Friday")
+    host("pre-compact", trigger="auto")
+    assert host.notes() == []
+    assert "memoryFlush.enabled is false" in flush_log(host)[0]["why"]
+    host("session-end", reason="logout")
+    assert len(host.notes()) == 1
+
+
+def test_the_day_of_a_session_note_is_the_users(configured: Configured) -> None:
+    host = configured({"agents": {"defaults": {"userTimezone": "Pacific/Auckland"}}})
+    host.say("we ship on Friday")
+    host("session-end", reason="clear")  # Noon in UTC is one in the morning there.
+    assert [note.name for note in host.notes()] == ["2026-11-16-0100.md"]
+
+
+def test_a_program_of_the_user_names_the_note(configured: Configured, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.json"
+    program = (
+        "import json, os, sys; text = sys.stdin.read(); "
+        f"json.dump([text, os.getcwd(), os.environ['NOTEWELL_HOOK']], open({str(seen)!r}, 'w', "
+        "encoding='utf-8')); print('\\nShipping: ../Friday!\\nmore')"
+    )
+    host = configured(session_memory(slugCommand=[sys.executable, "-c", program]))
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    host.say(f"we ship on Friday, with {secret}")
+    host("session-end", reason="clear")
+    assert [note.name for note in host.notes()] == ["2026-11-15-shipping-friday.md"]
+    text, folder, guard = json.loads(seen.read_text(encoding="utf-8"))
+    assert "User: we ship on Friday" in text
+    assert secret not in text
+    assert (folder, guard) == (str(Path.home()), "1")
+    health = capture_health(host.folder, NOW)
+    assert health is not None
+    assert health.action is None
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("raise SystemExit(3)", "exit code 3"),
+        ("print('   ')", "no letters or digits"),
+        ("import sys\nwhile True: sys.stdout.write('x' * 9999)", "more than 64 KiB"),
+        (None, "cannot be started"),
+    ],
+)
+def test_a_program_that_fails_costs_the_name_and_not_the_note(
+    configured: Configured, program: str | None, why: str
+) -> None:
+    command = [sys.executable, "-c", program] if program else ["no-such-program-anywhere"]
+    host = configured(session_memory(slugCommand=command))
+    host.say("we ship on Friday")
+    host("session-end", reason="clear")
+    assert [note.name for note in host.notes()] == ["2026-11-15-1200.md"]
+    assert why in host.err
+    health = capture_health(host.folder, NOW)
+    assert health is not None
+    assert why in health.message
+    assert health.action
+
+
+def test_a_folder_cannot_name_the_program(host: Host, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    command = [sys.executable, "-c", f"open({str(made)!r}, 'w'); print('theirs')"]
+    file = host.workspace / "notewell.json"
+    file.write_text(json.dumps(session_memory(slugCommand=command)), encoding="utf-8")
+    host.say("we ship on Friday")
+    host("session-end", reason="clear")
+    assert not made.exists()
+    assert not any("theirs" in note.name for note in host.notes())

@@ -2,16 +2,17 @@
 
 writer.py          START HERE: NoteWriter, which writes a note and records the write
 flush_decision.py  run a flush or skip it, and the prompts: a pure decision
-flush_turn.py      the silent turn with the host's model
+flush_turn.py      the silent turn with the host's model; `flush_due` answers a host that asks
 injected.py        removes our own quotations from a conversation before it is captured
 session_note.py    a conversation as a note
+user_command.py    its name, from a program of the user
 incremental.py     the same for a growing transcript: every message once
 hook_state.py      when hooks last ran; sessions whose end was not reported
 history.py         every write of ours
 undo.py            one write removed again, byte for byte
-journal.py         Journal: history and search journal of one memory
+journal.py         Journal: the captures of one memory by its own settings: `Memory.journal`
 search_journal.py  what agents searched, and which lines were shown on which days
-settings.py        CaptureSettings
+settings.py        CaptureSettings, FlushSettings; the user's time zone
 review.py          proposals from the daily notes for MEMORY.md
 
 Invariants: existing text is never changed, nothing is written to MEMORY.md unless the user has
@@ -21,8 +22,17 @@ accepted it, and every write can be undone.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.capture.flush_decision import FlushFacts, FlushSettings, RunFlush, Skip, decide
-    from notewell.capture.flush_turn import FlushReport, Message, ModelReply, ToolCall, flush
+    from notewell.capture.flush_decision import TOOL, FlushFacts, RunFlush, Skip, decide
+    from notewell.capture.flush_turn import (
+        FlushModel,
+        FlushReport,
+        Message,
+        ModelReply,
+        ToolCall,
+        flush,
+        flush_due,
+        flush_failed,
+    )
     from notewell.capture.history import HISTORY, Recorded, writes
     from notewell.capture.hook_state import (
         SessionEnd,
@@ -49,8 +59,9 @@ if TYPE_CHECKING:
         recorded_searches,
     )
     from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
-    from notewell.capture.settings import CaptureSettings
+    from notewell.capture.settings import CaptureSettings, FlushSettings, user_zone
     from notewell.capture.undo import CannotUndo, Cut, NoCut, decide_cut, undo_write
+    from notewell.capture.user_command import CommandFailed, ask_program, slug_namer
     from notewell.capture.writer import NoteWriter, capture_dir, record_append
 else:
     from notewell.lazy import lazy_exports
@@ -58,8 +69,10 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "flush_decision": "FlushFacts FlushSettings RunFlush Skip decide",
-            "flush_turn": "FlushReport Message ModelReply ToolCall flush",
+            "flush_decision": "FlushFacts RunFlush Skip TOOL decide",
+            "flush_turn": (
+                "FlushModel FlushReport Message ModelReply ToolCall flush flush_due flush_failed"
+            ),
             "history": "HISTORY Recorded writes",
             "hook_state": (
                 "SessionEnd capture_health forget_pending pending_sessions record_hook_run "
@@ -74,8 +87,9 @@ else:
                 "recall_days record_recall record_search recorded_searches"
             ),
             "session_note": "Conversation MESSAGES Saved save_session",
-            "settings": "CaptureSettings",
+            "settings": "CaptureSettings FlushSettings user_zone",
             "undo": "CannotUndo Cut NoCut decide_cut undo_write",
+            "user_command": "CommandFailed ask_program slug_namer",
             "writer": "NoteWriter capture_dir record_append",
         },
     )

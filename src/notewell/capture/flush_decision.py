@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from datetime import date
 
+    from notewell.capture.settings import FlushSettings
+
 Access: TypeAlias = Literal["rw", "ro", "none"]
 ProviderKind: TypeAlias = Literal["api", "cli"]
 
@@ -44,17 +46,6 @@ _PROMPT = (
     "reasons, facts about the user, open tasks, dates. One call an entry, each understandable by "
     "itself. Do not repeat what notes hold already. " + _SILENT
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FlushSettings:
-    """`agents.defaults.compaction`, as plain values."""
-
-    enabled: bool = True
-    reserve_tokens: int = 20_000
-    soft_threshold_tokens: int = 4_000
-    prompt: str | None = None
-    system_prompt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,10 @@ from notewell.notes import Entry, user_day
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
+    from pathlib import Path
 
-    from notewell.capture.flush_decision import FlushFacts, FlushSettings
+    from notewell.capture.flush_decision import FlushFacts
+    from notewell.capture.settings import FlushSettings
     from notewell.capture.writer import NoteWriter
     from notewell.notes import Appended
 
@@ -99,28 +101,57 @@ def flush(
     model: FlushModel,
     *,
     settings: FlushSettings,
-    zone: tzinfo,
+    zone: tzinfo | None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FlushReport:
     """Run the silent turn if it is time. An exception of the model is passed on, and the next call
     tries once more."""
     now = clock()
-    decision = _claim(writer, session, facts, settings, user_day(now, zone), now)
+    folder = writer.folder
+    decision = _claim(folder, session, facts, settings, user_day(now, zone), now)
     if isinstance(decision, Skip):
-        _log(writer, session, now, decision)
+        _log(folder, session, now, decision)
         return FlushReport(decision)
     turn = _Turn(writer, decision, now)
     try:
         said = turn.run(conversation, model)
     except Exception as error:
         # Only the type: the message may quote the conversation.
-        _log(writer, session, now, decision, turn.entries, trouble=type(error).__name__)
-        _settle(writer, session, done=False)
+        _log(folder, session, now, decision, turn.entries, trouble=type(error).__name__)
+        flush_failed(folder, session)
         raise
     # Before the log: an error there must not cause a second flush.
-    _settle(writer, session, done=True)
-    _log(writer, session, now, decision, turn.entries)
+    _settle(folder, session, done=True)
+    _log(folder, session, now, decision, turn.entries)
     return FlushReport(decision, tuple(turn.entries), said)
+
+
+def flush_due(
+    folder: Path,
+    session: str,
+    facts: FlushFacts,
+    *,
+    settings: FlushSettings,
+    zone: tzinfo | None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> RunFlush | Skip:
+    """Whether a host that runs the turn itself should do so now, with the prompts and the note.
+
+    The prompts are handed out once per compaction cycle: whoever gets them runs the turn, with
+    `memory_append` as its tool. `flush_failed` makes them available once more.
+    """
+    now = clock()
+    decision = _claim(folder, session, facts, settings, user_day(now, zone), now)
+    if isinstance(decision, RunFlush):
+        # Done, not under way: a host that never reports the end must not flush a second time.
+        _settle(folder, session, done=True)
+    _log(folder, session, now, decision)
+    return decision
+
+
+def flush_failed(folder: Path, session: str) -> None:
+    """The turn of this cycle wrote nothing: the next question may run it once more."""
+    _settle(folder, session, done=False)
 
 
 @dataclass(slots=True)
@@ -194,7 +225,7 @@ def append_tool(path: str) -> dict[str, Any]:
 
 
 def _claim(
-    writer: NoteWriter,
+    folder: Path,
     session: str,
     facts: FlushFacts,
     settings: FlushSettings,
@@ -203,7 +234,7 @@ def _claim(
 ) -> RunFlush | Skip:
     if facts.access != "rw":  # Then the state folder may be read-only too: no lock.
         return decide(facts, settings, None, today, now.timestamp())
-    file = writer.folder / STATE
+    file = folder / STATE
     with state_lock(file):
         state = read_json(file)
         mark = _mark(state.get(session))
@@ -218,32 +249,32 @@ def _claim(
                 "done": False,
                 "begun_s": now.timestamp(),
             }
-            _keep(writer, state, session, record)
+            _keep(folder, state, session, record)
         elif mark and facts.compactions is None and has_shrunk(facts, mark):
             # Compacted, and the host does not count: the next full window is another cycle.
-            _keep(writer, state, session, None)
+            _keep(folder, state, session, None)
     return decision
 
 
-def _settle(writer: NoteWriter, session: str, *, done: bool) -> None:
-    file = writer.folder / STATE
+def _settle(folder: Path, session: str, *, done: bool) -> None:
+    file = folder / STATE
     with state_lock(file):
         state = read_json(file)
         record = state.get(session)
         if isinstance(record, dict):
             # `begun_s` in the past: a failed flush is no longer under way and may be tried again.
-            _keep(writer, state, session, {**record, "done": done, "begun_s": 0.0})
+            _keep(folder, state, session, {**record, "done": done, "begun_s": 0.0})
 
 
 def _keep(
-    writer: NoteWriter, state: dict[str, Any], session: str, record: dict[str, Any] | None
+    folder: Path, state: dict[str, Any], session: str, record: dict[str, Any] | None
 ) -> None:
     # Removed and inserted again: the order of the dict is the order of age.
     state.pop(session, None)
     if record is not None:
         state[session] = record
     newest = list(state.items())[-MAX_SESSIONS:]
-    write_json(writer.folder / STATE, dict(newest))
+    write_json(folder / STATE, dict(newest))
 
 
 def _mark(record: object) -> Mark | None:
@@ -256,7 +287,7 @@ def _mark(record: object) -> Mark | None:
 
 
 def _log(
-    writer: NoteWriter,
+    folder: Path,
     session: str,
     now: datetime,
     decision: RunFlush | Skip,
@@ -272,4 +303,4 @@ def _log(
         "entries": [f"{entry.path}#{entry.span}" for entry in entries],
         "trouble": trouble,
     }
-    append_json_line(writer.folder / LOG, line)
+    append_json_line(folder / LOG, line)

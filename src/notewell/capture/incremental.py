@@ -26,6 +26,7 @@ from notewell.files import read_json, state_lock, write_json
 from notewell.sessions import read_tail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime, tzinfo
     from pathlib import Path
 
@@ -40,9 +41,15 @@ MAX_SESSIONS = 1000
 
 
 def save_new_messages(
-    writer: NoteWriter, ended: SessionEnd, *, now: datetime, zone: tzinfo, messages: int = MESSAGES
+    writer: NoteWriter,
+    ended: SessionEnd,
+    *,
+    now: datetime,
+    zone: tzinfo | None,
+    messages: int = MESSAGES,
+    name_it: Callable[[str], str | None] | None = None,
 ) -> Saved | Skip:
-    """Save the messages since the last call.
+    """Save the messages since the last call; `name_it` as in `save_session`.
 
     Raises `NoteUnreadable` for the transcript, `NoteNotWritable` and `StateNotWritable`.
     """
@@ -59,7 +66,9 @@ def save_new_messages(
             cwd=writer.redact(ended.cwd) if ended.cwd else None,
             reason=ended.reason,
         )
-        note = session_note_of(conversation, now=now, zone=zone, messages=messages)
+        note = session_note_of(
+            conversation, now=now, zone=zone, messages=messages, name_it=name_it
+        )
         if isinstance(note, Skip):
             return note
         intent = {"stem": note.stem, "digest": note.digest, "until": tail.position}
@@ -69,7 +78,7 @@ def save_new_messages(
         # Before the position: after a crash here the next call finds the note and records it.
         record_session_note(writer, path, note, origin=ORIGIN, now=now)
         positions.write(ended.session, tail.position)
-    return Saved(path, note.messages)
+    return Saved(path, note.messages, note.unnamed_because)
 
 
 class _Positions:

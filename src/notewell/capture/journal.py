@@ -1,7 +1,8 @@
-"""The journal of one memory: what was appended, what agents asked and what they were shown.
+"""The journal of one memory: what was appended, what agents asked, and the flush of a session.
 
-Everything here is a by-product of an answer or an append that has already succeeded. If it cannot
-be written (disk full, no permission), the answer stays valid, so those errors are suppressed.
+`appended`, `recalled` and `answered` record a by-product of something that has already succeeded.
+If it cannot be written (disk full, no permission), the answer stays valid, so those errors are
+suppressed. The errors of a flush are raised.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from notewell.capture.settings import user_zone
 from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from notewell.capture.flush_decision import FlushFacts, RunFlush, Skip
+    from notewell.capture.flush_turn import FlushModel, FlushReport, Message
+    from notewell.capture.settings import CaptureSettings
     from notewell.capture.writer import NoteWriter
     from notewell.notes import Appended, NoteStore
     from notewell.types import Answer, Span
@@ -31,7 +36,7 @@ class Journal:
         *,
         load_redactor: Callable[[], Callable[[str], str]],
         now: Callable[[], datetime],
-        log_questions: bool,
+        settings: CaptureSettings,
     ) -> None:
         self.folder = folder
         """Where the journal is kept; not in the index's folder, which is rebuilt."""
@@ -39,7 +44,7 @@ class Journal:
         # Loaded when it is first needed: most programs never write a question or a note.
         self._load_redactor = load_redactor
         self._now = now
-        self._log_questions = log_questions
+        self._settings = settings
 
     def appended(self, entry: Appended, origin: str) -> None:
         """Record an append, so that it can be undone."""
@@ -65,7 +70,7 @@ class Journal:
         )
 
         with suppress(OSError, NotewellError):
-            if not self._log_questions:
+            if not self._settings.recall_log:
                 # Also the questions from before the user switched the log off.
                 forget_searches(self.folder)
                 return
@@ -75,6 +80,50 @@ class Journal:
             record_search(
                 self.folder, SearchRecord(self._now(), query, tool, answer.mode, took_ms, places)
             )
+
+    def flush_due(self, session: str, facts: FlushFacts) -> RunFlush | Skip:
+        """Should the host flush now? `RunFlush` has the prompts and the note, `Skip` the reason.
+
+        For a host that runs the turn itself; the prompts are handed out once per compaction cycle.
+        Raises `StateNotWritable`.
+        """
+        from notewell.capture.flush_turn import flush_due
+
+        return flush_due(
+            self.folder,
+            session,
+            facts,
+            settings=self._settings.flush,
+            zone=user_zone(self._settings),
+            clock=self._now,
+        )
+
+    def flush_failed(self, session: str) -> None:
+        """The host could not run the turn: `flush_due` hands it out once more."""
+        from notewell.capture.flush_turn import flush_failed
+
+        flush_failed(self.folder, session)
+
+    def flush(
+        self,
+        session: str,
+        facts: FlushFacts,
+        conversation: Sequence[Message],
+        model: FlushModel,
+    ) -> FlushReport:
+        """Run the silent turn with the host's model if it is time; see `capture.flush`."""
+        from notewell.capture.flush_turn import flush
+
+        return flush(
+            self.writer(),
+            session,
+            facts,
+            conversation,
+            model,
+            settings=self._settings.flush,
+            zone=user_zone(self._settings),
+            clock=self._now,
+        )
 
     def writer(self) -> NoteWriter:
         """Writes what a flush or a session note captures, and records it here."""

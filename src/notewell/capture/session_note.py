@@ -57,6 +57,8 @@ class SessionNote:
     stem: str
     text: str
     messages: int
+    unnamed_because: str = ""
+    """Why the name is the time although a name was asked for."""
 
     @property
     def digest(self) -> str:
@@ -69,6 +71,8 @@ class Saved:
 
     path: str
     messages: int
+    unnamed_because: str = ""
+    """Why the note is named by its time although a name was asked for."""
 
 
 def save_session(
@@ -76,7 +80,7 @@ def save_session(
     conversation: Conversation,
     *,
     now: datetime,
-    zone: tzinfo,
+    zone: tzinfo | None,
     messages: int = MESSAGES,
     name_it: Callable[[str], str | None] | None = None,
     origin: str = "session",
@@ -88,7 +92,7 @@ def save_session(
     path = writer.create(note.stem, note.text)
     with suppress(NotewellError):  # The note is on disk; only an undo is not possible.
         record_session_note(writer, path, note, origin=origin, now=now)
-    return Saved(path, note.messages)
+    return Saved(path, note.messages, note.unnamed_because)
 
 
 def record_session_note(
@@ -102,7 +106,7 @@ def session_note_of(
     conversation: Conversation,
     *,
     now: datetime,
-    zone: tzinfo,
+    zone: tzinfo | None,
     messages: int = MESSAGES,
     name_it: Callable[[str], str | None] | None = None,
 ) -> SessionNote | Skip:
@@ -113,9 +117,9 @@ def session_note_of(
         return Skip("the user has said nothing that is not saved already")
     # One moment for all: a model that takes long to find a name must not change the day.
     day, clock = user_day(now, zone), now.astimezone(zone).strftime("%H%M")
-    slug = _slug("\n".join(lines), name_it) or clock
+    slug, trouble = _slug("\n".join(lines), name_it)
     text = _text(conversation, lines, now.astimezone(zone))
-    return SessionNote(f"{day.isoformat()}-{slug}", text, len(lines))
+    return SessionNote(f"{day.isoformat()}-{slug or clock}", text, len(lines), trouble)
 
 
 def clean_slug(name: str) -> str:
@@ -130,14 +134,19 @@ def clean_slug(name: str) -> str:
     return slug.strip("-")
 
 
-def _slug(text: str, name_it: Callable[[str], str | None] | None) -> str:
+def _slug(text: str, name_it: Callable[[str], str | None] | None) -> tuple[str, str]:
+    """The slug, and why there is none."""
     if name_it is None:
-        return ""
+        return "", ""
     try:
         name = name_it(text)
-    except Exception:  # noqa: BLE001 - the host's model may raise anything; the note matters more
-        return ""
-    return clean_slug(name) if isinstance(name, str) else ""
+    except NotewellError as error:
+        return "", str(error)
+    except Exception as error:  # noqa: BLE001 - the host's model may raise anything
+        # Only the type: the message may quote the conversation.
+        return "", f"the model raised {type(error).__name__}"
+    slug = clean_slug(name) if isinstance(name, str) else ""
+    return slug, "" if slug else "the name has no letters or digits"
 
 
 def _text(conversation: Conversation, lines: Sequence[str], at: datetime) -> str:

@@ -1,15 +1,58 @@
-"""What can be set for what Notewell writes down by itself."""
+"""What can be set for what Notewell writes down by itself.
+
+Every search loads this module with the other settings, so it imports nothing of this package.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from notewell.errors import BadSetting
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class FlushSettings:
+    """When the silent turn before a compaction runs, and with which prompts."""
+
+    enabled: bool = True
+    reserve_tokens: int = 20_000
+    """What the host keeps free: it compacts when less is left of the context window."""
+    soft_threshold_tokens: int = 4_000
+    """How many tokens before that the flush runs."""
+    prompt: str | None = None
+    system_prompt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureSettings:
-    """Session notes and the log of searches."""
+    """Session notes, the flush, the start of a session, and the log of searches."""
 
     session_messages: int = 15
     """How many of the last messages a session note has; 0 writes no session notes."""
+    slug_command: tuple[str, ...] = ()
+    """The program that names a session note, and its arguments; empty: the time is the name."""
+    bootstrap_chars: int = 20_000
+    """How many characters of each note a session starts with."""
+    time_zone: str | None = None
+    """Whose midnight decides the day of a note, `Europe/Berlin`; None: the system's."""
     recall_log: bool = True
     """Keep what agents asked and which lines they got."""
+    flush: FlushSettings = field(default_factory=FlushSettings)
+
+
+def user_zone(settings: CaptureSettings) -> tzinfo | None:
+    """The time zone of the user; None stands for the system's, as in `datetime.astimezone`."""
+    if settings.time_zone is None:
+        return None
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(settings.time_zone)
+    # `ZoneInfoNotFoundError` is a KeyError; a name with `..` is a ValueError.
+    except (KeyError, ValueError, OSError):
+        problem = f"there is no time zone {settings.time_zone!r}; write one such as Europe/Berlin"
+        raise BadSetting("userTimezone", problem) from None

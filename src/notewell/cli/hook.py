@@ -16,12 +16,12 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.cli.output import say, tell
 from notewell.cli.place import add_place, location_of, workspace_of
 from notewell.errors import MemoryOff, NoteUnreadable
-from notewell.hosts import HOOK_FILES
+from notewell.hosts import HOOK_FILES, HOOK_GUARD
 
 if TYPE_CHECKING:
     import argparse
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from notewell.capture import NoteWriter, SessionEnd
+    from notewell.config import Settings
     from notewell.memory import Memory
-
-GUARD = "NOTEWELL_HOOK"
-"""Set in the environment of an agent that a hook or a flush starts. Its own hooks then do nothing,
-so that a conversation about a conversation is not captured."""
 
 MAX_INPUT_BYTES = 8 * 1024 * 1024
 """Enough for a prompt with a pasted file; the rest of the JSON is short."""
@@ -88,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         return run_hook_install(arguments)
     # Checked before anything is imported or written: a guarded agent must leave no trace.
-    if not os.environ.get(GUARD):
+    if not os.environ.get(HOOK_GUARD):
         now = datetime.now(UTC)
         handle(arguments, _standard_input(), now, now.astimezone().tzinfo or UTC)
     return 0
@@ -106,15 +103,17 @@ def _standard_input() -> bytes:
 
 def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzinfo) -> None:
     """Handle one call; a failure goes into the heartbeat file."""
-    from notewell.capture import record_hook_run
+    from notewell.capture import record_hook_run, user_zone
 
     event, host = arguments.action, arguments.host
-    captured = trouble = None
+    settings = captured = trouble = None
     try:
         call = parse_call(event, host, data)
         if call.is_subagent:
             return
-        captured = _HANDLERS[event](_Hook(arguments, call, now, zone))
+        settings = _settings(arguments)
+        hook = _Hook(arguments, call, now, user_zone(settings.capture) or zone, settings)
+        captured, trouble = _HANDLERS[event](hook)
     except MemoryOff:
         return  # The user switched the memory off: not a failure.
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
@@ -122,7 +121,7 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     # The heartbeat is written for every event, also after a failure: `doctor` then can say when
     # hooks ran last. Its own failure is reported only if there was no other.
     try:
-        is_on = bool(_messages(arguments))
+        is_on = settings is None or bool(_messages(settings))
         folder = _folder(arguments)
         record_hook_run(folder, event, host, now, captured=captured, trouble=trouble, is_on=is_on)
     except Exception as error:  # noqa: BLE001 - likewise
@@ -166,6 +165,8 @@ class _Hook:
     call: HookCall
     now: datetime
     zone: tzinfo
+    """The user's: it decides the day of a note."""
+    settings: Settings
 
     @property
     def folder(self) -> Path:
@@ -195,10 +196,19 @@ class _Hook:
         return SessionEnd(path, call.session or path.stem, call.host, call.cwd, reason)
 
 
-# -- one function for each event; it returns the path of the note it made ------------------------
+# -- one function for each event -----------------------------------------------------------------
 
 
-def _session_start(hook: _Hook) -> str | None:
+class HookResult(NamedTuple):
+    """For the heartbeat; the answer to the host is on standard output."""
+
+    captured: str | None = None
+    """The path of the note that was made."""
+    trouble: str | None = None
+    """What did not work, although the hook did its work."""
+
+
+def _session_start(hook: _Hook) -> HookResult:
     from notewell.tools import bootstrap
 
     try:
@@ -206,19 +216,20 @@ def _session_start(hook: _Hook) -> str | None:
     finally:  # A failure with an earlier conversation must not affect the new one.
         with hook.memory() as memory:
             today = hook.now.astimezone(hook.zone).date()
-            _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=CONTEXT_CHARS))
+            limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
+            _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=limit))
 
 
-def _save_earlier(hook: _Hook) -> str | None:
+def _save_earlier(hook: _Hook) -> HookResult:
     """Save the earlier conversations whose end the host did not report."""
     from notewell.capture import forget_pending, pending_sessions
 
     waiting = pending_sessions(hook.folder, hook.call.session)
-    saved_path, unreadable = None, None
+    first, unreadable = HookResult(), None
     for ended in waiting:
         try:
-            path = _save_ended(hook, ended)
-            saved_path = saved_path or path
+            result = _save_ended(hook, ended)
+            first = first if first.captured else result
         except NoteUnreadable as error:
             if not _is_gone(error):
                 raise
@@ -227,7 +238,7 @@ def _save_earlier(hook: _Hook) -> str | None:
         forget_pending(hook.folder, [ended.session for ended in waiting])
     if unreadable:
         raise unreadable  # Reported once: the conversation is no longer waited for.
-    return saved_path
+    return first
 
 
 def _is_gone(error: NoteUnreadable) -> bool:
@@ -238,11 +249,11 @@ def _is_gone(error: NoteUnreadable) -> bool:
     )
 
 
-def _prompt(hook: _Hook) -> str | None:
+def _prompt(hook: _Hook) -> HookResult:
     # A long prompt is mostly pasted text; its beginning has the question.
     question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
     if not getattr(hook.arguments, "recall", False) or not question:
-        return None
+        return HookResult()
     from notewell.tools import REMINDER, fenced
 
     # Keywords only: to load the model would take longer than a prompt may wait.
@@ -250,30 +261,56 @@ def _prompt(hook: _Hook) -> str | None:
         hits = memory.search(question, max_results=MAX_RECALLED, mode="keyword").hits
     quoted = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in hits]
     _inject(hook, "UserPromptSubmit", "\n\n".join((REMINDER, *quoted)) if quoted else "")
-    return None
+    return HookResult()
 
 
-def _stop(hook: _Hook) -> str | None:
+def _stop(hook: _Hook) -> HookResult:
     # A host that has this event may not report the end of a session.
     if "stop" in HOOK_FILES[hook.call.host].events.values() and hook.call.transcript:
         from notewell.capture import remember_pending
 
         remember_pending(hook.folder, hook.ended())
-    return None
+    return HookResult()
 
 
-def _save(hook: _Hook) -> str | None:
+def _pre_compact(hook: _Hook) -> HookResult:
+    """The flush that a hook can do: it cannot insert a turn, but it can save the messages."""
+    from notewell.capture import FlushFacts, flush_due
+
+    if hook.settings.off_because:
+        return HookResult()
+    settings = hook.settings.capture.flush
+    # Asked although no turn can follow: the log of decisions then has every compaction.
+    facts = FlushFacts(0, 0, provider="cli", compacting=True)
+    session = hook.call.session or "unknown"
+    flush_due(
+        hook.folder, session, facts, settings=settings, zone=hook.zone, clock=lambda: hook.now
+    )
+    return _save(hook) if settings.enabled else HookResult()
+
+
+def _save(hook: _Hook) -> HookResult:
     return _save_ended(hook, hook.ended())
 
 
-def _save_ended(hook: _Hook, ended: SessionEnd) -> str | None:
-    from notewell.capture import Saved, save_new_messages
+def _save_ended(hook: _Hook, ended: SessionEnd) -> HookResult:
+    from notewell.capture import Saved, save_new_messages, slug_namer
 
-    messages = _messages(hook.arguments)
+    messages, command = _messages(hook.settings), hook.settings.capture.slug_command
     if not messages:
-        return None
-    saved = save_new_messages(hook.place(), ended, now=hook.now, zone=hook.zone, messages=messages)
-    return saved.path if isinstance(saved, Saved) else None
+        return HookResult()
+    saved = save_new_messages(
+        hook.place(),
+        ended,
+        now=hook.now,
+        zone=hook.zone,
+        messages=messages,
+        name_it=slug_namer(command) if command else None,
+    )
+    if not isinstance(saved, Saved):
+        return HookResult()
+    why = saved.unnamed_because
+    return HookResult(saved.path, f"{saved.path} is named by its time: {why}" if why else None)
 
 
 def _inject(hook: _Hook, event: str, text: str) -> None:
@@ -290,10 +327,10 @@ _EVENTS = {
     "stop": "a turn is over; prints nothing",
     "session-end": "save the last messages of a session",
 }
-_HANDLERS: dict[str, Callable[[_Hook], str | None]] = {
+_HANDLERS: dict[str, Callable[[_Hook], HookResult]] = {
     "session-start": _session_start,
     "prompt": _prompt,
-    "pre-compact": _save,
+    "pre-compact": _pre_compact,
     "stop": _stop,
     "session-end": _save,
 }
@@ -319,9 +356,14 @@ def _folder(arguments: argparse.Namespace) -> Path:
     return capture_dir(_state_dir(arguments), location_of(arguments).agent, _root(arguments))
 
 
-def _messages(arguments: argparse.Namespace) -> int:
-    """How many messages to save; 0 if the settings switch it off."""
+def _settings(arguments: argparse.Namespace) -> Settings:
     from notewell.config import load_settings
 
-    settings = load_settings(_root(arguments), location_of(arguments).agent)
+    location = location_of(arguments)
+    # Those of an OpenClaw are translated already.
+    return location.settings or load_settings(_root(arguments), location.agent)
+
+
+def _messages(settings: Settings) -> int:
+    """How many messages to save; 0 if the settings switch it off."""
     return 0 if settings.off_because else settings.capture.session_messages

@@ -103,6 +103,40 @@ class Text(NamedTuple):
         return Checked(value if self.blank else value.strip())
 
 
+class TimeZone(NamedTuple):
+    says: str = "a time zone such as `Europe/Berlin`"
+
+    def schema(self) -> JsonSchema:
+        return {"type": "string", "minLength": 1}
+
+    def __call__(self, value: object) -> Checked:
+        from zoneinfo import ZoneInfo  # Imported late: few files name one.
+
+        name = Text(self.says)(value).value
+        try:
+            ZoneInfo(name)
+        # Not found (a KeyError), a name with `..`, or a folder of the database.
+        except (KeyError, ValueError, OSError) as error:
+            raise expected("a time zone such as 'Europe/Berlin'", value) from error
+        return Checked(name)
+
+
+class CommandWords(NamedTuple):
+    """A program and its arguments. No shell sees them, so nothing in them is expanded."""
+
+    says: str = "a list of texts: a program and its arguments"
+
+    def schema(self) -> JsonSchema:
+        return {"type": "array", "items": {"type": "string"}}
+
+    def __call__(self, value: object) -> Checked:
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise expected(self.says, value)
+        if value and (not value[0].strip() or any("\0" in word for word in value)):
+            raise expected(self.says, value)
+        return Checked(tuple(value))
+
+
 class Choice(NamedTuple):
     choices: tuple[str, ...]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from notewell.config.checks import (
     Choice,
+    CommandWords,
     Duration,
     Flag,
     Headers,
@@ -16,6 +17,7 @@ from notewell.config.checks import (
     Paths,
     SecretText,
     Text,
+    TimeZone,
     Unused,
     Url,
     off,
@@ -34,18 +36,26 @@ AGENT_KEYS = (
     Key("workspace", Text("a folder"), None,
         "the folder of notes; unset, the one that the caller names"),
     Key("compaction.reserveTokensFloor", Number(0, 10**9), 20_000,
-        "tokens that stay free for the answer when the context is nearly full"),
+        "tokens of the context window that the host keeps free: below that it compacts",
+        field="capture.flush.reserve_tokens"),
     on("compaction.memoryFlush.enabled",
-        "let the agent write down what matters before the context is compacted"),
+        "let the agent write down what matters before the context is compacted",
+        field="capture.flush.enabled"),
     Key("compaction.memoryFlush.softThresholdTokens", Number(0, 10**9), 4000,
-        "how many tokens before the compaction it does so"),
-    Key("compaction.memoryFlush.prompt", Text(), None, "the prompt for that turn"),
+        "how many tokens before the compaction it does so",
+        field="capture.flush.soft_threshold_tokens"),
+    Key("compaction.memoryFlush.prompt", Text(), None,
+        "the prompt for that turn, in place of the usual one; `YYYY-MM-DD` becomes the day",
+        field="capture.flush.prompt"),
     Key("compaction.memoryFlush.systemPrompt", Text(), None,
-        "an addition to the system prompt for that turn"),
+        "the system prompt for that turn, in place of the usual one",
+        field="capture.flush.system_prompt"),
     Key("bootstrapMaxChars", Number(0, 10**7), 20_000,
-        "how many characters of `MEMORY.md` a session starts with", "openclaw"),
-    Key("userTimezone", Text("a time zone"), None,
-        "the time zone that decides the day of a note; unset, the system's", "openclaw"),
+        "how many characters of each note a session starts with: of `MEMORY.md`, and of the "
+        "notes of today and yesterday", "openclaw", field="capture.bootstrap_chars"),
+    Key("userTimezone", TimeZone(), None,
+        "the time zone that decides the day of a note; unset, the system's", "openclaw",
+        field="capture.time_zone"),
 )  # fmt: skip
 
 ENTRY_KEYS = (
@@ -143,6 +153,10 @@ GLOBAL_KEYS = (
         field="capture.session_messages"),
     Key("hooks.internal.entries.session-memory.messages", Number(1, 1000), 15,
         "how many of its last messages the note has", field="capture.session_messages"),
+    Key("hooks.internal.entries.session-memory.slugCommand", CommandWords(), (),
+        "a program that names the note: it gets the conversation, with secrets masked, as its "
+        "input, and the first line that it prints within 6 s becomes the name; else it is the "
+        "time", "ours", field="capture.slug_command"),
     Key("recallLog.enabled", Flag(), default=True, meaning="log what agents ask and which "
         "lines they get, with secrets masked, for the web page; off deletes the log",
         since="ours", field="capture.recall_log"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from notewell.capture import CaptureSettings
+from notewell.capture import CaptureSettings, FlushSettings
 from notewell.config.paths import has_files
 from notewell.index import StoreSettings
 from notewell.notes import NotesSettings
@@ -106,7 +106,9 @@ def settings_of(agent: AgentConfig, providers: Mapping[str, ProviderEntry]) -> S
         store=StoreSettings(**_group(fields, "store")),
         sync=SyncSettings(**_group(fields, "sync")),
         search=SearchSettings(**_group(fields, "search")),
-        capture=CaptureSettings(**_group(fields, "capture")),
+        capture=CaptureSettings(
+            **_group(fields, "capture"), flush=FlushSettings(**_group(fields, "capture.flush"))
+        ),
         embedder=_embedder(fields, providers),
         qmd=_qmd(agent.values, fields),
         entries=_entries(agent.values, fields),

@@ -18,6 +18,7 @@ from notewell.search import SearchOptions, prepare, search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import tzinfo
 
     from notewell.embedders import EmbedderSelection
     from notewell.engines.status import Probe, Status
@@ -42,6 +43,7 @@ class BuiltinEngine:
         *,
         sync_on_search: bool = True,
         extra_paths: Sequence[ExtraPath] = (),
+        zone: tzinfo | None = None,
     ) -> None:
         self.indexer = indexer
         self.reranker = reranker
@@ -50,6 +52,8 @@ class BuiltinEngine:
         self._agent = agent
         self._sync_on_search = sync_on_search
         self._extra_paths = extra_paths
+        self._zone = zone
+        """Whose "yesterday" a question means; None: the system's."""
         # Without a fallback there is nothing to find out from the index.
         self._embedder_is_settled = not selection.names_fallback
         # A second thread waits until the first has found out, or it would use the wrong embedder.
@@ -84,7 +88,7 @@ class BuiltinEngine:
     def options(self, question: Question) -> SearchOptions:
         """The settings, changed by what the question says itself."""
         settings, weighing = self._settings, question.weighing
-        now = datetime.fromtimestamp(self.indexer.now_ns() / 1e9, UTC).astimezone()
+        now = datetime.fromtimestamp(self.indexer.now_ns() / 1e9, UTC).astimezone(self._zone)
         return SearchOptions(
             today=now.date(),
             max_results=(

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.hosts.host import (
+        HOOK_GUARD,
+        HOOK_TIMEOUT_S,
         HookFields,
         HookFile,
         Host,
@@ -33,7 +35,10 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "host": "HookFields HookFile Host Machine McpFile TranscriptFormat",
+            "host": (
+                "HOOK_GUARD HOOK_TIMEOUT_S HookFields HookFile Host Machine McpFile "
+                "TranscriptFormat"
+            ),
             "messages": "Record RecordFacts Turn folded parse_time",
             "registry": "HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_FORMATS",
         },

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     from notewell.hosts.messages import Record, RecordFacts
 
+HOOK_GUARD = "NOTEWELL_HOOK"
+"""Set in the environment of a program that a hook or a flush starts. Its own hooks then do
+nothing, so that a conversation about a conversation is not captured."""
+
 HOOK_TIMEOUT_S = 10
 """A hook takes a tenth of a second. Without a limit, hosts wait for minutes."""
 

@@ -81,8 +81,8 @@ async def append(body: AppendBody, caller: CallerDep, key: IdempotencyKey = None
 
 def _append_entry(memory: Memory, body: AppendBody, at: datetime) -> Appended:
     now = memory.now()
-    # The local day: notes are named by the calendar of the user.
-    day = at.astimezone().date()
+    # Notes are named by the calendar of the user.
+    day = at.astimezone(memory.zone).date()
     if body.section is not None or day == now.date():
         return memory.append(body.text, section=body.section, origin=ORIGIN)
     # A request that began before midnight and is repeated after it: the entry may already be in

@@ -158,7 +158,7 @@ class _Append:
 # -- which note ----------------------------------------------------------------------------------
 
 
-def user_day(moment: datetime, zone: tzinfo) -> date:
+def user_day(moment: datetime, zone: tzinfo | None) -> date:
     """The calendar day of a moment for a user in `zone`; the day in UTC may be another one.
 
     Call it once, when the work begins: an entry begun before midnight belongs to that day.

@@ -7,6 +7,7 @@ inputs.py     JSON arguments to typed values; the conversation that a tool is ca
 outputs.py    typed values and our errors to JSON, and to the text that a model reads
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
+flush.py      memory_flush: a host asks whether to write notes before a compaction
 recall.py     the system prompt's section on memory, and the context of a new session
 entry_tools.py  memory_recall, memory_store, memory_forget; recall before a turn, capture after
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
     from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
     from notewell.tools.fence import REMINDER, escaped, fenced
+    from notewell.tools.flush import FlushInput, FlushOutput, memory_flush
     from notewell.tools.inputs import (
         HERE,
         MAX_LINE,
@@ -71,6 +73,7 @@ else:
             "calls": "Output call memory_append memory_get memory_search memory_status",
             "entry_tools": "memory_forget memory_recall memory_store",
             "fence": "REMINDER escaped fenced",
+            "flush": "FlushInput FlushOutput memory_flush",
             "inputs": (
                 "AppendInput CallContext GetInput HERE MAX_LINE MAX_PATH_CHARS "
                 "MAX_SECTION_CHARS SearchInput"

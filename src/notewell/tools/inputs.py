@@ -178,6 +178,12 @@ class Arguments:
             raise BadRequest(f"{name!r} must be a whole number from {low} to {high}")
         return int(value)  # Models also write 5.0.
 
+    def flag(self, name: str) -> bool:
+        value = self._arguments.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise BadRequest(f"{name!r} must be true or false, not {_kind(value)}")
+        return bool(value)
+
     def share(self, name: str) -> float | None:
         value = self._number(name)
         if value is not None and not 0 <= value <= 1:

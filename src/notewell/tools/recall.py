@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 PromptMode: TypeAlias = Literal["full", "minimal", "none"]
 """How long the host's system prompt is; sub-agents get a shorter one."""
 
-BOOTSTRAP_CHARS = 20_000
-"""Of each note: about 5000 tokens. A longer MEMORY.md should be tidied up."""
-
 _CURATED = ("MEMORY.md", "memory.md")
 
 
@@ -59,20 +56,28 @@ def recall_section(
 
 
 def bootstrap(
-    memory: Memory, today: date, context: CallContext = HERE, *, max_chars: int = BOOTSTRAP_CHARS
+    memory: Memory,
+    today: date | None = None,
+    context: CallContext = HERE,
+    *,
+    max_chars: int | None = None,
 ) -> str:
     """What a session begins with: MEMORY.md and the notes of today and yesterday.
 
-    Empty in groups: these notes may be confidential.
+    Empty in groups: these notes may be confidential. Each note is cut at `max_chars` characters
+    (`bootstrapMaxChars`); 0 switches the beginning off. Raises `ConversationDenied`.
     """
+    limit = memory.settings.capture.bootstrap_chars if max_chars is None else max_chars
     # `is_private` is also false for a session key that we cannot parse.
-    if not context.enabled or not context.is_private:
+    if not context.enabled or not context.is_private or not limit:
         return ""
+    memory.require_scope(context.session_key)
+    today = today or memory.now().date()
     days = (today, today - timedelta(days=1))
-    texts = {path: _beginning(memory, path, max_chars) for path in _CURATED}
+    texts = {path: _beginning(memory, path, limit) for path in _CURATED}
     if all(texts.values()):
         del texts[_CURATED[1]]  # The same file twice, on a case-insensitive file system.
-    texts |= {path: _beginning(memory, path, max_chars) for path in map(_day_note, days)}
+    texts |= {path: _beginning(memory, path, limit) for path in map(_day_note, days)}
     quoted = [fenced(text, path=path) for path, text in texts.items() if text]
     return "\n\n".join((REMINDER, *quoted)) if quoted else ""
 
