@@ -64,6 +64,7 @@ Errors name no folders of the machine the memory is on.
 
 `CallContext(session_key, citations, origin, inject_chars, enabled)` says where a tool is called from.
 
+- `session_key`: the conversation. [`memory.scope`](../how-to/conversations.md) may exclude it, and a group does not see MEMORY.md.
 - `citations`: `on`, `off`, or `auto`, which shows sources in private conversations only. A session key like `agent:main:telegram:group:-100` is a group's; one that cannot be read counts as one; none at all is a program that talks to its own user.
 - `inject_chars`: the snippets of one search have at most {INJECT_CHARS} characters together. The best come whole, the one at the edge is cut (`shortened`), the rest are counted (`leftOut`).
 - `origin`: what an entry is marked with in the note, `<!-- @mcp -->`.

@@ -142,6 +142,9 @@ class Memory:
         """
         request = Question.of(question, max_results, min_score, mode)
         self.require_scope(session_key)
+        hidden = self.hidden_notes(session_key)
+        if hidden:
+            request = replace(request, hidden=hidden)
         # A search may write: notes that were saved a moment ago are indexed first.
         notice = self._engine.sync_before_search(request)
         answer = self._engine.search(request)
@@ -162,22 +165,48 @@ class Memory:
             raise BadRequest(f"the number of lines must be at least 1, not {lines}")
         if not isinstance(path, str):
             raise BadRequest(f"the path must be a text, not {type(path).__name__}")
-        self.require_scope(session_key)
+        path = path.removeprefix("./")
+        self._require_visible(path, session_key)
         from notewell.notes import excerpt_of  # A search does not need it.
 
-        path = path.removeprefix("./")
         return excerpt_of(path, self._engine.get(path), from_line, lines or GET_LINES)
 
     def require_scope(self, session_key: str | None) -> None:
-        """Raises `ConversationDenied` if the settings keep this conversation out."""
-        # Checked here and not in the engine, so that it also holds for the fallback.
-        if self.settings.qmd is None or session_key is None:
-            return
-        from notewell.qmd import why_denied
+        """Raises `ConversationDenied` if the settings keep this conversation out.
 
-        denied = why_denied(session_key, self.settings.qmd.scope)
+        This is the only gate: every surface asks it before anything of the memory is shown.
+        """
+        if session_key is None:
+            return
+        from notewell.core import ConversationScope, why_denied
+
+        scope = self.settings.scope
+        if scope is None:
+            if self.settings.qmd is None:
+                return
+            scope = ConversationScope()  # OpenClaw shows what QMD finds in direct chats only.
+        denied = why_denied(session_key, scope)
         if denied:
             raise ConversationDenied(denied)
+
+    def hidden_notes(self, session_key: str | None) -> frozenset[str]:
+        """The notes that a conversation must not see: MEMORY.md, unless it is private."""
+        if session_key is None or self.settings.curated == "shared":
+            return frozenset()
+        from notewell.core import CURATED_NOTES, is_private
+
+        return frozenset() if is_private(session_key) else CURATED_NOTES
+
+    def _require_visible(self, path: str, session_key: str | None) -> None:
+        self.require_scope(session_key)
+        if not self.hidden_notes(session_key):
+            return
+        from notewell.core import is_curated
+
+        if is_curated(path):
+            raise ConversationDenied(
+                "MEMORY.md is for private conversations, unless memory.curated is 'shared'"
+            )
 
     def status(self) -> Status:
         """Never raises for a damaged index: the status is what reports the damage."""
@@ -195,12 +224,14 @@ class Memory:
         section: str | None = None,
         origin: str = "library",
         id: str | None = None,  # noqa: A002 - the name that the note uses too
+        session_key: str | None = None,
     ) -> Appended:
         """Add an entry to today's note, or below a heading of MEMORY.md; it is on disk on return.
 
         Existing text is never changed, and an identical entry is not added twice. The next search
-        finds the entry.
+        finds the entry. A conversation that may not see a note may not write to it either.
         """
+        self._require_visible("" if section is None else "MEMORY.md", session_key)
         from notewell.notes import Entry, Section
 
         target = Section(section) if section is not None else self.now().date()

@@ -26,10 +26,11 @@ from notewell import (
 )
 from notewell.config import default_state_dir, load_settings, write_workspace_file
 from notewell.config.layers import MAX_FILE_BYTES
+from notewell.core import ConversationScope, ScopeRule
 from notewell.entries import EntriesSettings
 from notewell.errors import BadSetting
 from notewell.notes import ExtraPath
-from notewell.qmd import ExtraFolder, QmdScope, ScopeRule
+from notewell.qmd import ExtraFolder
 
 
 @pytest.fixture
@@ -119,8 +120,20 @@ def test_times_come_in_seconds_and_scopes_as_one_value() -> None:
         timeout_s=1.5,
         debounce_s=0.25,
         interval_s=120.0,
-        scope=QmdScope("deny", (ScopeRule("allow", chat_type="group"),)),
     )
+    assert settings.scope == ConversationScope("deny", (ScopeRule("allow", chat_type="group"),))
+
+
+def test_the_scope_of_the_memory_counts_before_that_of_qmd_and_for_every_engine() -> None:
+    groups = {"rules": [{"action": "allow", "match": {"chatType": "group"}}]}
+    allowed = ConversationScope("deny", (ScopeRule("allow", chat_type="group"),))
+    assert as_the_users_own({"memory": {"curated": "shared"}}).scope is None
+    assert as_the_users_own({"memory": {"qmd": {"scope": groups}}}).scope == allowed
+    everybody = {"scope": {"default": "allow"}, "qmd": {"scope": groups}}
+    assert as_the_users_own({"memory": everybody}).scope == ConversationScope("allow", ())
+    # `deny` by itself means what it means in OpenClaw: direct conversations only.
+    alone = {"scope": {"default": "deny"}}
+    assert as_the_users_own({"memory": alone}).scope == ConversationScope()
 
 
 def as_the_users_own(content: dict[str, object]) -> Settings:

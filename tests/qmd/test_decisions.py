@@ -1,4 +1,4 @@
-"""What is decided without touching the world: scope, cadence, names, settings."""
+"""What is decided without touching the world: cadence, names, settings."""
 
 from __future__ import annotations
 
@@ -17,84 +17,16 @@ from notewell.qmd import (
     CollectionFile,
     ExtraFolder,
     QmdFailed,
-    QmdScope,
     QmdSettings,
-    ScopeRule,
     collections_of,
     locate,
     shown_path,
-    why_denied,
 )
 from notewell.qmd.background import JobHistory, JobRuns, NextJob, boot_pause, next_job
 from notewell.qmd.failures import FailureKind, backoff_s
 from notewell.qmd.home import models_for
 
 WORKSPACE = Path("/srv/workspace")
-
-# -- scope ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("key", "allowed"),
-    [
-        (None, True),
-        ("agent:main:main", True),
-        ("agent:main:telegram:dm:alice", True),
-        ("agent:main:telegram:bot2:direct:7", True),
-        ("agent:main:telegram:group:-100", False),
-        ("agent:main:slack:channel:eng", False),
-        ("agent:main:subagent:abc", False),
-        ("AGENT:MAIN:Telegram:DM:Alice", True),
-        ("nonsense", False),
-        ("", False),
-    ],
-)
-def test_unless_told_otherwise_only_direct_conversations_see_hits(
-    key: str | None, allowed: bool
-) -> None:
-    assert (why_denied(key, QmdScope()) is None) is allowed
-
-
-def test_the_first_rule_that_fits_decides() -> None:
-    scope = QmdScope(
-        "deny",
-        (
-            ScopeRule("deny", channel="Telegram", chat_type="group"),
-            ScopeRule("allow", channel="telegram"),
-            ScopeRule("allow", key_prefix="slack:channel:eng"),
-            ScopeRule("allow", raw_key_prefix="agent:work:"),
-        ),
-    )
-    assert why_denied("agent:main:telegram:dm:alice", scope) is None
-    assert why_denied("agent:main:slack:channel:eng", scope) is None
-    assert why_denied("agent:work:anything:group:1", scope) is None
-    assert why_denied("agent:main:slack:channel:hr", scope) == (
-        "the conversation has channel 'slack' and kind 'channel'; no rule of memory.qmd.scope "
-        "allows it, and the default is deny"
-    )
-    told = why_denied("agent:main:telegram:group:-100", scope)
-    assert told == "the conversation has channel 'telegram' and kind 'group'; rule 1 denies it"
-
-
-def test_a_rule_by_prefix_says_nothing_of_the_owners_own_program() -> None:
-    deny_all = QmdScope("allow", (ScopeRule("deny", raw_key_prefix=""),))
-    assert why_denied(None, deny_all) is None
-    assert why_denied("agent:main:main", deny_all)
-
-
-def test_a_subagent_is_of_no_kind_but_has_a_key() -> None:
-    scope = QmdScope("deny", (ScopeRule("allow", key_prefix="subagent:"),))
-    assert why_denied("agent:main:subagent:abc", scope) is None
-    told = why_denied("agent:main:subagent:abc", QmdScope())
-    assert told is not None
-    assert "channel 'none' and kind 'unknown'" in told
-
-
-@given(st.none() | st.text(), st.sampled_from(["allow", "deny"]))
-def test_without_rules_the_default_decides_whatever_the_key(key: str | None, default: str) -> None:
-    scope = QmdScope("allow" if default == "allow" else "deny", ())
-    assert (why_denied(key, scope) is None) is (default == "allow")
-
 
 # -- cadence -------------------------------------------------------------------------------------
 

@@ -226,7 +226,7 @@ def test_an_agent_without_memory_is_offered_nothing(memory: Memory) -> None:
         assert (await client.list_tools()).tools == []
         assert (await client.list_resources()).resources == []
         assert (await client.list_prompts()).prompts == []
-        assert not client.instructions
+        assert "no tools: this agent has no memory" in str(client.instructions)
         assert (await told(client, "memory_search", query="a"))["disabled"] is True
         with pytest.raises(MCPError, match="switches it off"):
             await client.read_resource("memory://MEMORY.md")

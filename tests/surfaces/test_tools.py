@@ -127,7 +127,7 @@ def test_citations_follow_the_conversation(
     memory: Memory, session_key: str | None, citations: str, cited: bool
 ) -> None:
     talk = CallContext(session_key=session_key, citations=citations)  # type: ignore[arg-type]
-    hit = found(memory_search(memory, SearchInput("readings"), talk)).to_json()["results"][0]
+    hit = found(memory_search(memory, SearchInput("frost"), talk)).to_json()["results"][0]
     assert ("citation" in hit) is cited
     assert ("Source:" in hit["snippet"]) is cited
 

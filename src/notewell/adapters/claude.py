@@ -17,7 +17,7 @@ from notewell.adapters.claude_commands import MemoryCommands, Refused
 from notewell.adapters.tool_calls import require_package
 from notewell.errors import BadSetting, EditRefused, NotewellError
 from notewell.notes import EditableFolder
-from notewell.tools import DISABLED, HERE, UNEXPECTED, failure_of
+from notewell.tools import HERE, UNEXPECTED, failure_of, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +61,9 @@ class _Commands:
         return self._answered(self._memories.clear)
 
     def _answered(self, work: Callable[[], str]) -> str:
-        if not self._context.enabled:
-            raise Refused(DISABLED.to_text())
+        refused = refusal(self._memory, self._context)
+        if refused is not None:
+            raise Refused(refused.to_text())
         try:
             return work()
         except Refused:

@@ -22,7 +22,7 @@ MAX_AGENTS = 256
 """Each agent is resolved by itself, which takes time; no hand-written file has so many."""
 _CONCATENATED = "memorySearch.extraPaths"
 """A list of paths adds to the weaker layer's instead of replacing it."""
-_RULES = "memory.qmd.scope.rules"
+_RULES = ("memory.scope.rules", "memory.qmd.scope.rules")
 
 
 class Value(NamedTuple):
@@ -59,7 +59,9 @@ class AgentEntry(NamedTuple):
 @cache
 def _built_in() -> dict[str, Value]:
     keys = {**agent_keys(), **global_keys()}
-    return {path: Value(key.default) for path, key in keys.items()} | {_RULES: Value(())}
+    return {path: Value(key.default) for path, key in keys.items()} | dict.fromkeys(
+        _RULES, Value(())
+    )
 
 
 def agent_entries(layers: Iterable[Layer]) -> tuple[dict[str, AgentEntry], list[ConfigFinding]]:
@@ -153,15 +155,22 @@ def agent_values(
 def _take_global(values: dict[str, Value], setting: Setting, layer: Layer) -> None:
     path = dotted(setting.path)
     if path.startswith(_RULES):
-        # Rules arrive field by field, and are collected by their number. A stronger file replaces
-        # the whole list: rules of two files in one list would have no clear order.
-        rules = {} if values[_RULES].file != layer.file else dict(values[_RULES].value)
-        number, *rest = setting.path[4:]
-        rules[number] = {**rules.get(number, {}), dotted(tuple(rest)): setting.value}
-        values[_RULES] = Value(rules, layer.file, setting.line)
+        _take_rule(values, setting, layer)
     # Bindings and `models.providers` are not values of an agent; they are collected below.
     elif path in values:
         values[path] = Value(setting.value, layer.file, setting.line)
+
+
+def _take_rule(values: dict[str, Value], setting: Setting, layer: Layer) -> None:
+    """Rules arrive field by field, and are collected by their number."""
+    depth = setting.path.index("rules") + 1
+    path = dotted(setting.path[:depth])
+    # A stronger file replaces the whole list: rules of two files in one list would have no clear
+    # order.
+    rules = {} if values[path].file != layer.file else dict(values[path].value)
+    number, *rest = setting.path[depth:]
+    rules[number] = {**rules.get(number, {}), dotted(tuple(rest)): setting.value}
+    values[path] = Value(rules, layer.file, setting.line)
 
 
 def _take(values: dict[str, Value], path: str, setting: Setting, layer: Layer) -> None:
@@ -178,9 +187,10 @@ def _take(values: dict[str, Value], path: str, setting: Setting, layer: Layer) -
 def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
     """Makes keys agree that depend on one another, and reports what it changed."""
     # `_take_global` collected the rules by number; from here on they are a list.
-    rules = values[_RULES].value
-    if isinstance(rules, dict):
-        values[_RULES] = values[_RULES]._replace(value=tuple(rules.values()))
+    for path in _RULES:
+        rules = values[path].value
+        if isinstance(rules, dict):
+            values[path] = values[path]._replace(value=tuple(rules.values()))
     return [
         *_without_disabled_sessions(values),
         *_overlap_below_chunk(values),

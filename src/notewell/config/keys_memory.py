@@ -67,6 +67,24 @@ PROFILE_KEYS = tuple(
     Key(name, Unused(), None, "part of OpenClaw's profile of an agent") for name in _PROFILE
 )
 
+# Not for a workspace: its file must not open the memory to more conversations.
+_SCOPE = (
+    Key("scope.default", Choice(("allow", "deny")), None,
+        "whether a conversation that no rule matches may see the memory; `deny` without rules "
+        "allows direct conversations", field="scope"),
+    Key("scope.rules[].action", Choice(("allow", "deny")), None,
+        "what happens with a conversation that the rule matches; the first match decides",
+        field="scope"),
+    Key("scope.rules[].match.chatType", Choice(("direct", "group", "channel")), None,
+        "matches this kind of conversation", field="scope"),
+    Key("scope.rules[].match.channel", Text(), None, "matches this channel",
+        field="scope"),
+    Key("scope.rules[].match.keyPrefix", Text(), None, "matches session keys that, "
+        "without `agent:<id>:`, begin with this", field="scope"),
+    Key("scope.rules[].match.rawKeyPrefix", Text(), None,
+        "matches session keys that begin with this", "openclaw", field="scope"),
+)  # fmt: skip
+
 _QMD = (
     Key("command", Text(), "qmd", "the program to run", field="qmd.command"),
     Key("searchMode", Choice(("search", "vsearch", "query")), "search",
@@ -105,20 +123,7 @@ _QMD = (
     Key("limits.maxInjectedChars", Number(1, 1_000_000), 4000, "the longest answer, in characters",
         field="qmd.max_injected_chars"),
     Key("limits.timeoutMs", _MS, 4000, "the timeout of a search", field="qmd.timeout_s"),
-    Key("scope.default", Choice(("allow", "deny")), "deny",
-        "whether a session that no rule matches is answered",
-        field="qmd.scope"),
-    Key("scope.rules[].action", Choice(("allow", "deny")), None,
-        "what happens with a session that the rule matches",
-        field="qmd.scope"),
-    Key("scope.rules[].match.chatType", Choice(("direct", "group", "channel")), None,
-        "matches this kind of conversation", field="qmd.scope"),
-    Key("scope.rules[].match.channel", Text(), None, "matches this channel", field="qmd.scope"),
-    Key("scope.rules[].match.keyPrefix", Text(), None, "matches session keys that, "
-        "without `agent:<id>:`, begin with this", field="qmd.scope"),
-    Key("scope.rules[].match.rawKeyPrefix", Text(), None,
-        "matches session keys that begin with this",
-        "openclaw", field="qmd.scope"),
+    *_SCOPE,
 )  # fmt: skip
 
 _LANCE = (
@@ -146,6 +151,10 @@ GLOBAL_KEYS = (
     Key("memory.citations", Choice(("auto", "on", "off")), "auto",
         "show file and lines of each snippet; `auto` does so in direct conversations",
         field="citations"),
+    Key("memory.curated", Choice(("private", "shared")), "private",
+        "who sees MEMORY.md: private conversations only, or groups and channels as well",
+        "ours", field="curated"),
+    *(key._replace(path=f"memory.{key.path}", since="ours") for key in _SCOPE),
     Key("plugins.slots.memory", Text(), "memory-core", "`none` switches the memory off"),
     on("hooks.internal.enabled", "run hooks", field="capture.session_messages"),
     on("hooks.internal.entries.session-memory.enabled",

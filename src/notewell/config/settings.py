@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from notewell.config.agents import ProviderEntry
     from notewell.config.resolve import AgentConfig
+    from notewell.core import ConversationScope
     from notewell.embedders import EmbedderSettings
     from notewell.entries import EntriesSettings
     from notewell.notes import ExtraPath
@@ -61,6 +62,10 @@ class Settings:
     """The engine that answers when QMD fails."""
     citations: Literal["on", "off", "auto"] = "auto"
     """Whether agents are shown where a hit comes from; auto: in private conversations."""
+    scope: ConversationScope | None = None
+    """Which conversations may see the memory; None: all, or with QMD only direct ones."""
+    curated: Literal["private", "shared"] = "private"
+    """Whether MEMORY.md is for private conversations only."""
     off_because: str | None = None
     """Why this agent has no memory; None when it has one."""
     refused_keys: tuple[str, ...] = ()
@@ -114,6 +119,8 @@ def settings_of(agent: AgentConfig, providers: Mapping[str, ProviderEntry]) -> S
         entries=_entries(agent.values, fields),
         fallback_engine=fields["fallback_engine"],
         citations=fields["citations"],
+        scope=_scope(agent.values),
+        curated=fields["curated"],
         off_because=agent.off_because,
     )
 
@@ -180,11 +187,21 @@ def _embedder(
 def _qmd(values: Mapping[str, Any], fields: Mapping[str, Any]) -> QmdSettings | None:
     if values["memory.backend"] != "qmd":
         return None
-    from notewell.qmd import QmdSettings, scope_from
+    from notewell.qmd import QmdSettings
 
-    # A scope is one value made from a default and a list of rules, so no single key sets it.
-    scope = scope_from(values["memory.qmd.scope.default"], values["memory.qmd.scope.rules"])
-    return QmdSettings(**{**_group(fields, "qmd"), "scope": scope})
+    return QmdSettings(**_group(fields, "qmd"))
+
+
+def _scope(values: Mapping[str, Any]) -> ConversationScope | None:
+    """One value from a default and a list of rules. The scope below `memory.qmd` is OpenClaw's; it
+    holds for every engine, so that another engine does not open what it closes."""
+    for above in ("memory.scope", "memory.qmd.scope"):
+        default, rules = values[f"{above}.default"], values[f"{above}.rules"]
+        if default is not None or rules:
+            from notewell.core import scope_from
+
+            return scope_from(default, rules)
+    return None
 
 
 def _entries(values: Mapping[str, Any], fields: Mapping[str, Any]) -> EntriesSettings | None:

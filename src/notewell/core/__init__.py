@@ -9,6 +9,7 @@ passages.py       ranked chunks become hits: merged, widened, with a snippet
 chunking.py       a note becomes chunks; the token estimate
 times/            which days a query means, and the day of a note
 routing.py        which agent answers, and what a session key says
+scope.py          which conversations may see a memory
 secret.py         a text that does not show itself in logs
 """
 
@@ -43,6 +44,15 @@ if TYPE_CHECKING:
         normal_agent_id,
         parse_session_key,
     )
+    from notewell.core.scope import (
+        CURATED_NOTES,
+        ConversationScope,
+        ScopeRule,
+        is_curated,
+        is_private,
+        scope_from,
+        why_denied,
+    )
     from notewell.core.secret import SECRET_MASK, Secret
     from notewell.core.text_scores import TextMatch, TextStats
     from notewell.core.times import find_times, note_date
@@ -75,6 +85,10 @@ else:
             "routing": (
                 "BadSessionKey Binding ChatType DEFAULT_AGENT Peer SessionKey "
                 "chat_type_of normal_agent_id parse_session_key"
+            ),
+            "scope": (
+                "CURATED_NOTES ConversationScope ScopeRule is_curated is_private scope_from "
+                "why_denied"
             ),
             "secret": "SECRET_MASK Secret",
             "text_scores": "TextMatch TextStats",

@@ -102,6 +102,7 @@ class BuiltinEngine:
             # A half-life of 0 switches ageing off; the ranking knows that as None.
             half_life_days=_or(weighing.half_life_days, settings.half_life_days) or None,
             sources=self.indexer.sources,
+            hidden=question.hidden,
             keyword_only=question.keyword_only or settings.keyword_only,
         )
 

@@ -136,7 +136,8 @@ class QmdEngine:
         limit = question.max_results or self._driver.settings.max_results
         results = self._driver.search(question.text, limit * SPARE, mode=mode)
         # Removed files go first, so that they take no place in the balance or the limit.
-        hits = tuple(self._hits(_balanced(self._existing(results), limit), mode))
+        visible = self._visible(self._existing(results), question.hidden)
+        hits = tuple(self._hits(_balanced(visible, limit), mode))
         reason = None if hits else "QMD found nothing for these words"
         answer = Answer(hits, _MODES[mode], NAME, mode, reason)
         notice = self._notice()
@@ -192,6 +193,13 @@ class QmdEngine:
             path = result.collection.root.joinpath(*result.parts)
             # A link may lead out of the collection, and `get` would refuse it.
             if path.is_file() and not path.is_symlink():
+                yield result
+
+    def _visible(
+        self, results: Iterable[QmdResult], hidden: frozenset[str]
+    ) -> Iterator[QmdResult]:
+        for result in results:
+            if shown_path(self._root, result.collection, result.parts) not in hidden:
                 yield result
 
     def _hits(self, results: Sequence[QmdResult], mode: SearchMode) -> Iterator[Hit]:

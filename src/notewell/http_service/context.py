@@ -85,12 +85,17 @@ class Caller:
         self.context.agents.publish(self.agent, event)
 
     async def run(self, kind: WorkKind, work: Callable[[Memory], _T]) -> _T:
-        """Runs `work` with the caller's memory in a thread of the given kind; see `limits`."""
+        """Runs `work` with the caller's memory in a thread of the given kind; see `limits`.
+
+        Raises `ConversationDenied` if the token's conversation may not see the memory: a route
+        that gets its memory here cannot forget the check.
+        """
         # The memory is opened inside the thread, because that may read files and start processes.
         return await self.context.pools.run(kind, self.agent, partial(_with_memory, self, work))
 
 
 def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
+    caller.memory.require_scope(caller.token.session_key)
     return work(caller.memory)
 
 

@@ -23,7 +23,7 @@ from notewell.http_service.context import CALLER_KEY
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.mcp_server import create_server
-from notewell.tools import TOOLS, CallContext, Failure, recall_section
+from notewell.tools import TOOLS, CallContext, Failure, recall_section, refusal
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
@@ -99,7 +99,8 @@ class McpSessions:
             raise too_busy()
         try:
             # Opening may take long, so it happens in a thread and not in the event loop.
-            memory = await caller.run("quick", lambda memory: memory)
+            # Not `caller.run`: the server checks the conversation itself, and tells the client.
+            memory = await self._context.pools.run("quick", caller.agent, lambda: caller.memory)
         except NotewellError as error:
             raise problem_of(error, admin=caller.is_admin) from error
         except TooBusy:
@@ -175,7 +176,9 @@ def server_for(caller: Caller, memory: Memory) -> Server[Any]:
     server = create_server(memory, call_context, background_sync=False)
     may_write = "append" in caller.scopes
     if not may_write:
-        server.instructions = recall_section(tuple(sorted(_READ_ONLY_TOOLS)), call_context) or None
+        if not refusal(memory, call_context):
+            names = tuple(sorted(_READ_ONLY_TOOLS))
+            server.instructions = recall_section(names, call_context) or None
         _hide_writing_tools(server)
     _wrap_tool_calls(server, caller, may_write=may_write)
     return server

@@ -102,15 +102,23 @@ async def notes(
 ) -> NoteList:
     """The notes and transcripts on disk, sorted by path. The cursor is a path, so notes that are
     added or removed meanwhile shift no others."""
-    return await caller.run("quick", lambda memory: _list_notes(memory, cursor, limit))
+    key = caller.token.session_key
+
+    def work(memory: Memory) -> NoteList:
+        return _list_notes(memory, cursor, limit, memory.hidden_notes(key))
+
+    return await caller.run("quick", work)
 
 
-def _list_notes(memory: Memory, cursor: str | None, limit: int) -> NoteList:
+def _list_notes(
+    memory: Memory, cursor: str | None, limit: int, hidden: frozenset[str]
+) -> NoteList:
     scans = memory.inspect.scans()
     files = {
         path: (source, note.stat)
         for source, scan in scans.items()
         for path, note in scan.notes.items()
+        if path not in hidden
     }
     # A keyset cursor: stable, unlike an offset.
     remaining = sorted(path for path in files if cursor is None or path > cursor)

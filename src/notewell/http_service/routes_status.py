@@ -7,12 +7,13 @@ from collections.abc import Callable
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from notewell.errors import NotewellError
+from notewell.errors import ConversationDenied, NotewellError
 from notewell.http_service.agents import Agents
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep, ContextDep
 from notewell.http_service.metrics import CONTENT_TYPE
 from notewell.http_service.schemas import Alive, Ready, StatusAnswer, status_answer
+from notewell.memory import Memory
 
 READINESS_TTL_S = 5.0
 """`/readyz` is public: without a cache, anybody could make the server open every index."""
@@ -51,10 +52,26 @@ async def metrics(caller: CallerDep) -> Response:
 
 
 def _metrics_page(caller: Caller) -> bytes:
+    key = caller.token.session_key
+    if key is not None:
+        # The counters of the server count searches and writes of all conversations.
+        caller.memory.require_scope(key)
     # Only open memories: a scrape must not open an index that nobody uses.
     opened = caller.context.agents.opened()
-    visible = [(agent, opened[agent]) for agent in caller.agents if agent in opened]
+    visible = [
+        (agent, opened[agent])
+        for agent in caller.agents
+        if agent in opened and _allows(opened[agent], key)
+    ]
     return caller.context.metrics.page(visible, caller.context.pools.waiting())
+
+
+def _allows(memory: Memory, session_key: str | None) -> bool:
+    try:
+        memory.require_scope(session_key)
+    except ConversationDenied:
+        return False
+    return True
 
 
 class Readiness:

@@ -68,7 +68,7 @@ async def append(body: AppendBody, caller: CallerDep, key: IdempotencyKey = None
     """Append an entry to today's note or below a heading of MEMORY.md."""
 
     def write(memory: Memory, at: datetime) -> Completed:
-        appended = _append_entry(memory, body, at)
+        appended = _append_entry(memory, body, at, caller.token.session_key)
         lines = {"startLine": appended.span.start_line, "endLine": appended.span.end_line}
         if appended.added:
             caller.context.audit.record(caller, "append", path=appended.path, **lines)
@@ -79,12 +79,16 @@ async def append(body: AppendBody, caller: CallerDep, key: IdempotencyKey = None
     return await _run_once(caller, "append", key, body, write)
 
 
-def _append_entry(memory: Memory, body: AppendBody, at: datetime) -> Appended:
+def _append_entry(
+    memory: Memory, body: AppendBody, at: datetime, session_key: str | None
+) -> Appended:
     now = memory.now()
     # Notes are named by the calendar of the user.
     day = at.astimezone(memory.zone).date()
     if body.section is not None or day == now.date():
-        return memory.append(body.text, section=body.section, origin=ORIGIN)
+        return memory.append(
+            body.text, section=body.section, origin=ORIGIN, session_key=session_key
+        )
     # A request that began before midnight and is repeated after it: the entry may already be in
     # yesterday's note, and only there can the duplicate be seen.
     appended = memory.journal.writer().append(Entry(body.text, ORIGIN), day, now=now)
@@ -183,6 +187,9 @@ async def sync(
     # Recorded before it starts: a rebuild can take long and may be interrupted.
     if force:
         await caller.run("write", lambda _: caller.context.audit.record(caller, "rebuild"))
+    else:
+        # A job has no caller, so the conversation is checked here.
+        await caller.run("quick", lambda _: None)
     report = await caller.context.sync_jobs.run(caller.agent, force=force, wait_s=wait)
     if report is None:
         return JSONResponse(SyncRunning().model_dump(), 202)

@@ -34,7 +34,6 @@ from notewell.errors import BadRequest, NotANote, NotewellError
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.mcp_server.background_sync import BackgroundSync
 from notewell.tools import (
-    DISABLED,
     ENTRY_TOOLS,
     MAX_PATH_CHARS,
     TOOLS,
@@ -47,6 +46,7 @@ from notewell.tools import (
     failure_of,
     recall_section,
     recalled_for,
+    refusal,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def create_server(
         version=__version__,
         title="Notewell",
         description="Memory of an agent: Markdown notes, searched by words and meaning.",
-        instructions=recall_section(tuple(_SPECS), context) or None,
+        instructions=handlers.instructions(),
         lifespan=handlers.lifespan,
         get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,
@@ -114,13 +114,15 @@ class _Handlers:
         self._context = context
         self._sync = sync
         self._entries = entries
+        # Settings and conversation stay the same while the server runs, and so does the verdict.
+        self._refusal = refusal(memory, context)
         offered = TOOLS if entries is None else (*TOOLS, *ENTRY_TOOLS)
         self._specs = {spec.name: spec for spec in offered}
         self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncIterator[None]:
-        if self._sync is None or not self._context.enabled:
+        if self._sync is None or self._refusal:
             yield
             return
         self._sync.start()
@@ -131,6 +133,12 @@ class _Handlers:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._sync.stop)
 
+    def instructions(self) -> str | None:
+        """What the host adds to its system prompt; a server without tools says why."""
+        if self._refusal:
+            return f"This server offers no tools: {self._refusal.to_text()}"
+        return recall_section(tuple(_SPECS), self._context) or None
+
     # -- tools -----------------------------------------------------------------------------------
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
@@ -139,8 +147,8 @@ class _Handlers:
     async def list_tools(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        # An agent whose memory is disabled sees no tools at all.
-        offered = self._specs.values() if self._context.enabled else ()
+        # A tool that always fails would only cost the model a turn.
+        offered = () if self._refusal else self._specs.values()
         return types.ListToolsResult(tools=[_tool(spec) for spec in offered])
 
     async def call_tool(
@@ -178,10 +186,11 @@ class _Handlers:
     async def list_resources(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        if not self._context.enabled:
+        if self._refusal:
             return types.ListResourcesResult(resources=[])
         cursor = params.cursor if params else None
-        page = await self._run(partial(list_notes, self._memory, cursor))
+        hidden = self._memory.hidden_notes(self._context.session_key)
+        page = await self._run(partial(list_notes, self._memory, cursor, hidden))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri_of(path), name=path, mime_type="text/markdown")
@@ -206,7 +215,7 @@ class _Handlers:
         self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._run(partial(read_note, self._memory, uri))
+        text = await self._run(partial(read_note, self._memory, uri, self._context.session_key))
         content = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -215,7 +224,7 @@ class _Handlers:
     async def list_prompts(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_RECALL] if self._context.enabled else [])
+        return types.ListPromptsResult(prompts=[] if self._refusal else [_RECALL])
 
     async def get_prompt(
         self, ctx: ServerRequestContext[Any], params: types.GetPromptRequestParams
@@ -235,8 +244,8 @@ class _Handlers:
     async def _run(self, work: Callable[[], _T]) -> _T:
         """For resources and prompts, which unlike tools have no result for failures: our errors
         become protocol errors."""
-        if not self._context.enabled:
-            raise MCPError(types.INVALID_PARAMS, DISABLED.to_text())
+        if self._refusal:
+            raise MCPError(types.INVALID_PARAMS, self._refusal.to_text())
         try:
             return await self._in_thread(work, abandon_on_cancel=True)
         except NotewellError as error:
@@ -333,21 +342,24 @@ def path_of(uri: str) -> str:
         raise NotANote(uri[:60]) from None
 
 
-def list_notes(memory: Memory, cursor: str | None) -> NotePage:
+def list_notes(
+    memory: Memory, cursor: str | None, hidden: frozenset[str] = frozenset()
+) -> NotePage:
     """MEMORY.md first, then the others in descending order: the newest days come first."""
     first = _offset(cursor)
-    paths = sorted(memory.inspect.paths(), key=lambda path: ("/" not in path, path), reverse=True)
+    visible = (path for path in memory.inspect.paths() if path not in hidden)
+    paths = sorted(visible, key=lambda path: ("/" not in path, path), reverse=True)
     end = first + NOTES_PER_PAGE
     return NotePage(tuple(paths[first:end]), str(end) if end < len(paths) else None)
 
 
-def read_note(memory: Memory, uri: str) -> str:
+def read_note(memory: Memory, uri: str, session_key: str | None = None) -> str:
     """The text of a note, truncated if it is very long."""
     path = path_of(uri)
     text, line = "", 1
     # `get` returns a limited number of lines, so a note is read in pages.
     while len(text) < MAX_NOTE_CHARS:
-        page = memory.get(path, from_line=line)
+        page = memory.get(path, from_line=line, session_key=session_key)
         text = f"{text}\n{page.text}" if line > 1 else page.text
         if page.next_from is None:
             return escaped(text)

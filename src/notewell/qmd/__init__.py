@@ -1,6 +1,6 @@
 """Drives QMD, an external search program: finds it, starts it, queries it and stops it.
 
-settings.py      `memory.qmd.*` as plain values; which conversations may see QMD's hits (scope)
+settings.py      `memory.qmd.*` as plain values
 collections.py   which folders QMD indexes, and the paths of their files in hits
 home.py          QMD's private folder per agent: configuration, environment, state of its index
 failures.py      every failure by kind, with the next step; backoff
@@ -32,12 +32,8 @@ if TYPE_CHECKING:
     from notewell.qmd.settings import (
         ExtraFolder,
         QmdModels,
-        QmdScope,
         QmdSettings,
-        ScopeRule,
         SearchMode,
-        scope_from,
-        why_denied,
     )
 else:
     from notewell.lazy import lazy_exports
@@ -52,9 +48,6 @@ else:
             "failures": "QmdFailed",
             "home": "QmdHome document_counts has_vectors home_of",
             "query": "QmdResult",
-            "settings": (
-                "ExtraFolder QmdModels QmdScope QmdSettings ScopeRule SearchMode scope_from "
-                "why_denied"
-            ),
+            "settings": "ExtraFolder QmdModels QmdSettings SearchMode",
         },
     )

@@ -93,6 +93,8 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     ranked = [
         (timed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
         for candidate in fused
+        # Here and not in the hits: hidden notes must not take the place of others.
+        if chunks[candidate.chunk_id].path not in options.hidden
     ]
     # Ties go by place, not by row id: an index built in another order gives the same answer.
     ranked.sort(key=lambda pair: _order(*pair))

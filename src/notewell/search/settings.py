@@ -88,6 +88,8 @@ class Question:
     # A frozen value, so that all questions can share the default.
     weighing: Weighing = AS_SET
     """Only the built-in engine obeys it."""
+    hidden: frozenset[str] = frozenset()
+    """Paths of notes that the answer must not quote."""
 
     @classmethod
     def of(
@@ -124,6 +126,8 @@ class SearchOptions(SearchSettings):
     """A reranker that takes longer is ignored: the first order stands."""
     snippet_chars: int = SNIPPET_CHARS
     sources: tuple[str, ...] = ("memory",)
+    hidden: frozenset[str] = frozenset()
+    """Paths of notes that the answer must not quote."""
     quotas: Mapping[str, int] | None = None
     """At most so many hits of a source while others have some; None: half for sessions."""
 

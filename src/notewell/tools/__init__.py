@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         memory_get,
         memory_search,
         memory_status,
+        refusal,
     )
     from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
     from notewell.tools.fence import REMINDER, escaped, fenced
@@ -70,7 +71,7 @@ else:
         __name__,
         {
             "ask": "AskResult ask_memory",
-            "calls": "Output call memory_append memory_get memory_search memory_status",
+            "calls": ("Output call memory_append memory_get memory_search memory_status refusal"),
             "entry_tools": "memory_forget memory_recall memory_store",
             "fence": "REMINDER escaped fenced",
             "flush": "FlushInput FlushOutput memory_flush",

@@ -49,6 +49,17 @@ STATUS_PARTS = (
 Output: TypeAlias = SearchOutput | GetOutput | AppendOutput | StatusOutput | EntryOutput
 
 
+def refusal(memory: Memory, context: CallContext) -> Failure | None:
+    """Why a conversation gets nothing from this memory; None if it may use it."""
+    if not context.enabled:
+        return DISABLED
+    try:
+        memory.require_scope(context.session_key)
+    except NotewellError as error:
+        return failure_of(error)
+    return None
+
+
 def memory_search(
     memory: Memory,
     arguments: SearchInput,
@@ -102,7 +113,12 @@ def memory_append(
     if not context.enabled:
         return DISABLED
     try:
-        done = memory.append(arguments.text, section=arguments.section, origin=context.origin)
+        done = memory.append(
+            arguments.text,
+            section=arguments.section,
+            origin=context.origin,
+            session_key=context.session_key,
+        )
     except NotewellError as error:
         return failure_of(error)
     return AppendOutput(done.path, done.span.start_line, done.span.end_line, done.added)
@@ -112,8 +128,8 @@ def memory_status(
     memory: Memory, arguments: StatusInput | None = None, context: CallContext = HERE
 ) -> StatusOutput | Failure:
     """What the memory holds and whether it works."""
-    if not context.enabled:
-        return DISABLED
+    if refused := refusal(memory, context):
+        return refused
     try:
         status = memory.status()
     except NotewellError as error:
@@ -160,7 +176,8 @@ def call(
                 return memory_status(memory, StatusInput.parse(arguments), context)
             # Without entries these tools are not listed, so their names are unknown here.
             case "memory_recall" | "memory_store" | "memory_forget" if entries is not None:
-                return call_entries(entries, name, arguments, context)
+                # Entries have no conversations of their own: the rules of the memory hold.
+                return refusal(memory, context) or call_entries(entries, name, arguments, context)
     # Only `parse` raises here: the tools themselves return their errors as a `Failure`.
     except BadRequest as error:
         return failure_of(error)

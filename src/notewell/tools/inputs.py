@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.core import SessionKey, parse_session_key
+from notewell.core import is_private
 from notewell.errors import BadRequest, BadSetting
 from notewell.limits import MAX_QUERY_CHARS, MAX_RESULTS
 
@@ -63,11 +63,7 @@ class CallContext:
     @property
     def is_private(self) -> bool:
         """Between the agent and one person."""
-        if self.session_key is None:
-            return True
-        key = parse_session_key(self.session_key)
-        # A key that we cannot parse may belong to a group, so it does not count as private.
-        return isinstance(key, SessionKey) and key.chat_type == "direct"
+        return is_private(self.session_key)
 
     @property
     def cites(self) -> bool:

@@ -13,6 +13,7 @@ from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
 from notewell.doctor import Subject, examine
+from notewell.errors import ConversationDenied
 from notewell.http_service.context import CONTEXT_KEY
 from notewell.http_service.ui.events import EventBroadcaster
 from notewell.http_service.ui.vector_map import VectorMapCache
@@ -97,11 +98,12 @@ UiStateDep = Annotated[UiState, Depends(_ui_state)]
 
 
 async def run_visible(caller: Caller, kind: WorkKind, read: Callable[[Memory], _T]) -> _T:
-    """Runs `read` in a thread, if the token's conversation may see the memory at all."""
+    """Runs `read` in a thread, if the token's conversation may see every note."""
 
     def work(memory: Memory) -> _T:
-        # The UI shows everything, so it needs the same permission as a search.
-        memory.require_scope(caller.token.session_key)
+        # The UI shows lists, maps and logs, in which single notes cannot be hidden.
+        if memory.hidden_notes(caller.token.session_key):
+            raise ConversationDenied("the page is for private conversations: it shows all notes")
         return read(memory)
 
     return await caller.run(kind, work)
