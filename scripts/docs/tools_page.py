@@ -66,7 +66,7 @@ Errors name no folders of the machine the memory is on.
 
 - `session_key`: the conversation. [`memory.scope`](../how-to/conversations.md) may exclude it, and a group does not see MEMORY.md.
 - `citations`: `on`, `off`, or `auto`, which shows sources in private conversations only. A session key like `agent:main:telegram:group:-100` is a group's; one that cannot be read counts as one; none at all is a program that talks to its own user.
-- `inject_chars`: the snippets of one search have at most {INJECT_CHARS} characters together. The best come whole, the one at the edge is cut (`shortened`), the rest are counted (`leftOut`).
+- `inject_chars`: the snippets of one search have at most {INJECT_CHARS} characters together, or `memory.qmd.limits.maxInjectedChars` where QMD is the engine. The best come whole, the one at the edge is cut (`shortened`), the rest are counted (`leftOut`).
 - `origin`: what an entry is marked with in the note, `<!-- @mcp -->`.
 
 ## What notes say is data

@@ -18,6 +18,7 @@ from notewell.engines.qmd import QmdEngine
 from notewell.errors import BackendFailed, ConversationDenied, NotANote
 from notewell.qmd import ExtraFolder, QmdSettings, home_of
 from notewell.testing import HashEmbedder
+from notewell.tools import SearchInput, memory_search
 
 NOW_NS = 1_794_700_000_000_000_000  # 15 November 2026
 
@@ -192,7 +193,7 @@ def test_the_status_is_that_of_qmd(open_with: Open, real_qmd: Path) -> None:
     assert status.counts.files == 2
     assert (status.answering.backend, status.answering.wanted) == ("qmd", "qmd")
     facts = dict(status.answering.facts)
-    assert facts["collections"] == "memory-root-main, memory-dir-main"
+    assert facts["collections"] == "memory-root-main, memory-alt-main, memory-dir-main"
     assert facts["scores"].startswith("by rank alone")
 
 
@@ -237,6 +238,19 @@ def test_two_workspaces_of_one_agent_do_not_meet(
         assert [hit.snippet for hit in second.search("router").hits] == ["Another router."]
     snippets = [hit.snippet for hit in memory.search("router").hits]
     assert snippets == ["The router ships on Friday."]
+
+
+def test_a_curated_note_may_be_called_memory_md(
+    open_with: Open, real_qmd: Path, notes: Path
+) -> None:
+    (notes / "MEMORY.md").rename(notes / "memory.md")
+    (notes / "other.md").write_text("The router is a secret.\n", "utf-8")
+    memory = open_with(real_qmd, fallback="none")
+    memory.sync()
+    assert [hit.path for hit in memory.search("router").hits] == ["memory.md"]
+    assert "Friday" in memory.get("memory.md").text
+    with pytest.raises(NotANote):
+        memory.get("other.md")
 
 
 # -- with a scripted one -------------------------------------------------------------------------
@@ -286,6 +300,75 @@ def test_a_missing_program_costs_nobody_their_memory(open_with: Open, tmp_path: 
     answer = memory.search("router")
     assert answer.hits[0].path == "MEMORY.md"
     assert "install it" in (answer.notice or "")
+
+
+UPDATES = "index = os.environ['XDG_CACHE_HOME'] + '/qmd/index.sqlite'\n"
+
+
+def test_the_first_failure_is_named_by_the_next_process(
+    open_with: Open, fake_qmd: Callable[[str], Path]
+) -> None:
+    """Not only that nothing is indexed: the advice to index would lead to the same failure."""
+    program = fake_qmd("sys.exit('Error: no space left')")
+    open_with(program).sync()
+    memory = open_with(program)
+    answer = memory.search("router")
+    assert answer.degraded
+    assert "no space left" in (answer.notice or "")
+    assert "no space left" in (memory.status().answering.reason or "")
+    assert "no space left" not in (answer.public_notice or "")
+    fake_qmd(
+        f"{UPDATES}open(index, 'w').close()\nprint('1 collection' if 'update' in args else '[]')"
+    )
+    assert memory.sync().trouble is None
+    again = open_with(program)
+    assert again.search("router").notice is None
+    assert again.status().answering.reason is None
+
+
+def test_an_update_that_fails_before_a_search_is_said_in_the_answer(
+    open_with: Open, fake_qmd: Callable[[str], Path], notes: Path
+) -> None:
+    good = (
+        f"{UPDATES}open(index, 'a').close()\nprint('1 collection' if 'update' in args else '[]')"
+    )
+    program = fake_qmd(good)
+    memory = open_with(program)
+    memory.sync()
+    (notes / "memory" / "new.md").write_text("A newt.\n", "utf-8")
+    fake_qmd("'update' in args and sys.exit('Error: a full disk')\nprint('[]')")
+    for _ in range(2):  # With the second question a background thread updates.
+        answer = memory.search("newt")
+        assert "QMD's index is not up to date" in (answer.notice or "")
+        assert "a full disk" in (answer.notice or "")
+
+
+def test_both_engines_fail_and_both_are_named(open_with: Open, tmp_path: Path) -> None:
+    memory = open_with(tmp_path / "no-such-qmd")
+    memory.sync()
+    memory.close()
+    for file in (tmp_path / "state").rglob("index-*.sqlite"):
+        file.write_bytes(b"x" * 5000)
+    with pytest.raises(BackendFailed, match=r"binary-missing.*builtin.*failed too"):
+        open_with(tmp_path / "no-such-qmd").search("router")
+
+
+def test_the_limit_of_characters_holds_for_the_engine_that_replaces_qmd(
+    open_with: Open, notes: Path, tmp_path: Path
+) -> None:
+    for number in range(8):
+        text = f"# Day {number}\n\n" + f"The router number {number} hums. " * 40
+        (notes / "memory" / f"2026-10-0{number + 1}.md").write_text(text, "utf-8")
+
+    def characters(**limits: int) -> int:
+        with open_with(tmp_path / "no-such-qmd", **limits) as memory:
+            memory.sync()
+            answer = memory_search(memory, SearchInput("router", 20))
+            results = answer.to_json()["results"]
+            return sum(len(hit["snippet"].partition("\n\nSource:")[0]) for hit in results)
+
+    assert characters(max_injected_chars=500) <= 500
+    assert characters(max_injected_chars=5000) > 4000  # More than the default of the tools.
 
 
 def test_a_group_sees_nothing_unless_it_is_allowed_to(open_with: Open, tmp_path: Path) -> None:

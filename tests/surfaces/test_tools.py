@@ -156,7 +156,7 @@ def test_what_goes_into_a_conversation_stays_within_the_budget(memory: Memory) -
     talk = CallContext(citations="off")
     answer = found(memory_search(memory, SearchInput("zebra stripes", max_results=12), talk))
     total = sum(len(hit.snippet) for hit in answer.hits)
-    assert talk.inject_chars - LEAST_CHARS < total <= talk.inject_chars
+    assert talk.budget_chars() - LEAST_CHARS < total <= talk.budget_chars()
     assert answer.left_out == 12 - len(answer.hits) > 0
     assert answer.shortened == 1
     assert f"left out to keep this short: {answer.left_out}" in answer.to_text()

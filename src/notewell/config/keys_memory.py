@@ -91,7 +91,7 @@ _QMD = (
         "keywords, vectors, or both with query expansion and reranking", field="qmd.search_mode"),
     Key("rerank", Flag(), None, "let `query` rerank; unset, QMD's default", "openclaw",
         field="qmd.rerank"),
-    on("includeDefaultMemory", "index MEMORY.md and memory/**/*.md",
+    on("includeDefaultMemory", "index MEMORY.md, memory.md and memory/**/*.md",
         field="qmd.include_default_memory"),
     Key("paths", Paths(named=True), (), "more folders to index, each as a collection",
         field="qmd.paths"),

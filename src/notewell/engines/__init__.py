@@ -4,7 +4,7 @@ protocol.py   what every engine does, and the question it gets
 builtin.py    START HERE: the built-in engine over our own index
 inspect.py    read-only queries about that index, for the web page and the diagnosis
 status.py     the state of a memory, computed from what is there
-qmd.py        QMD, an external program, as an engine
+qmd.py        QMD, an external program, as an engine; qmd_status.py: its status
 fallback.py   a circuit breaker: a second engine answers while the first one fails
 """
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from notewell.engines.protocol import search_fresh
 from notewell.engines.status import Answering
-from notewell.errors import BackendFailed
+from notewell.errors import BackendFailed, IndexTrouble
 from notewell.types import Notice
 
 if TYPE_CHECKING:
@@ -90,8 +90,12 @@ class FallbackEngine:
             else:
                 self._recovered()
                 return answer
-        answer = search_fresh(self._second, question).with_notice(self._notice(outage))
-        return replace(answer, degraded=True)
+        try:
+            answer = search_fresh(self._second, question)
+        except IndexTrouble as error:
+            # The failure of the engine that the user configured comes first.
+            raise _both(outage.failure, self._second.name, error) from error
+        return replace(answer.with_notice(self._notice(outage)), degraded=True)
 
     def get(self, path: str) -> str:
         """Reading a file works even while the engine does not answer."""
@@ -110,7 +114,12 @@ class FallbackEngine:
         except BackendFailed as error:
             failure = error
         # The second report says more: which notes were left out, and why.
-        report = self._second.sync(force=force, vectors=vectors, progress=progress)
+        try:
+            report = self._second.sync(force=force, vectors=vectors, progress=progress)
+        except IndexTrouble as error:
+            if failure is None:
+                raise
+            raise _both(failure, self._second.name, error) from error
         # The failure of the configured engine comes first: the user asked for that one.
         report.trouble = failure or report.trouble
         return report
@@ -189,3 +198,9 @@ class FallbackEngine:
         after = f"{self._first.name} is asked again in {left:.0f} s"
         failure = outage.failure
         return Notice(f"{before} {failure}; {after}", f"{before} {failure.public_text()}; {after}")
+
+
+def _both(failure: BackendFailed, second: str, error: IndexTrouble) -> BackendFailed:
+    """The failure of the first engine, with that of the second one."""
+    why = f"{failure.why}; {second}, which answers in its place, failed too: {error}"
+    return BackendFailed(failure.backend, failure.kind, why, failure.action)

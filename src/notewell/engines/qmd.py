@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.core import without_markers
-from notewell.engines.status import Answering, SourceStatus, status_of
+from notewell.engines.qmd_status import qmd_status
+from notewell.engines.status import status_of
 from notewell.errors import NoteUnreadable, NotewellError
-from notewell.index import Counts
 from notewell.notes import folder_of
 from notewell.qmd import (
     BackgroundUpdater,
@@ -32,10 +30,8 @@ from notewell.qmd import (
     QmdFailed,
     SessionText,
     collections_of,
-    document_counts,
     export_name,
     export_sessions,
-    has_vectors,
     home_of,
     locate,
     shown_path,
@@ -47,7 +43,7 @@ if TYPE_CHECKING:
 
     from notewell.engines.status import Status
     from notewell.notes import ExtraPath
-    from notewell.qmd import Job, QmdResult, QmdSettings, SearchMode
+    from notewell.qmd import QmdResult, QmdSettings, SearchMode
     from notewell.search import Question
     from notewell.sessions import Transcripts
     from notewell.sync import Indexer, ProgressCallback, SyncReport
@@ -63,7 +59,6 @@ SPARE = 4
 """How many times more files QMD is asked for than shown: some are gone, some are of the wrong
 source."""
 ELLIPSIS = "…"
-SCORES = "by rank alone: 1 for the first, about half for the tenth; minScore is not applied"
 
 _MODES: dict[SearchMode, Mode] = {"search": "keyword", "vsearch": "vector", "query": "hybrid"}
 
@@ -177,23 +172,32 @@ class QmdEngine:
         return None
 
     def _update_now(self) -> None:
-        """Index recent changes. A failure is not raised, because the search itself will show it;
-        a timeout is, because it has used up the time of the question."""
+        """Index recent changes. A failure is not raised: the last index still answers, and
+        `_notice` says that it is old. A timeout is raised, because it has used up the time of the
+        question."""
+        failure = None
         try:
             self._driver.update(within_s=self._driver.settings.timeout_s)
-        except QmdFailed as failure:
-            if failure.kind == "timeout":
+        except QmdFailed as error:
+            if error.kind == "timeout":
                 raise
-        else:
-            self._updater.record("update", None)
+            failure = error
+        self._updater.record("update", failure)
 
     def _existing(self, results: Sequence[QmdResult]) -> Iterator[QmdResult]:
-        """Without files that were removed since QMD's last update."""
+        """Without files that were removed since QMD's last update, and each file once."""
+        seen = set()
         for result in results:
             path = result.collection.root.joinpath(*result.parts)
             # A link may lead out of the collection, and `get` would refuse it.
-            if path.is_file() and not path.is_symlink():
-                yield result
+            if not path.is_file() or path.is_symlink():
+                continue
+            # Where case does not matter, `memory.md` is `MEMORY.md` in another collection.
+            stat = path.stat()
+            if stat.st_ino and (stat.st_dev, stat.st_ino) in seen:
+                continue
+            seen.add((stat.st_dev, stat.st_ino))
+            yield result
 
     def _visible(
         self, results: Iterable[QmdResult], hidden: frozenset[str]
@@ -221,10 +225,18 @@ class QmdEngine:
         if no_server is not None:
             text = "a command answered, which is slower"
             return Notice(f"{text}: {no_server.why}", f"{text}: {no_server.public_text()}")
-        no_update = self._updater.failure("update")
+        home = self._driver.home
+        # The update may have failed in another process, such as `notewell index`.
+        no_update = self._updater.failure("update") or home.last_failure()
         if no_update is not None:
             text = "QMD's index is not up to date"
             return Notice(f"{text}: {no_update}", f"{text}: {no_update.public_text()}")
+        no_vectors = self._updater.failure("embed")
+        if no_vectors is not None and self._driver.settings.search_mode != "search":
+            text = "QMD has no vectors of the latest notes"
+            return Notice(f"{text}: {no_vectors}", f"{text}: {no_vectors.public_text()}")
+        if home.updated_ns() is None:
+            return Notice.same("QMD's first update has not finished: some notes are missing")
         if self._updater.is_running:
             return None  # It will index the changes.
         changed = self._changed()
@@ -285,7 +297,7 @@ class QmdEngine:
             self._exporter.run(now, self._driver.settings.retention_days)
 
     def status(self) -> Status:
-        return _status(self._notes_status(), self._driver, self._updater, self._changed())
+        return qmd_status(self._notes_status(), self._driver, self._updater, self._changed())
 
 
 class SessionExporter:
@@ -372,105 +384,3 @@ def _hit(result: QmdResult, path: str, snippet: str, mode: SearchMode) -> Hit:
         parts=parts,
         chars=len(result.snippet),
     )
-
-
-# -- status --------------------------------------------------------------------------------------
-
-
-def _status(own: Status, driver: Qmd, updater: BackgroundUpdater, changed: int) -> Status:
-    """`own` is the status of the builtin engine: its facts about the notes stay, its facts about
-    its index are replaced."""
-    home = driver.home
-    counts = _counts(driver)
-    return replace(
-        own,
-        index_path=str(home.index),
-        state="ready" if home.index.exists() else "missing",
-        problem=None,  # A problem of the builtin index does not concern QMD.
-        public_problem=None,
-        provider="qmd",
-        model=driver.settings.search_mode,
-        dims=0,
-        embedder_missing=None,
-        counts=counts,
-        # Without an index of QMD, every note waits for the first update.
-        dirty=changed if home.index.exists() else own.eligible,
-        cache_entries=0,
-        index_bytes=home.index.stat().st_size if home.index.exists() else 0,
-        vector_driver="qmd",
-        rebuild_needed=None,
-        decision=None,
-        answering=Answering("qmd", "qmd", facts=tuple(_facts(driver, updater).items())),
-        sources=tuple(_sources(own, counts)),
-        cache_limit=0,
-        vectors_enabled=driver.settings.search_mode != "search",
-        vector_load_error=None,
-        has_vectors=has_vectors(home.index) is True,
-        index_age_s=_age_s(driver),
-        batch=None,
-    )
-
-
-def _sources(own: Status, counts: Counts | None) -> Iterator[SourceStatus]:
-    """Notes as they are on disk; transcripts as QMD has them, since it reads exported copies."""
-    by_source = counts.by_source if counts else {}
-    eligible = {source.name: source.eligible for source in own.sources}
-    for name in dict.fromkeys((*eligible, *by_source)):
-        files, chunks = by_source.get(name, (0, 0))
-        yield SourceStatus(name, eligible.get(name, files), files, chunks)
-
-
-def _age_s(driver: Qmd) -> float | None:
-    updated_ns = driver.home.updated_ns()
-    return max(0.0, (time.time_ns() - updated_ns) / 1e9) if updated_ns else None
-
-
-def _counts(driver: Qmd) -> Counts | None:
-    counts = document_counts(driver.home.index)
-    if not counts:
-        return None
-    by_source: dict[str, int] = {}
-    for collection in driver.collections:
-        files = counts.get(collection.name, 0)
-        by_source[collection.source] = by_source.get(collection.source, 0) + files
-    # Chunks and vectors are QMD's internals; its tables for them change between versions.
-    return Counts(
-        files=sum(by_source.values()),
-        chunks=0,
-        embedded=0,
-        waiting=0,
-        by_source={source: (files, 0) for source, files in by_source.items()},
-    )
-
-
-def _facts(driver: Qmd, updater: BackgroundUpdater) -> dict[str, str]:
-    updated_ns = driver.home.updated_ns()
-    facts = {
-        "command": driver.settings.command,
-        "mode": driver.settings.search_mode,
-        "scores": SCORES,
-        "collections": ", ".join(each.name for each in driver.collections) or "none",
-        "home": str(driver.home.path),
-        "updated": _local_time(updated_ns) if updated_ns else "never",
-        "vectors": {True: "yes", False: "none", None: "not known"}[has_vectors(driver.home.index)],
-        "server": _server(driver),
-    }
-    jobs: tuple[Job, ...] = ("update", "embed")
-    for job in jobs:
-        failure = updater.failure(job)
-        if failure is not None:
-            facts[f"last {job}"] = str(failure)
-    return facts
-
-
-def _server(driver: Qmd) -> str:
-    if not driver.settings.daemon:
-        return "off"
-    if driver.daemon_failure is not None:
-        return f"not available: {driver.daemon_failure.why}"
-    return f"process {driver.daemon_pid}" if driver.daemon_pid else "not started"
-
-
-def _local_time(ns: int) -> str:
-    at = datetime.fromtimestamp(ns / 1e9, UTC).astimezone()
-    return at.isoformat(timespec="seconds")

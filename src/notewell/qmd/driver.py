@@ -199,7 +199,11 @@ class Qmd:
                 self.home.forget_index()
             # The start and not the end: a note that changes during the update counts as newer.
             started_ns = time.time_ns()
-            counts = update_counts(self._run_update(timeout_s))
+            try:
+                counts = update_counts(self._run_update(timeout_s))
+            except QmdFailed as failure:
+                self.home.record_failure(failure)
+                raise
             self.home.record_update(started_ns)
         return counts
 

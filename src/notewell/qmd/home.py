@@ -5,6 +5,7 @@
     xdg-cache/qmd/models         its models: a link to those of the user's own QMD, if any
     sessions/                    exported transcripts
     updated                      its mtime is the start of the last good update
+    update-failed.json           why the last update failed; removed by a good one
     update.lock                  one update at a time
 
 QMD looks for `.qmd/index.yml` in its working directory and all parents, and would obey one that
@@ -70,6 +71,10 @@ class QmdHome:
         return self.path / "updated"
 
     @property
+    def update_failed(self) -> Path:
+        return self.path / "update-failed.json"
+
+    @property
     def lock(self) -> Path:
         return self.path / "update.lock"
 
@@ -112,8 +117,24 @@ class QmdHome:
         try:
             self.updated.touch(mode=0o600)
             os.utime(self.updated, ns=(started_ns, started_ns))
+            self.update_failed.unlink(missing_ok=True)
         except OSError as error:
             raise not_writable(self.updated, error) from error
+
+    def record_failure(self, failure: QmdFailed) -> None:
+        """Without it a later process would only see that there is no index, and not why."""
+        record = {"kind": failure.kind, "why": failure.why}
+        with suppress(OSError):  # The failure itself is raised; this is a help for later.
+            data = json.dumps(record).encode()
+            replace_file(self.update_failed, data, durable=False)
+
+    def last_failure(self) -> QmdFailed | None:
+        """Why the last update failed; None after a good one."""
+        try:
+            record = json.loads(self.update_failed.read_bytes())
+            return QmdFailed(record["kind"], str(record["why"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
 
     def updated_ns(self) -> int | None:
         """When the last good update started; None before the first."""
@@ -189,8 +210,13 @@ def _link_models(here: Path, user_models: Path | None) -> None:
 
 def require_index(home: QmdHome) -> None:
     """Raises `no-index` before the first update: QMD would answer with an empty list."""
-    if not home.index.exists():
-        raise QmdFailed("no-index", "nothing is indexed yet")
+    if home.index.exists():
+        return
+    failure = home.last_failure()
+    if failure is not None:
+        # Its kind decides the advice: "run `notewell index`" would only fail again.
+        raise QmdFailed(failure.kind, f"nothing is indexed, because {failure.why}")
+    raise QmdFailed("no-index", "nothing is indexed yet")
 
 
 def require_vectors(home: QmdHome) -> None:

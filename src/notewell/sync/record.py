@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from notewell.embedders import Decision
     from notewell.errors import NotewellError
 
-FailureKind: TypeAlias = Literal["embedder", "index", "engine", "other"]
+SyncFailureKind: TypeAlias = Literal["embedder", "index", "engine", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class SyncFailure:
     """Why the last sync did not do all of its work."""
 
-    kind: FailureKind
+    kind: SyncFailureKind
     text: str
     public: str
     """For remote readers; names no folder."""
@@ -107,7 +107,7 @@ def _failure(trouble: NotewellError | None, at: str) -> SyncFailure | None:
     return SyncFailure(_kind(trouble), str(trouble), trouble.public_text(), at)
 
 
-def _kind(trouble: NotewellError) -> FailureKind:
+def _kind(trouble: NotewellError) -> SyncFailureKind:
     if isinstance(trouble, EmbedderTrouble):
         return "embedder"
     if isinstance(trouble, BackendFailed):

@@ -83,7 +83,9 @@ def memory_search(
         )
     except NotewellError as error:
         return failure_of(error)
-    return SearchOutput.of(answer, context)
+    qmd = memory.settings.qmd
+    # Here and not only in QMD's engine: the limit also holds for the engine that replaces QMD.
+    return SearchOutput.of(answer, context, qmd.max_injected_chars if qmd else None)
 
 
 def memory_get(

@@ -189,7 +189,7 @@ def memory_recall(
         answer = entries.recall(request.query, limit=request.limit)
     except NotewellError as error:
         return _failure(error)
-    results, left_out = fit_entries(answer.results, context.inject_chars)
+    results, left_out = fit_entries(answer.results, context.budget_chars())
     return RecallOutput(results, answer.waiting, left_out, answer.public_notice)
 
 
@@ -294,7 +294,7 @@ def recalled_for(
         # Also checked here: entries can be stored by `notewell entries store` without the filter.
         if result.score >= MIN_SCORE and not reads_like_orders(result.entry.text)
     )
-    results, _ = fit_entries(relevant, context.inject_chars)
+    results, _ = fit_entries(relevant, context.budget_chars())
     text = "\n\n".join((REMINDER, *map(quoted, results))) if results else ""
     return Injection(text, results)
 

@@ -47,7 +47,8 @@ class CallContext:
     citations: Citations = "auto"
     origin: str = "tool"
     """The mark of entries that are written from here: one word, or the session key."""
-    inject_chars: int = INJECT_CHARS
+    inject_chars: int | None = None
+    """How many characters an answer may have; None: as many as the settings of the memory say."""
     enabled: bool = True
     """False when the configuration gives this agent no memory."""
 
@@ -55,10 +56,14 @@ class CallContext:
         # These values come from a configuration file, so the type checker has not seen them.
         if self.citations not in ("on", "off", "auto"):
             raise BadSetting("memory.citations", f"expected on, off or auto: {self.citations!r}")
-        if self.inject_chars < LEAST_INJECT_CHARS:
+        if self.inject_chars is not None and self.inject_chars < LEAST_INJECT_CHARS:
             raise BadSetting(
                 "inject chars", f"expected at least {LEAST_INJECT_CHARS}, not {self.inject_chars}"
             )
+
+    def budget_chars(self, configured: int | None = None) -> int:
+        """The limit of this conversation, else the configured one, else the default."""
+        return self.inject_chars or configured or INJECT_CHARS
 
     @property
     def is_private(self) -> bool:

@@ -131,10 +131,11 @@ class SearchOutput:
     """Hits that did not fit into the budget."""
 
     @classmethod
-    def of(cls, answer: Answer, context: CallContext) -> SearchOutput:
-        """As many hits as the conversation's budget allows."""
+    def of(cls, answer: Answer, context: CallContext, max_chars: int | None) -> SearchOutput:
+        """As many hits as fit. `max_chars` is the configured limit, if there is one."""
         # Escaping first makes the text longer: what is counted must be what is shown.
-        fitted = fit([escaped(hit.snippet) for hit in answer.hits], context.inject_chars)
+        budget = context.budget_chars(max_chars)
+        fitted = fit([escaped(hit.snippet) for hit in answer.hits], budget)
         return cls(
             hits=tuple(
                 ToolHit(replace(hit, snippet=text), context.cites)
