@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
-from notewell.embedders import EmbedderSelection
+from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
 from notewell.index import StoreSettings
@@ -87,6 +87,7 @@ def open_memory(
         state / "models",
         environment,
         embedder,
+        auth_profiles=profile_files(state, agent),
         started_by_user=started_by_user,
     )
     zone = user_zone(settings.capture)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,11 +28,11 @@ def test_the_first_place_that_names_a_key_decides(tmp_path: Path) -> None:
     }
     path = profiles(tmp_path, content)
     environment = {"OPENAI_API_KEY": "variable"}
-    everything = KeySources(environment, {"openai": Secret("provider")}, path)
+    everything = KeySources(environment, {"openai": Secret("provider")}, (path,))
     for sources, configured, key, where in [
         (everything, Secret("config"), "config", "remote.apiKey"),
         (everything, None, "provider", "models.providers.openai.apiKey"),
-        (KeySources(environment, {}, path), None, "profile", "the auth profile 'openai:a'"),
+        (KeySources(environment, {}, (path,)), None, "profile", "the auth profile 'openai:a'"),
         (KeySources(environment), None, "variable", "the environment (OPENAI_API_KEY)"),
     ]:
         found = sources.find("openai", configured)
@@ -65,9 +66,14 @@ def test_gemini_is_google_to_some() -> None:
 
 def test_a_key_of_the_environment_goes_to_the_providers_own_address_only(tmp_path: Path) -> None:
     content = {"profiles": {"o": {"type": "api_key", "provider": "openai", "key": KEY}}}
-    sources = KeySources({"OPENAI_API_KEY": KEY}, {}, profiles(tmp_path, content))
-    assert sources.find("openai", None, own_address=False) is None
-    assert sources.find("openai", Secret("meant"), own_address=False) is not None
+    sources = KeySources({"OPENAI_API_KEY": "variable"}, {}, (profiles(tmp_path, content),))
+    assert sources.find("openai", None, address="remote") is None
+    assert sources.find("openai", Secret("meant"), address="remote") is not None
+    # An entry of `models.providers` and a profile both describe the provider.
+    found = sources.find("openai", None, address="entry")
+    assert found is not None
+    assert found.secret.reveal() == KEY
+    assert KeySources({"OPENAI_API_KEY": KEY}).find("openai", None, address="entry") is None
 
 
 @pytest.mark.parametrize("reference", ["env:MY_KEY", "${MY_KEY}"])
@@ -128,21 +134,70 @@ def test_a_key_that_no_header_can_carry_is_told_without_showing_it(key: str) -> 
 
 
 def found_in(folder: Path, content: Any, provider: str = "openai") -> str | None:
-    sources = KeySources({"NAMED": "by reference"}, {}, profiles(folder, content))
+    sources = KeySources({"NAMED": "by reference"}, {}, (profiles(folder, content),))
     found = sources.find(provider, None)
     return found.secret.reveal() if found else None
 
 
-def test_the_order_of_the_file_is_kept(tmp_path: Path) -> None:
-    content = {
-        "version": 1,
-        "profiles": {
-            "openai:a": {"type": "api_key", "provider": "openai", "key": "a"},
-            "openai:b": {"type": "api_key", "provider": "openai", "key": "b"},
-        },
-    }
-    assert found_in(tmp_path, content) == "a"
-    assert found_in(tmp_path, {**content, "order": {"openai": ["gone", "openai:b"]}}) == "b"
+def key_profile(name: str, **others: Any) -> dict[str, Any]:
+    return {"type": "api_key", "provider": "openai", "key": name, **others}
+
+
+TWO: dict[str, Any] = {
+    "version": 1,
+    "profiles": {"openai:a": key_profile("a"), "openai:b": key_profile("b")},
+}
+
+
+def test_the_order_of_the_file_is_exact(tmp_path: Path) -> None:
+    assert found_in(tmp_path, TWO) == "a"
+    assert found_in(tmp_path, {**TWO, "order": {"OpenAI": ["gone", "openai:b"]}}) == "b"
+    assert found_in(tmp_path, {**TWO, "order": {"openai": ["gone"]}}) is None
+
+
+def test_without_an_order_it_is_openclaws(tmp_path: Path) -> None:
+    used = {"usageStats": {"openai:a": {"lastUsed": 2000}, "openai:b": {"lastUsed": 1000}}}
+    assert found_in(tmp_path, {**TWO, **used}) == "b"
+    token = {"type": "token", "provider": "openai", "token": "t"}
+    with_token = {"profiles": {**TWO["profiles"], "openai:t": token}}
+    assert found_in(tmp_path, with_token) == "t"
+    expired = {"profiles": {**TWO["profiles"], "openai:t": {**token, "expires": 1000}}}
+    assert found_in(tmp_path, expired) == "a"
+
+
+@pytest.mark.parametrize("order", [{}, {"order": {"openai": ["openai:a", "openai:b"]}}])
+def test_a_profile_in_a_cool_down_comes_last(tmp_path: Path, order: dict[str, Any]) -> None:
+    resting = {"usageStats": {"openai:a": {"cooldownUntil": 4_000_000_000_000}}}
+    assert found_in(tmp_path, {**TWO, **order, **resting}) == "b"
+    ended = {"usageStats": {"openai:a": {"cooldownUntil": 1000}}}
+    assert found_in(tmp_path, {**TWO, **order, **ended}) == "a"
+
+
+def test_an_agent_also_has_the_profiles_of_the_main_agent(tmp_path: Path) -> None:
+    files = []
+    for name, key in (("own", "own key"), ("main", "main key")):
+        (tmp_path / name).mkdir()
+        files.append(profiles(tmp_path / name, {"profiles": {"openai:x": key_profile(key)}}))
+    for paths, key in ((files, "own key"), (files[1:], "main key")):
+        found = KeySources(auth_profiles=tuple(paths)).find("openai", None)
+        assert found is not None
+        assert found.secret.reveal() == key
+
+
+def test_a_secret_store_that_is_not_read_is_named(tmp_path: Path) -> None:
+    profile = {"type": "api_key", "provider": "openai", "keyRef": {"source": "exec", "id": "x"}}
+    with pytest.raises(EmbedderMissing, match=r"exec.*models\.providers\.openai\.apiKey"):
+        found_in(tmp_path, {"profiles": {"openai:a": profile}})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no permission bits")
+def test_a_file_that_others_can_read_is_named(tmp_path: Path) -> None:
+    path = profiles(tmp_path, TWO)
+    for mode, exposed in ((0o600, None), (0o640, path), (0o644, path)):
+        path.chmod(mode)
+        found = KeySources(auth_profiles=(path,)).find("openai", None)
+        assert found is not None
+        assert found.exposed_file == exposed
 
 
 @pytest.mark.parametrize(
@@ -172,12 +227,12 @@ def test_only_keys_and_tokens_of_the_provider_count(
 
 
 def test_an_absent_file_holds_nothing_and_a_broken_one_is_told(tmp_path: Path) -> None:
-    assert KeySources(auth_profiles=tmp_path / "none.json").find("openai", None) is None
+    assert KeySources(auth_profiles=(tmp_path / "none.json",)).find("openai", None) is None
     for content in (f'{{"profiles": "{KEY}', f'["{KEY}"]'):
         path = tmp_path / "broken.json"
         path.write_text(content, encoding="utf-8")
         with pytest.raises(EmbedderMissing) as caught:
-            KeySources(auth_profiles=path).find("openai", None)
+            KeySources(auth_profiles=(path,)).find("openai", None)
         assert KEY not in str(caught.value)
 
 

@@ -6,6 +6,7 @@ Each test starts `notewell` as a process and reads what arrived at servers on lo
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -197,3 +198,81 @@ def test_with_auto_remote_settings_go_to_openai_alone(
     machine.run("index")
     path = "/gemini/v1beta/models/gemini-embedding-001:batchEmbedContents"
     assert requests_at(first) == {Request(path, GEMINI_KEY)}
+
+
+# -- auth profiles -------------------------------------------------------------------------------
+
+
+def write_profiles(state: Path, agent: str, profiles: dict[str, str]) -> Path:
+    path = state / "agents" / agent / "agent" / "auth-profiles.json"
+    path.parent.mkdir(parents=True)
+    entries = {
+        f"{provider}:default": {"type": "api_key", "provider": provider, "key": key}
+        for provider, key in profiles.items()
+    }
+    path.write_text(json.dumps({"version": 1, "profiles": entries}), encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def test_keys_come_from_the_auth_profiles_of_openclaw(
+    machine: Machine, first: FakeProvider
+) -> None:
+    state = machine.home / ".openclaw"
+    path = write_profiles(state, "main", {"openai": OPENAI_KEY, "voyage": "not this one"})
+    before = path.read_bytes()
+    config = {
+        "agents": {
+            "defaults": {
+                "workspace": str(machine.workspace),
+                "memorySearch": {"provider": "openai", "outputDimensionality": 8},
+            }
+        },
+        "models": {"providers": {"openai": {"baseUrl": first.url("openai")}}},
+    }
+    (state / "openclaw.json").write_text(json.dumps(config), encoding="utf-8")
+    indexed = machine.run("index", "--openclaw")
+    assert indexed.returncode == 0, indexed.stderr
+    assert requests_at(first) == {Request("/openai/v1/embeddings", OPENAI_KEY)}
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    # Without --openclaw, the keys of that OpenClaw are not ours.
+    first.seen.clear()
+    machine.run("index")
+    assert not first.seen
+
+
+def test_keys_come_from_the_auth_profiles_in_our_own_state(
+    machine: Machine, first: FakeProvider
+) -> None:
+    write_profiles(machine.state, "main", {"mylab": LAB_KEY})
+    machine.configure(
+        {"provider": "mylab", "model": "some-model"},
+        models={"providers": {"mylab": {"baseUrl": first.url("openai")}}},
+    )
+    assert machine.run("index").returncode == 0
+    assert requests_at(first) == {Request("/openai/v1/embeddings", LAB_KEY)}
+    status = json.loads(machine.run("status", "--json").stdout)["embedder"]
+    assert status["keyFrom"] == "the auth profile 'mylab:default'"
+    assert not status["keyIsExposed"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no permission bits")
+def test_status_says_when_other_users_can_read_the_profiles(machine: Machine) -> None:
+    path = write_profiles(machine.state, "main", {"openai": OPENAI_KEY})
+    machine.configure({"provider": "openai"})
+    assert "other users can read" not in machine.run("status").stdout
+    path.chmod(0o644)
+    status = machine.run("status")
+    assert f"chmod 600 {path}" in status.stdout
+    assert OPENAI_KEY not in status.stdout
+
+
+def test_a_profile_is_not_sent_to_an_address_of_memory_search_alone(
+    machine: Machine, first: FakeProvider
+) -> None:
+    write_profiles(machine.state, "main", {"openai": OPENAI_KEY})
+    remote = {"baseUrl": first.url("openai")}
+    machine.configure({"provider": "openai", "outputDimensionality": 8, "remote": remote})
+    machine.run("index")
+    assert requests_at(first) == {Request("/openai/v1/embeddings", "")}

@@ -119,6 +119,7 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
     from dataclasses import replace
 
     from notewell.config import from_openclaw, settings_of
+    from notewell.embedders import profile_files
 
     openclaw = from_openclaw()
     id_ = (arguments.agent or openclaw.configuration.default_agent).lower()
@@ -132,4 +133,8 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
     # OpenClaw keeps transcripts in its own folder and format, outside our state folder.
     folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)
-    return MemoryLocation(id_, str(agent.config.workspace), replace(settings, sessions=sessions))
+    embedder = settings.embedder
+    if embedder:
+        embedder = replace(embedder, auth_profiles=profile_files(openclaw.state_dir, id_))
+    settings = replace(settings, sessions=sessions, embedder=embedder)
+    return MemoryLocation(id_, str(agent.config.workspace), settings)

@@ -124,8 +124,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     facts.append(("embedder", f"{status.provider}, {status.model}, {status.dims} dimensions"))
     if status.decision:
         facts.append(("", f"{status.decision.used}: {status.decision.why}"))
-        if status.decision.hint:
-            facts.append(("", status.decision.hint))
+        facts += [("", notice) for notice in status.decision.notices]
     if status.embedder_missing:
         facts.append(("", f"not available: {status.embedder_missing}"))
     if status.embedder_fallback:

@@ -68,8 +68,6 @@ class OpenClawAgent:
     config: AgentConfig
     transcripts: Path
     """The folder of its sessions, one JSON-lines file each; may not exist."""
-    auth_profiles: Path
-    """OpenClaw's file of API keys; may not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +243,7 @@ def _agent(configuration: Configuration, config: AgentConfig, state_dir: Path) -
         values = {**config.values, "workspace": str(workspace)}
         origins = {**config.origins, "workspace": "OpenClaw's default"}
         config = replace(config, workspace=workspace, values=values, origins=origins)
-    folder = state_dir / "agents" / config.id
-    return OpenClawAgent(config, folder / "sessions", folder / "agent" / "auth-profiles.json")
+    return OpenClawAgent(config, state_dir / "agents" / config.id / "sessions")
 
 
 def _default_workspace(configuration: Configuration, id_: str, state_dir: Path) -> Path:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         EmbedderSelection,
         choose_embedder,
         open_embedded,
+        profile_files,
     )
     from notewell.embedders.settings import (
         BatchSettings,
@@ -58,7 +59,7 @@ else:
             "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS entry_problem",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
-            "selection": "EmbedderSelection choose_embedder open_embedded",
+            "selection": "EmbedderSelection choose_embedder open_embedded profile_files",
             "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
             "RemoteSettings",
             "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",

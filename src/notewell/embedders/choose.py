@@ -33,6 +33,7 @@ from notewell.errors import BadSetting
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from notewell.embedders.api_keys import FoundKey
     from notewell.embedders.settings import EmbedderSettings
     from notewell.ports import Embedder, Lacking
 
@@ -64,7 +65,7 @@ class _Candidate:
     embedder: Embedder
     lacks: str | None
     model: str
-    key_from: str | None = None
+    key: FoundKey | None = None
     endpoint: str | None = None
 
 
@@ -110,7 +111,7 @@ def _not_for_auto(candidate: _Candidate, settings: EmbedderSettings) -> str | No
     """An address in `models.providers` may be there for conversations. Without a key for it,
     nothing says that notes may go there."""
     is_remote = candidate.endpoint is not None
-    if is_remote and candidate.key_from is None and settings.remote.base_url is None:
+    if is_remote and candidate.key is None and settings.remote.base_url is None:
         return "no key, and only models.providers names its address"
     return None
 
@@ -167,7 +168,7 @@ def _candidate(provider: str, settings: EmbedderSettings, context: SelectionCont
         embedder,
         _text(embedder.missing()),
         embedder.model or "not set",
-        opened.key_from,
+        opened.key,
         embedder.endpoint,
     )
 
@@ -182,15 +183,16 @@ def _chosen(
         why=why,
         fallback=settings.fallback,
         steps=(*steps, Step(candidate.provider, "used", why)),
-        key_from=candidate.key_from,
+        key_from=candidate.key.where if candidate.key else None,
+        exposed_file=candidate.key.exposed_file if candidate.key else None,
         endpoint=candidate.endpoint,
     )
     return Chosen(candidate.embedder, decision)
 
 
 def _why(candidate: _Candidate) -> str:
-    if candidate.key_from:
-        return f"a key from {candidate.key_from}"
+    if candidate.key:
+        return f"a key from {candidate.key.where}"
     return "it needs no key"
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from notewell.embedders.registry import NONE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from notewell.embedders.registry import AmbientKey
     from notewell.errors import EmbedderTrouble
     from notewell.ports import Embedder
@@ -48,16 +50,21 @@ class Decision:
     unused_keys: tuple[AmbientKey, ...] = ()
     """Keys in the environment that `auto` did not use."""
 
+    exposed_file: Path | None = None
+    """The file of the key, if other users of this machine can read it."""
+
     @property
-    def hint(self) -> str | None:
-        """What the user can do with a key that was not used."""
-        if not self.unused_keys:
-            return None
-        provider, variable = self.unused_keys[0]
-        return (
+    def notices(self) -> list[str]:
+        """What the user should know about keys."""
+        notices = [
             f"a key for {provider} is in the environment ({variable}); it is not used and no note "
             f"is sent there. To use it, set memorySearch.provider: {provider} in your own settings"
-        )
+            for provider, variable in self.unused_keys[:1]
+        ]
+        if self.exposed_file:
+            path = str(self.exposed_file)
+            notices.append(f"other users can read the key in {path!r}: run `chmod 600 {path}`")
+        return notices
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -68,6 +75,7 @@ class Decision:
             "keyFrom": self.key_from,
             "endpoint": self.endpoint,
             "unusedKeys": [key._asdict() for key in self.unused_keys],
+            "keyIsExposed": self.exposed_file is not None,
             "steps": [
                 {"provider": step.provider, "outcome": step.outcome, "why": step.why}
                 for step in self.steps

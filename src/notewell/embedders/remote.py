@@ -30,7 +30,7 @@ from notewell.ports import ModelFacts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from notewell.embedders.api_keys import KeySources
+    from notewell.embedders.api_keys import FoundKey, KeySources
     from notewell.embedders.http_client import HttpReply
     from notewell.embedders.providers.provider import HttpRequest, Model, Provider
     from notewell.embedders.remote_plan import RemotePlan
@@ -263,8 +263,8 @@ class RemoteEmbedder:
 @dataclass(frozen=True, slots=True)
 class OpenedRemote:
     embedder: RemoteEmbedder
-    key_from: str | None
-    """Where the key was found, for people."""
+    key: FoundKey | None
+    """With the place where it was found."""
 
 
 def open_remote(
@@ -277,8 +277,8 @@ def open_remote(
     entry: ProviderSettings | None = None,
 ) -> OpenedRemote:
     """The embedder that `plan_remote` describes."""
-    plan, key_from = plan_remote(provider, settings, keys, model=model, entry=entry)
-    return OpenedRemote(RemoteEmbedder(plan, runtime), key_from)
+    plan, key = plan_remote(provider, settings, keys, model=model, entry=entry)
+    return OpenedRemote(RemoteEmbedder(plan, runtime), key)
 
 
 def _request_tokens(model: Model | None) -> int:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.core import Secret
-    from notewell.embedders.api_keys import FoundKey, KeySources
+    from notewell.embedders.api_keys import AddressOrigin, FoundKey, KeySources
     from notewell.embedders.providers.provider import Model, Provider
     from notewell.embedders.settings import EmbedderSettings, RemoteSettings
 
@@ -135,8 +135,8 @@ def plan_remote(
     *,
     model: str | None = None,
     entry: ProviderSettings | None = None,
-) -> tuple[RemotePlan, str | None]:
-    """The plan, and where its key was found.
+) -> tuple[RemotePlan, FoundKey | None]:
+    """The plan, and its key with the place where it was found.
 
     `settings.remote` must have been written for this provider; `entry` is its own entry of
     `models.providers`, which is weaker.
@@ -144,7 +144,10 @@ def plan_remote(
     remote, entry = settings.remote, entry or ProviderSettings()
     address = remote.base_url or entry.base_url or provider.default_url or ""
     endpoint = _endpoint(provider, address, model, settings.dims)
-    key, lacking = _find_key(provider, remote, keys, endpoint)
+    origin: AddressOrigin = "entry"
+    if endpoint.own_address or remote.base_url:
+        origin = "provider" if endpoint.own_address else "remote"
+    key, lacking = _find_key(provider, remote, keys, origin)
     # The user's own headers come last, so they can replace ours.
     own = provider.auth(key.secret) if key else {}
     headers = _merged(own, entry.headers, remote.headers)
@@ -157,7 +160,7 @@ def plan_remote(
         query_timeout_s=remote.query_timeout_s,
         document_timeout_s=remote.document_timeout_s,
     )
-    return plan, key.where if key else None
+    return plan, key
 
 
 def _merged(*layers: Mapping[str, Secret]) -> dict[str, Secret]:
@@ -183,10 +186,10 @@ def _endpoint(provider: Provider, address: str, model: str | None, dims: int | N
 
 
 def _find_key(
-    provider: Provider, remote: RemoteSettings, keys: KeySources, endpoint: Endpoint
+    provider: Provider, remote: RemoteSettings, keys: KeySources, origin: AddressOrigin
 ) -> tuple[FoundKey | None, Lacking | None]:
     try:
-        key = keys.find(provider.name, remote.api_key, own_address=endpoint.own_address)
+        key = keys.find(provider.name, remote.api_key, address=origin)
     except EmbedderMissing as missing:
         return None, Lacking(missing.problem, missing.action)
     return key, None

@@ -44,16 +44,19 @@ class EmbedderSelection:
         environment: Mapping[str, str],
         given: Embedder | None = None,
         *,
+        auth_profiles: tuple[Path, ...] = (),
         started_by_user: bool = False,
     ) -> None:
         """`settings` None: nothing is configured. `given` is used in place of any choice.
 
+        `auth_profiles` are the files of our own state folder, which need not exist.
         `started_by_user` False: a host started this process, so that its environment says what the
         host uses, and nothing about where the user wants notes to go.
         """
         self._settings = settings
         self._models_dir = models_dir
         self._environment = environment
+        self._auth_profiles = auth_profiles
         self._started_by_user = started_by_user
         self._failures = 0
         self.decision: Decision | None = None
@@ -62,7 +65,11 @@ class EmbedderSelection:
 
     def _choose(self, settings: EmbedderSettings | None) -> Chosen:
         return choose_embedder(
-            settings, self._models_dir, self._environment, started_by_user=self._started_by_user
+            settings,
+            self._models_dir,
+            self._environment,
+            auth_profiles=self._auth_profiles,
+            started_by_user=self._started_by_user,
         )
 
     def _use(self, chosen: Chosen) -> Embedder:
@@ -128,6 +135,13 @@ class EmbedderSelection:
         return self.embedder
 
 
+def profile_files(state: Path, agent: str) -> tuple[Path, ...]:
+    """OpenClaw's files of keys for an agent in a state folder, strongest first; they need not
+    exist. An agent also has the keys of the main agent."""
+    agents = dict.fromkeys((agent, "main"))
+    return tuple(state / "agents" / name / "agent" / "auth-profiles.json" for name in agents)
+
+
 # -- one choice ----------------------------------------------------------------------------------
 
 
@@ -136,17 +150,21 @@ def choose_embedder(
     models_dir: Path,
     environment: Mapping[str, str],
     *,
+    auth_profiles: tuple[Path, ...] = (),
     started_by_user: bool = False,
 ) -> Chosen:
     """Decide without a call; `models_dir` also stores what was learned about remote models."""
     if settings is not None and settings.provider == NONE:
         return _no_embedder()
-    if settings is None:
+    if settings is None and not any(path.exists() for path in auth_profiles):
         # `auto` would come to the same result after it has imported every provider.
         return _embedded_by_default(models_dir, ambient_keys(environment))
     from notewell.embedders.api_keys import KeySources
     from notewell.embedders.choose import SelectionContext, choose
     from notewell.embedders.remote_plan import DimsCache, Runtime
+    from notewell.embedders.settings import EmbedderSettings
+
+    settings = settings or EmbedderSettings()
 
     context = SelectionContext(
         on_this_machine={
@@ -156,6 +174,7 @@ def choose_embedder(
         keys=KeySources(
             environment,
             {name: entry.api_key for name, entry in settings.providers.items() if entry.api_key},
+            settings.auth_profiles or auth_profiles,
         ),
         runtime=Runtime(dims_cache=DimsCache(models_dir)),
         batch_dir=models_dir / "batch-jobs",

@@ -11,6 +11,7 @@ from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from notewell.core import Secret
 
@@ -113,6 +114,8 @@ class EmbedderSettings:
     local: LocalSettings = LocalSettings()
     use_environment_keys: bool = False
     """Whether `auto` may use a key that merely lies in the environment, on the command line."""
+    auth_profiles: tuple[Path, ...] = ()
+    """Files of an OpenClaw with keys, strongest first; empty: those in our own state folder."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     """`models.providers`, by name. An entry belongs to that provider alone."""
 
