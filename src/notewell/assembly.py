@@ -78,6 +78,8 @@ def open_memory(
     root = Workspace.open(Path(workspace)).root
     if settings is None:
         settings = load_settings(root, agent, environment)
+    if not settings.notes.enabled and not settings.sessions.enabled:
+        raise BadSetting("sources", "neither notes nor transcripts are searched; name one of them")
     # Before any part is made: a memory that is switched off creates no file and loads no model.
     if settings.off_because:
         raise MemoryOff(agent, settings.off_because)
@@ -119,11 +121,12 @@ def open_notes(workspace: str | Path, extra_paths: Sequence[ExtraPath] = ()) -> 
     return Workspace.open(Path(workspace), extra_paths)
 
 
-def index_dir(state: Path, agent: str, workspace: Path) -> Path:
-    """One index per agent and workspace: two folders never share one, nor do two agents."""
+def index_dir(state: Path, agent: str, workspace: Path, indexes: Path | None = None) -> Path:
+    """One index per agent and workspace: two folders never share one, nor do two agents, even if
+    their settings name the same folder for `indexes`."""
     # surrogatepass: a POSIX path with bytes that are not UTF-8 has lone surrogates in Python.
     digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
-    return state / "memory" / f"{agent}-{digest}"
+    return (indexes or state / "memory") / f"{agent}-{digest}"
 
 
 def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:
@@ -141,15 +144,15 @@ def _indexer(
     now_ns: Callable[[], int],
     lease_wait_s: float,
 ) -> Indexer:
-    # A path in the settings is used as it is; only the default depends on agent and workspace.
     store, sessions = settings.store, _sessions(settings.sessions, agent, state, settings)
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
+        indexes_notes=settings.notes.enabled,
         transcripts=sessions.transcripts,
         delta_limits=sessions.delta_limits,
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
-        store=store_at(store.path or index_dir(state, agent, root), store),
+        store=store_at(index_dir(state, agent, root, store.path), store),
         embedder=embedder,
         chunk_tokens=settings.sync.chunk_tokens,
         chunk_overlap=settings.sync.chunk_overlap,

@@ -289,6 +289,7 @@ class Memory:
 
         indexer, settings = self.indexer, self.settings.sync
         transcripts = indexer.transcripts
+        notes = indexer.notes.local_paths() if indexer.indexes_notes else ()
         if timing is None:
             minutes = settings.interval_minutes
             timing = Timing(
@@ -296,7 +297,7 @@ class Memory:
             )
         Watcher(
             lambda: self.sync(progress=on_progress),
-            [*indexer.notes.local_paths(), *(transcripts.places if transcripts else ())],
+            [*notes, *(transcripts.places if transcripts else ())],
             # The index may be kept inside the workspace; its own writes must not trigger a sync.
             ignore=indexer.store.local_paths(),
             suffixes=(".md", *(transcripts.suffixes if transcripts else ())),

@@ -160,16 +160,13 @@ def test_a_folder_speaks_for_the_agents_that_live_in_it_and_no_others(home: Home
     assert agents["b"].values["memorySearch.query.maxResults"] == 6
 
 
-def test_each_agent_has_an_index_of_its_own(home: Home) -> None:
+def test_the_path_of_the_index_may_name_the_agent(home: Home) -> None:
     agents = [{"id": "a"}, {"id": "b"}]
     home.user({"agents": {"list": agents, **defaults(store={"path": "~/{agentId}.db"})["agents"]}})  # type: ignore[dict-item]
     found = read_configuration(ConfigScope(), home.env)
     assert found.agents["b"].values["memorySearch.store.path"] == str(
         Path(home.env["HOME"]) / "b.db"
     )
-    home.user({"agents": {"list": agents, **defaults(store={"path": "~/one.db"})["agents"]}})  # type: ignore[dict-item]
-    (error,) = read_configuration(ConfigScope(), home.env).findings
-    assert "'a' and 'b' would share the index" in error.message
 
 
 def test_two_files_of_a_kind_are_an_error_that_names_both(home: Home) -> None:

@@ -176,7 +176,9 @@ def test_session_notes_have_as_many_messages_as_the_hook_says(entry: dict[str, o
         ({"textWeight": 0.25}, 0.75),
         ({"vectorWeight": 0.25}, 0.25),
         ({"vectorWeight": 0}, 0),
-        ({"enabled": False}, 1),
+        ({"vectorWeight": 2.0, "textWeight": 1.0}, 2 / 3),
+        ({"vectorWeight": 3}, 1),
+        ({"textWeight": 3}, 0),
         ({}, None),
     ],
 )

@@ -460,6 +460,7 @@ def indexer(
 ) -> Indexer:
     return Indexer(
         notes=notes,
+        indexes_notes=True,
         transcripts=None,
         delta_limits=None,
         redact_notes=None,

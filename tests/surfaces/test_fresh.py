@@ -285,7 +285,8 @@ def test_the_index_and_the_cache_are_kept_as_the_settings_say(
     ) as memory:
         memory.sync()
         status = memory.status()
-        assert (status.index_path, status.cache_entries) == (str(tmp_path / "elsewhere"), 0)
+        assert Path(status.index_path).parent == tmp_path / "elsewhere"
+        assert status.cache_entries == 0
         assert memory.search("green boat").mode == "hybrid"
     assert not (tmp_path / "s" / "memory").exists()
 

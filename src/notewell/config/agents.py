@@ -231,8 +231,8 @@ def _weights_to_shares(values: dict[str, Value]) -> Iterator[ConfigFinding]:
     if vector.value is None and text.value is None:
         return
     shares = (
-        1.0 - text.value if vector.value is None else vector.value,
-        1.0 - vector.value if text.value is None else text.value,
+        max(0.0, 1.0 - text.value) if vector.value is None else vector.value,
+        max(0.0, 1.0 - vector.value) if text.value is None else text.value,
     )
     total = sum(shares)
     set_by = vector if vector.value is not None else text

@@ -26,12 +26,13 @@ from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, MAX_RESULTS
 
 _DAY_MS = 86_400_000
 _SHARE = Number(0, 1, whole=False)
+_WEIGHT = Number(0, 1000, whole=False)
 _PROVIDER = Text("a provider: " + ", ".join(PROVIDER_NAMES) + ", or one of models.providers")
 
 _SOURCES = (
     on("enabled", "whether this agent has a memory"),
     Key("sources", Sources(), ("memory",),
-        "what is searched: notes (`memory`) and transcripts (`sessions`)",
+        "what is indexed and searched: notes (`memory`), transcripts (`sessions`), or both",
         field="sessions.enabled"),
     Key("extraPaths", Paths(), (),
         "more notes: folders or `.md` files, absolute, with `~` or relative to the workspace; "
@@ -95,7 +96,8 @@ _EMBEDDER = (
 _STORE = (
     Key("store.driver", Choice(("sqlite",)), "sqlite", "the database of the index"),
     Key("store.path", Text(), None,
-        "the folder of the index; `{agentId}` is replaced by the agent's id",
+        "the folder for indexes; each agent and workspace has a folder of its own in it; "
+        "`{agentId}` is replaced by the agent's id",
         field="store.path"),
     on("store.vector.enabled", "store vectors in the index"),
     Key("store.vector.extensionPath", Text(), None, "another sqlite-vec library"),
@@ -144,16 +146,19 @@ _QUERY = (
         "hits with a lower score are hidden, unless they have every word or an identifier of the "
         "question; unset, about 0.35, and a keyword search hides nothing",
         field="search.min_score"),
-    on("query.hybrid.enabled", "search by keywords and vectors, not by vectors alone",
-        field="search.vector_weight"),
+    on("query.hybrid.enabled",
+        "search by keywords and vectors; `false`: by vectors alone, and only what reaches "
+        "`minScore` is a hit. Without vectors keywords answer, with a notice",
+        field="search.hybrid"),
     # No default: with one, `preset: seed` could not tell whether the user chose a fusion.
     Key("query.hybrid.fusion", Choice(FUSIONS), None,
         "how both scores become one: `weighted`, `rrf` (by ranks alone) or `seed`; unset, as the "
         "preset says", "ours", field="search.fusion"),
-    Key("query.hybrid.vectorWeight", _SHARE, None,
+    Key("query.hybrid.vectorWeight", _WEIGHT, None,
         "the weight of the vector score; scaled with `textWeight` to a sum of 1; unset, the "
         "weight that was measured for the model", field="search.vector_weight"),
-    Key("query.hybrid.textWeight", _SHARE, None, "the weight of the keyword score"),
+    Key("query.hybrid.textWeight", _WEIGHT, None,
+        "the weight of the keyword score; `2` and `1` are the same as `0.667` and `0.333`"),
     Key("query.hybrid.candidateMultiplier", Number(1, 20), 4, "candidate chunks per hit",
         field="search.candidate_multiplier"),
     off("query.hybrid.mmr.enabled", "prefer hits that differ from one another (MMR)",

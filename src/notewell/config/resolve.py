@@ -128,7 +128,6 @@ def read_configuration(
         *entry_findings,
         *binding_findings,
         *resolver.findings,
-        *_shared_indexes(resolver.index_paths),
     ]
     for layer in resolver.layers:
         findings += layer.findings
@@ -167,7 +166,6 @@ class _Resolver:
         self._by_folder: dict[Path, Layer | None] = {}
         self.layers = list(reversed(base))
         """All layers that were read, the strongest first."""
-        self.index_paths: dict[str, Value] = {}
         """The configured index of each agent that has one, and where it is configured."""
         self.findings: list[ConfigFinding] = []
 
@@ -229,7 +227,6 @@ class _Resolver:
             named = store.value.replace("{agentId}", id_)
             path = str(expanded(named, self._environment, Path(store.file).parent))
             values[_STORE_PATH] = path
-            self.index_paths[id_] = store._replace(value=path)
         values["workspace"] = str(workspace) if workspace else None
         origins = {key: value.origin for key, value in resolved.items()}
         if workspace and not resolved["workspace"].file:
@@ -282,21 +279,6 @@ def _unknown_providers(
                 values[key] = provider._replace(value="none" if "fallback" in key else "auto")
             kind: FindingKind = "left" if openclaw else "error"
             findings.append(ConfigFinding(kind, provider.file, provider.line, key, message))
-    return findings
-
-
-def _shared_indexes(index_paths: Mapping[str, Value]) -> list[ConfigFinding]:
-    """Agents that name the same index: each would find the notes of the other."""
-    owners: dict[str, str] = {}
-    findings = []
-    for id_, path in index_paths.items():
-        owner = owners.setdefault(path.value, id_)
-        if owner != id_:
-            message = (
-                f"agents {owner!r} and {id_!r} would share the index {path.value!r}: "
-                "put {agentId} into the path"
-            )
-            findings.append(ConfigFinding("error", path.file, path.line, _STORE_PATH, message))
     return findings
 
 

@@ -93,7 +93,6 @@ def load_settings(
 
 _SWITCHES: Mapping[str, Any] = {
     "memorySearch.cache.enabled": 0,
-    "memorySearch.query.hybrid.enabled": 1.0,
     "memorySearch.query.hybrid.mmr.enabled": None,
     "memorySearch.query.hybrid.temporalDecay.enabled": None,
     "hooks.internal.enabled": 0,
@@ -141,6 +140,7 @@ def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     for path, value_when_off in _SWITCHES.items():
         if not values[path]:
             fields[keys[path].field] = value_when_off
+    fields["notes.enabled"] = "memory" in values["memorySearch.sources"]
     fields["search.keyword_only"] = values["memorySearch.provider"] == "none"
     return fields
 

@@ -92,9 +92,26 @@ def chunk(text: str, limits: ChunkLimits, *, plain: bool = False) -> list[Chunk]
 
 
 def embedding_text(heading: str, text: str) -> str:
-    """The text for the embedder: with its headings, since the lines often omit their subject."""
+    """The text for the embedder: with its headings, since the lines often omit their subject.
+
+    Whoever changes this text changes `core.words.VERSION`, too: vectors of two texts must not be
+    mixed in one index.
+    """
     text = without_markers(text)
-    return f"{heading}\n\n{text}" if heading else text
+    above = _headings_above(heading, text)
+    return f"{above}\n\n{text}" if above else text
+
+
+def _headings_above(heading: str, text: str) -> str:
+    """The headings that the text does not have itself: a chunk often begins with the last one."""
+    above, _, own = heading.rpartition(HEADING_SEPARATOR)
+    first_line = text.lstrip().partition("\n")[0]
+    return above if own and _title(first_line) == _title(own) else heading
+
+
+def _title(line: str) -> str:
+    """As `_token_units` writes it: one space between words, no `#`, not too long."""
+    return " ".join(line.strip().strip("#").split())[:HEADING_CHARS]
 
 
 def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:

@@ -25,8 +25,9 @@ from notewell.limits import MAX_QUERY_TERMS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-VERSION = 2
-"""Part of the identity of an index: words of two versions do not match each other."""
+VERSION = 3
+"""Part of the identity of an index: words of two versions do not match each other. It also counts
+the versions of `embedding_text`."""
 
 MAX_WORD_CHARS = 64  # Longer runs (base64, joined hashes) are cut; nobody types them in full.
 

@@ -95,6 +95,8 @@ class BuiltinEngine:
                 settings.max_results if question.max_results is None else question.max_results
             ),
             min_score=_or(question.min_score, settings.min_score),
+            # A caller that chooses words, or their weight, asks for them.
+            hybrid=settings.hybrid or question.keyword_only or weighing.vector_weight is not None,
             fusion=weighing.fusion or settings.fusion,
             vector_weight=_or(weighing.vector_weight, settings.vector_weight),
             candidate_multiplier=settings.candidate_multiplier,

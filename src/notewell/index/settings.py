@@ -14,7 +14,8 @@ class StoreSettings:
     """Where the index is, and how it keeps vectors."""
 
     path: Path | None = None
-    """None: a folder of its own in the state folder."""
+    """The folder for indexes; each agent and workspace has a folder of its own in it. None:
+    `memory` in the state folder."""
     vector_driver: str = "segments"
     cache_entries: int = 50_000
     """Vectors that survive a rebuild of the index; 0 keeps none."""

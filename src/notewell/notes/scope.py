@@ -63,6 +63,8 @@ class ExtraPath:
 class NotesSettings:
     """Which notes belong to a memory besides those of its workspace."""
 
+    enabled: bool = True
+    """Notes are indexed and searched; without them, transcripts alone are."""
     extra_paths: tuple[ExtraPath, ...] = ()
     redact: bool = False
     """Mask secrets in notes, too. Secrets in transcripts are always masked."""

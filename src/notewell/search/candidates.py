@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from notewell.types import Mode
 
 
+WORDS_INSTEAD = "; keywords answer, although `query.hybrid.enabled` is false"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchContext:
     """What one search knows before it opens its view."""
@@ -119,10 +122,24 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     # Bigrams that no chunk contains are dropped, and of an over-long query the commonest terms.
     query = useful_terms(query, view.having(query.terms))
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
-    search_words(view, context.options, candidates, also)
+    if context.options.hybrid or context.vector is None:
+        search_words(view, context.options, candidates, also)
     if context.vector is not None:
         _search_vectors(view, context, context.vector, candidates, also)
+    if not context.options.hybrid and candidates.mode == "keyword":
+        _answer_by_words(view, context.options, candidates, also)
     return candidates
+
+
+def _answer_by_words(
+    view: IndexView, options: SearchOptions, candidates: Candidates, also: Sequence[int]
+) -> None:
+    """Vectors alone were requested and none can be compared: an empty answer would help nobody."""
+    if not candidates.texts:
+        search_words(view, options, candidates, also)
+    reason = candidates.notice or Notice.same("no vectors are computed")
+    candidates.notice = Notice(reason.text + WORDS_INSTEAD, reason.public + WORDS_INSTEAD)
+    candidates.degraded = True
 
 
 def search_words(
@@ -174,6 +191,7 @@ def _search_vectors(
         for chunk_id, cosine in candidates.cosines.items()
     }
     candidates.degraded = waiting > 0
-    candidates.mode = "partial" if candidates.degraded else "hybrid"
+    candidates.mode = "hybrid" if options.hybrid else "vector"
     if candidates.degraded:
+        candidates.mode = "partial"
         candidates.notice = Notice.same(f"{waiting} chunks have no vector yet")

@@ -69,7 +69,7 @@ def search(
         candidates.mode,
         facts.provider,
         facts.model,
-        None if hits else _why_empty([candidate for candidate, _ in ranked], least),
+        None if hits else _why_empty([candidate for candidate, _ in ranked], least, options),
         degraded=candidates.degraded,
     )
     notice = candidates.notice or notice
@@ -79,7 +79,8 @@ def search(
 def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> list[Ranked]:
     """Every chunk that a leg found, best first."""
     options, legs = context.options, candidates.legs
-    share = ranking.vector_share(legs, context.facts, options.fusion, options.vector_weight)
+    weight = options.vector_weight if options.hybrid else 1.0
+    share = ranking.vector_share(legs, context.facts, options.fusion, weight)
     fused = ranking.fuse(legs, share, options.fusion)
     chunks = view.chunks(candidate.chunk_id for candidate in fused)
     span = find_times(context.question, options.today)
@@ -112,11 +113,13 @@ def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, str, int, i
     return (-candidate.score, chunk.path, span.start_line, span.end_line, chunk.digest)
 
 
-def _why_empty(candidates: Sequence[Candidate], least: float) -> str:
+def _why_empty(candidates: Sequence[Candidate], least: float, options: SearchOptions) -> str:
     if not candidates:
         return "no chunk contains any of these words"
     best = ranking.best_relevance(candidates)
     if best < NOTHING_NEAR:
+        if not options.hybrid:
+            return "no chunk is similar in meaning; `query.hybrid.enabled` is false"
         return "no chunk contains these words, and none is similar in meaning"
     return (
         f"{len(candidates)} candidates; the best score {best:.2f} is below the minimum "

@@ -27,6 +27,8 @@ class SearchSettings:
     max_results: int = 6
     min_score: float | None = None
     """None leaves it to `ranking.default_threshold`; a number is obeyed."""
+    hybrid: bool = True
+    """False: vectors alone find and rank, and the threshold holds for every hit."""
     fusion: Fusion = "weighted"
     vector_weight: float | None = None
     """The vector leg's share; None takes what was measured for the model."""

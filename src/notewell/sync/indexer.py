@@ -49,6 +49,8 @@ class Indexer:
     """The index of one memory, and the sources it is built from."""
 
     notes: NoteStore
+    indexes_notes: bool
+    """False: transcripts alone are indexed; notes can still be read and written."""
     transcripts: Transcripts | None
     """None: transcripts are not searched."""
     delta_limits: DeltaLimits | None
@@ -79,12 +81,15 @@ class Indexer:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return ("memory", "sessions") if self.transcripts else ("memory",)
+        notes = ("memory",) if self.indexes_notes else ()
+        return (*notes, "sessions") if self.transcripts else notes
 
     def text_sources(self, *, everything: bool) -> list[TextSource]:
         """`everything` includes transcripts that have hardly grown."""
-        now = self.now_ns()
-        sources = [_notes_source(self.notes, self.redact_notes, everything=everything, now_ns=now)]
+        now, sources = self.now_ns(), []
+        if self.indexes_notes:
+            redact = self.redact_notes
+            sources.append(_notes_source(self.notes, redact, everything=everything, now_ns=now))
         if self.transcripts:
             limits = None if everything else self.delta_limits
             sources.append(_sessions_source(self.transcripts, limits))

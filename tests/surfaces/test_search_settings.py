@@ -1,0 +1,181 @@
+"""Settings of the index and the search do what they say, from a settings file to an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from notewell import Settings, open_memory
+from notewell.cli import main
+from notewell.search import SearchSettings
+from notewell.testing import HashEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from notewell.ports import Kind, Vectors
+
+SESSION = {"type": "message", "message": {"role": "user", "content": "The zebra is called Ada."}}
+
+
+class Scene:
+    """A workspace, a state folder, and a file with the user's settings."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self.state = root / "state"
+        self._capsys = capsys
+
+    def note(self, text: str, workspace: str = "workspace") -> None:
+        (self.root / workspace).mkdir(exist_ok=True)
+        (self.root / workspace / "MEMORY.md").write_text(text, encoding="utf-8")
+
+    def set(self, **memory_search: object) -> None:
+        whole = {"agents": {"defaults": {"memorySearch": memory_search}}}
+        (self.root / "own.json").write_text(json.dumps(whole), encoding="utf-8")
+
+    def run(self, command: str, *arguments: str, workspace: str = "workspace") -> dict[str, Any]:
+        place = ["-w", str(self.root / workspace), "--state-dir", str(self.state), "--json"]
+        main([command, *place, *arguments])
+        answer: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        return answer
+
+
+@pytest.fixture
+def scene(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Scene:
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(tmp_path / "own.json"))
+    scene = Scene(tmp_path, capsys)
+    scene.note("The boat is green.\n")
+    scene.set()
+    return scene
+
+
+def paths(answer: dict[str, Any]) -> list[str]:
+    return [hit["path"] for hit in answer["results"]]
+
+
+# -- sources -------------------------------------------------------------------------------------
+
+
+def test_sessions_alone_are_searched_if_they_alone_are_named(scene: Scene) -> None:
+    folder = scene.state / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_text(json.dumps(SESSION) + "\n", encoding="utf-8")
+    scene.set(sources=["sessions"], experimental={"sessionMemory": True})
+    scene.run("index")
+    assert paths(scene.run("search", "zebra")) == ["sessions/a.jsonl"]
+    assert paths(scene.run("search", "green boat", "--min-score", "0")) == ["sessions/a.jsonl"]
+    assert scene.run("get", "MEMORY.md")["text"] == "The boat is green."
+    scene.set(sources=["memory", "sessions"], experimental={"sessionMemory": True})
+    scene.run("index")
+    assert "MEMORY.md" in paths(scene.run("search", "green boat"))
+
+
+# -- vectors alone -------------------------------------------------------------------------------
+
+
+def test_without_hybrid_vectors_alone_decide_and_the_threshold_holds(scene: Scene) -> None:
+    scene.run("index")
+    # Every word of the question is in the note: with keywords no threshold hides it.
+    assert paths(scene.run("search", "green boat", "--min-score", "0.99")) == ["MEMORY.md"]
+    scene.set(query={"hybrid": {"enabled": False}})
+    answer = scene.run("search", "--explain", "green boat")
+    assert (answer["mode"], paths(answer)) == ("vector", ["MEMORY.md"])
+    assert answer["results"][0]["parts"]["text"] is None
+    answer = scene.run("search", "green boat", "--min-score", "0.99")
+    assert paths(answer) == []
+    assert "below the minimum 0.99" in answer["reason"]
+
+
+def test_without_hybrid_and_without_vectors_keywords_answer_and_say_so(scene: Scene) -> None:
+    settings = Settings(search=SearchSettings(hybrid=False))
+    with open_memory(
+        scene.root / "workspace",
+        state_dir=scene.state,
+        settings=settings,
+        embedder=HashEmbedder(),
+    ) as memory:
+        memory.sync(vectors=False)
+        memory.indexer._look_again_at = float("inf")
+        answer = memory.search("boat")
+        assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
+        assert (answer.mode, answer.degraded) == ("keyword", True)
+        assert answer.notice == (
+            "none of 1 chunks has a vector yet: run `notewell index`; keywords answer, although "
+            "`query.hybrid.enabled` is false"
+        )
+        # A caller that asks for words gets them without a remark.
+        asked = memory.search("boat", mode="keyword")
+        assert (asked.notice, asked.degraded) == (None, False)
+
+
+def test_without_hybrid_and_without_an_embedder_keywords_answer_and_say_so(scene: Scene) -> None:
+    scene.set(provider="none", query={"hybrid": {"enabled": False}})
+    scene.run("index")
+    answer = scene.run("search", "boat")
+    assert paths(answer) == ["MEMORY.md"]
+    assert "`query.hybrid.enabled` is false" in answer["notice"]
+
+
+# -- the place of the index ----------------------------------------------------------------------
+
+
+def test_two_workspaces_with_one_store_path_have_two_indexes(scene: Scene) -> None:
+    scene.note("The zebra is called Ada.\n", workspace="other")
+    scene.set(store={"path": str(scene.root / "indexes")})
+    scene.run("index")
+    scene.run("index", workspace="other")
+    assert "green" in scene.run("search", "boat")["results"][0]["snippet"]
+    hits = scene.run("search", "boat or zebra", "--min-score", "0", workspace="other")["results"]
+    assert ["Ada" in hit["snippet"] for hit in hits] == [True]
+    assert len(list((scene.root / "indexes").iterdir())) == 2
+    assert not (scene.state / "memory").exists()
+
+
+# -- the text that is embedded -------------------------------------------------------------------
+
+
+class ListeningEmbedder(HashEmbedder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.documents: list[str] = []
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        if kind == "document":
+            self.documents += texts
+        return super().embed(texts, kind)
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["# Tea\n\nGreen tea.", "Tea\n===\n\nGreen tea.", "##  Tea   time ##\n\nAt five."],
+)
+def test_a_heading_that_begins_a_chunk_is_embedded_once(scene: Scene, note: str) -> None:
+    assert embedded(scene, note) == [note]
+
+
+def test_a_chunk_gets_the_headings_that_it_does_not_have_itself(scene: Scene) -> None:
+    paragraphs = "\n\n".join(f"{number} " + "word " * 90 for number in range(3))
+    texts = embedded(scene, f"# Drinks\n\n## Tea\n\n{paragraphs}\n\n## Mate\n\n{paragraphs}\n")
+    firsts = [text.partition("\n\nword")[0].partition(" word")[0] for text in texts]
+    assert firsts == [
+        "# Drinks\n\n## Tea\n\n0",
+        "# Drinks › ## Tea\n\n1",
+        "# Drinks › ## Tea\n\n2",
+        "# Drinks\n\n## Mate\n\n0",
+        "# Drinks › ## Mate\n\n1",
+        "# Drinks › ## Mate\n\n2",
+    ]
+
+
+def embedded(scene: Scene, note: str) -> list[str]:
+    scene.note(note)
+    embedder = ListeningEmbedder()
+    with open_memory(scene.root / "workspace", state_dir=scene.state, embedder=embedder) as memory:
+        memory.sync()
+    return embedder.documents
