@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from notewell.capture import CaptureSettings, Journal
     from notewell.config import Settings
+    from notewell.core import Binding
     from notewell.engines import Engine
     from notewell.index import IndexStore
     from notewell.notes import ExtraPath, NoteStore
@@ -41,15 +41,18 @@ if TYPE_CHECKING:
 
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
-# The id becomes part of a folder name: no separator and no dot, so it cannot leave the state
-# folder.
-_AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_MAIN = "main"
 
 
 def open_memory(
-    workspace: str | Path,
+    workspace: str | Path | None = None,
     *,
-    agent: str = "main",
+    agent: str | None = None,
+    channel: str | None = None,
+    account: str | None = None,
+    peer: tuple[str, str] | None = None,
+    guild: str | None = None,
+    team: str | None = None,
     state_dir: str | Path | None = None,
     settings: Settings | None = None,
     embedder: Embedder | None = None,
@@ -59,8 +62,11 @@ def open_memory(
     lease_wait_s: float = LEASE_WAIT_S,
     started_by_user: bool = False,
 ) -> Memory:
-    """Open the memory of one agent over one workspace. Nothing is read or written before its first
-    use.
+    """Open the memory of one agent over one workspace. Nothing is written before its first use.
+
+    Without a `workspace` the settings must give the agent one. The agent is `main`, or the one
+    that is named, or the one to which the bindings of the settings route a message: it has a
+    `channel`, and may have an `account`, a `peer` (`("group", "-100")`), a `guild` and a `team`.
 
     `settings` default to the user's and the workspace's settings file, `state_dir` to
     NOTEWELL_STATE_DIR or the platform's folder for state, `embedder` to the one in the settings.
@@ -68,14 +74,12 @@ def open_memory(
     `started_by_user` is for programs that a person runs: `provider: auto` may then use an API key
     of the environment, if the settings have `useEnvironmentKeys`. Otherwise it never does.
     """
-    if not _AGENT_ID.fullmatch(agent):
-        raise BadSetting(
-            "agent", f"{agent!r} is not an id: letters, digits, `-` and `_`, up to 64"
-        )
+    message = (channel, account, peer, guild, team)
+    agent, folder = _agent_and_folder(workspace, agent, message, environment)
     if state_dir is not None and not str(state_dir):
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
     # Resolved first: the settings file and the folder of the index depend on the real path.
-    root = Workspace.open(Path(workspace)).root
+    root = Workspace.open(folder).root
     if settings is None:
         settings = load_settings(root, agent, environment)
     if not settings.notes.enabled and not settings.sessions.enabled:
@@ -114,6 +118,76 @@ def open_memory(
         zone=zone,
         open_journal=partial(_journal, state, agent, settings.capture),
     )
+
+
+_Message: TypeAlias = (
+    "tuple[str | None, str | None, tuple[str, str] | None, str | None, str | None]"
+)
+"""Channel, account, peer, guild and team."""
+
+
+def _agent_and_folder(
+    workspace: str | Path | None,
+    agent: str | None,
+    message: _Message,
+    environment: Mapping[str, str],
+) -> tuple[str, Path]:
+    """Whose memory is opened, and the folder of its notes."""
+    is_routed = any(part is not None for part in message)
+    if is_routed and agent is not None:
+        raise BadSetting("agent", "name an agent, or a channel that decides it, not both")
+    if workspace is not None and not is_routed:
+        return _checked_id(agent or _MAIN), Path(workspace)
+    from notewell.config import ConfigScope, load_configuration, read_configuration
+
+    configuration = read_configuration(ConfigScope(), environment)
+    if is_routed:
+        agent = configuration.route(_binding(*message)).agent
+    id_ = _checked_id(agent or configuration.default_agent)
+    # Raises for a mistake in the bindings, which could route to the wrong agent, but not for one
+    # in the workspace of another agent.
+    folder = load_configuration(agent=id_, environment=environment).agents[id_].workspace
+    if workspace is None and folder is None:
+        raise BadSetting("workspace", f"the settings give agent {id_!r} no folder: name one")
+    return id_, Path(workspace or folder or "")
+
+
+def _checked_id(agent: str) -> str:
+    """The id in lower case: an agent that is written in two ways has one index.
+
+    It becomes part of a folder name: no separator and no dot, so it cannot leave the state folder.
+    """
+    # Most memories are of `main`: then the module that knows ids is not loaded.
+    if agent == _MAIN:
+        return agent
+    from notewell.core import agent_id
+
+    id_ = agent_id(agent)
+    if id_ is None:
+        raise BadSetting(
+            "agent", f"{agent!r} is not an id: letters, digits, `-` and `_`, up to 64"
+        )
+    return id_
+
+
+def _binding(
+    channel: str | None,
+    account: str | None,
+    peer: tuple[str, str] | None,
+    guild: str | None,
+    team: str | None,
+) -> Binding:
+    """A message in the form of a binding, which is what bindings are compared with."""
+    from notewell.core import Binding, Peer, chat_type_of
+
+    if not channel:
+        raise BadSetting("channel", "a message has one: name it beside the account and the peer")
+    if peer is None:
+        return Binding("", channel, account, None, guild, team)
+    kind = chat_type_of(peer[0])
+    if kind is None:
+        raise BadSetting("peer", f"{peer[0]!r} is not a kind: `direct`, `group` or `channel`")
+    return Binding("", channel, account, Peer(kind, peer[1]), guild, team)
 
 
 def open_notes(workspace: str | Path, extra_paths: Sequence[ExtraPath] = ()) -> NoteStore:

@@ -52,8 +52,8 @@ USED_BY_CONFIG = {
     "bindings[].match.teamId": "teamId",
 }
 """Keys that are no field of `Settings`, because the configuration itself needs them; each with
-the words by which its modules name the key. Bindings become `Configuration.bindings`, which a host
-hands to `core.resolve_agent`."""
+the words by which its modules name the key. Bindings become `Configuration.bindings`, by which
+`open_memory` finds the agent of a message."""
 
 FOR_PEOPLE = {"bindings[].comment"}
 

@@ -24,7 +24,10 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         metavar="DIR",
         help="the folder of notes (default: the one the settings give to --agent, else here)",
     )
-    group.add_argument("--agent", metavar="ID", help="whose memory (default: main)")
+    # In lower case from here on, as in every settings file and state folder.
+    group.add_argument(
+        "--agent", metavar="ID", type=str.lower, help="whose memory (default: main)"
+    )
     group.add_argument(
         "--openclaw",
         action="store_true",
@@ -104,11 +107,11 @@ def _configured(arguments: argparse.Namespace) -> MemoryLocation:
     if (
         arguments.agent
         and configuration.agents.keys() - {MAIN}
-        and id_.lower() not in configuration.agents
+        and id_ not in configuration.agents
     ):
         known = ", ".join(configuration.agents)
         raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
-    agent = load_configuration(agent=id_).agents.get(id_.lower())
+    agent = load_configuration(agent=id_).agents.get(id_)
     # `open_memory` refuses an id that is not valid, with a better message.
     folder = agent.workspace if agent else None
     return MemoryLocation(id_, str(folder) if folder else HERE)
@@ -122,7 +125,7 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
     from notewell.embedders import profile_files
 
     openclaw = from_openclaw()
-    id_ = (arguments.agent or openclaw.configuration.default_agent).lower()
+    id_ = arguments.agent or openclaw.configuration.default_agent
     agent = openclaw.agents.get(id_)
     if agent is None:
         known = ", ".join(openclaw.agents)

@@ -22,7 +22,14 @@ from notewell.config.agents import agent_entries, agent_values, bindings_of, pro
 from notewell.config.document import ConfigFinding
 from notewell.config.layers import read_layer, user_layer, workspace_layer
 from notewell.config.paths import expanded
-from notewell.core import DEFAULT_AGENT, normal_agent_id
+from notewell.core import (
+    DEFAULT_AGENT,
+    BadSessionKey,
+    normal_agent_id,
+    parse_session_key,
+    resolve_agent,
+    resolve_session,
+)
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from notewell.config.agents import AgentEntry, ProviderEntry, Value
     from notewell.config.document import FindingKind
     from notewell.config.validate import Layer, Owner
-    from notewell.core import Binding
+    from notewell.core import Binding, Route
 
 _STORE_PATH = "memorySearch.store.path"
 
@@ -68,6 +75,28 @@ class Configuration:
     """Who set what belongs to no agent: `bindings[0]`, `models.providers.openai.apiKey`."""
     files: tuple[str, ...]
     """The files that were read, weakest first."""
+
+    def route(self, message: Binding) -> Route:
+        """The agent of a message: the most specific binding wins, else the default agent.
+
+        The message has the form of a binding; its `agent` is not used.
+        """
+        place = (message.guild, message.team)
+        return resolve_agent(
+            self.bindings,
+            message.channel or "",
+            message.account,
+            message.peer,
+            place=place,
+            default=self.default_agent,
+        )
+
+    def route_session(self, session_key: str) -> Route | BadSessionKey:
+        """The agent of a conversation: the one that its key names, else as the bindings say."""
+        key = parse_session_key(session_key)
+        if isinstance(key, BadSessionKey):
+            return key
+        return resolve_session(self.bindings, key, self.agents, self.default_agent)
 
     @property
     def refused_keys(self) -> tuple[str, ...]:

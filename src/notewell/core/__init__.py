@@ -39,10 +39,14 @@ if TYPE_CHECKING:
         Binding,
         ChatType,
         Peer,
+        Route,
         SessionKey,
+        agent_id,
         chat_type_of,
         normal_agent_id,
         parse_session_key,
+        resolve_agent,
+        resolve_session,
     )
     from notewell.core.scope import (
         CURATED_NOTES,
@@ -83,8 +87,8 @@ else:
             "passages": "ChunkLines Passage apply_quotas merge_passages snippet widen_passages",
             "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (
-                "BadSessionKey Binding ChatType DEFAULT_AGENT Peer SessionKey "
-                "chat_type_of normal_agent_id parse_session_key"
+                "BadSessionKey Binding ChatType DEFAULT_AGENT Peer Route SessionKey agent_id "
+                "chat_type_of normal_agent_id parse_session_key resolve_agent resolve_session"
             ),
             "scope": (
                 "CURATED_NOTES ConversationScope ScopeRule is_curated is_private scope_from "

@@ -16,10 +16,11 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 ChatType: TypeAlias = Literal["direct", "group", "channel"]
-MatchedBy: TypeAlias = Literal["peer", "guild", "team", "account", "channel", "default"]
+MatchedBy: TypeAlias = Literal["key", "peer", "guild", "team", "account", "channel", "default"]
+"""key: the session key names the agent; the others: the binding that matched, or none."""
 
 DEFAULT_AGENT = "main"
 # The id of an agent is the name of a folder in the state directory.
@@ -83,11 +84,19 @@ class Route(NamedTuple):
     by: MatchedBy
 
 
-def normal_agent_id(text: str) -> str | None:
-    """An id in its stored form: lower case, other characters replaced by `-`; None if empty."""
+def agent_id(text: str) -> str | None:
+    """The id as folders and settings have it, in lower case; None if it is not an id."""
     id_ = text.strip().lower()
-    if _AGENT_ID.fullmatch(id_):
-        return id_
+    return id_ if _AGENT_ID.fullmatch(id_) else None
+
+
+def normal_agent_id(text: str) -> str | None:
+    """The same for ids in configuration files, where OpenClaw replaces other characters by `-`;
+    None if nothing is left."""
+    valid = agent_id(text)
+    if valid:
+        return valid
+    id_ = text.strip().lower()
     folded = re.sub(r"[^a-z0-9_-]+", "-", id_).strip("-")[:MAX_AGENT_ID_CHARS].lstrip("_-")
     return folded or None
 
@@ -109,8 +118,8 @@ def parse_session_key(key: str) -> SessionKey | BadSessionKey:
         return BadSessionKey(key, "does not begin with 'agent:'")
     if len(parts) < 2:
         return BadSessionKey(key, "has no channel: expected 'agent:<id>:<channel>:<context>'")
-    agent = parts[0].lower()
-    if not _AGENT_ID.fullmatch(agent):
+    agent = agent_id(parts[0])
+    if agent is None:
         return BadSessionKey(key, f"{parts[0]!r} is not the id of an agent")
     if not all(parts[1:]):
         return BadSessionKey(key, "has an empty part between two colons")
@@ -169,6 +178,23 @@ def resolve_agent(
         if tier in agents:
             return Route(agents[tier], tier)
     return Route(default, "default")
+
+
+def resolve_session(
+    bindings: Iterable[Binding],
+    key: SessionKey,
+    agents: Container[str],
+    default: str = DEFAULT_AGENT,
+) -> Route:
+    """The agent of a conversation, by its session key.
+
+    A key that names an agent of the settings other than the default one was routed by its host.
+    Hosts without bindings of their own write the default agent into every key; for those, ours
+    decide.
+    """
+    if key.agent != default and key.agent in agents:
+        return Route(key.agent, "key")
+    return resolve_agent(bindings, key.channel, key.account, key.peer, default=default)
 
 
 _TIERS: tuple[MatchedBy, ...] = ("peer", "guild", "team", "account", "channel", "default")
