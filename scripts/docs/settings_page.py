@@ -48,7 +48,9 @@ _SECTIONS: tuple[tuple[str, str, str, Iterable[Key]], ...] = (
      "OpenClaw's other keys (`name`, `model`, `tools`, …) are accepted and not used.",
      ENTRY_KEYS),
     ("Bindings", "bindings[]", "Which agent answers a message: the one bound to the peer, else "
-     "to the account, else to the channel, else the default agent.", BINDING_KEYS),
+     "to the account, else to the channel, else the default agent. "
+     "`open_memory(channel=\"slack\", account=\"acme\", peer=(\"direct\", \"u7\"))` opens the memory of "
+     "that agent.", BINDING_KEYS),
     ("Everything else", "", "Set once, for all agents.", GLOBAL_KEYS),
 )  # fmt: skip
 

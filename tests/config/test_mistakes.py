@@ -126,6 +126,10 @@ def search(**content: object) -> dict[str, object]:
          "agent id"),
         ({"agents": {"list": [{"id": "a", "default": True}, {"id": "b", "default": True}]}},
          "error: agents.list: 'b' and 'a' are both the default: only one can be"),
+        ({"plugins": {"slots": {"memory": "mem0"}}}, "error: plugins.slots.memory: expected "
+         "'memory-core' or 'notewell' or 'memory-lancedb' or 'none', not 'mem0'"),
+        ({"agents": {"list": [{"id": "a", "humanDelay": 3}]}}, "note: agents.list[0].humanDelay: "
+         "not used by Notewell: part of OpenClaw's profile of an agent"),
         (search(enabled="yes"), "error: agents.defaults.memorySearch.enabled: expected true or "
          "false, not 'yes'"),
         (search(enabled=1), "error: agents.defaults.memorySearch.enabled: expected true or "

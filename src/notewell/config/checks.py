@@ -284,7 +284,7 @@ class ModelIds(NamedTuple):
 
 
 class Unused(NamedTuple):
-    """A key of OpenClaw's that Notewell accepts and ignores, and says so."""
+    """A key of OpenClaw's that Notewell accepts and ignores; `config check` says so."""
 
     says: str = "anything; not used by Notewell"
 

@@ -32,6 +32,9 @@ _PROFILE = (
     "humanDelay", "thinkingDefault",
 )  # fmt: skip
 
+_SLOTS = ("memory-core", "notewell", "memory-lancedb", "none")
+"""OpenClaw's own plugins for the slot, and ours."""
+
 AGENT_KEYS = (
     Key("workspace", Text("a folder"), None,
         "the folder of notes; unset, the one that the caller names"),
@@ -140,7 +143,7 @@ _LANCE = (
     Key("config.recallMaxChars", Number(100, 10_000), 1000,
         "how many characters of a prompt are searched for", "openclaw",
         field="entries.recall_chars"),
-    Key("config.embedding", Unused(), None, "accepted and not used: entries use the embedder of "
+    Key("config.embedding", Unused(), None, "entries use the embedder of "
         "`memorySearch`", "openclaw"),
 )  # fmt: skip
 
@@ -156,6 +159,8 @@ GLOBAL_KEYS = (
         "ours", field="curated"),
     *(key._replace(path=f"memory.{key.path}", since="ours") for key in _SCOPE),
     Key("plugins.slots.memory", Text(), "memory-core", "`none` switches the memory off"),
+    Key("plugins.slots.memory", Choice(_SLOTS), "memory-core",
+        "`none` switches the memory off; the others are names for a memory that is on"),
     on("hooks.internal.enabled", "run hooks", field="capture.session_messages"),
     on("hooks.internal.entries.session-memory.enabled",
         "write a note about a conversation that ends with /new or /reset",

@@ -133,6 +133,13 @@ class _DocumentChecker:
             self._report("error", path, value.line, f"no such setting{_hint(path, node)}")
 
     def _leaf(self, path: KeyPath, value: Located, key: Key) -> Iterator[Setting]:
+        if isinstance(key.check, Unused):
+            # `openclaw.py` reports every key of OpenClaw's file itself.
+            if self._owner != "openclaw":
+                self._report("note", path, value.line, f"not used by Notewell: {key.meaning}")
+            if self._owner != "workspace":
+                yield Setting(path, key, plain(value), value.line)
+            return
         is_foreign = self._owner == "workspace"
         if is_foreign and not is_allowed(key):
             self._report("refused", path, value.line, refusal(key))
@@ -154,7 +161,7 @@ class _DocumentChecker:
         """The value with `${NAME}` replaced."""
         # A stranger's file must not read the environment: it could send a secret of the user's
         # to an address of its choice.
-        if self._owner == "workspace" or isinstance(key.check, Unused):
+        if self._owner == "workspace":
             return value
         # OpenClaw also writes a reference to a variable as an object.
         if isinstance(key.check, SecretText) and (name := environment_name(value)):
