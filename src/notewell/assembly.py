@@ -137,13 +137,13 @@ def _agent_and_folder(
     if is_routed and agent is not None:
         raise BadSetting("agent", "name an agent, or a channel that decides it, not both")
     if workspace is not None and not is_routed:
-        return _checked_id(agent or _MAIN), Path(workspace)
+        return _checked_id(_MAIN if agent is None else agent), Path(workspace)
     from notewell.config import ConfigScope, load_configuration, read_configuration
 
     configuration = read_configuration(ConfigScope(), environment)
     if is_routed:
         agent = configuration.route(_binding(*message)).agent
-    id_ = _checked_id(agent or configuration.default_agent)
+    id_ = _checked_id(configuration.default_agent if agent is None else agent)
     # Raises for a mistake in the bindings, which could route to the wrong agent, but not for one
     # in the workspace of another agent.
     folder = load_configuration(agent=id_, environment=environment).agents[id_].workspace

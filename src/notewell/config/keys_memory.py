@@ -158,7 +158,6 @@ GLOBAL_KEYS = (
         "who sees MEMORY.md: private conversations only, or groups and channels as well",
         "ours", field="curated"),
     *(key._replace(path=f"memory.{key.path}", since="ours") for key in _SCOPE),
-    Key("plugins.slots.memory", Text(), "memory-core", "`none` switches the memory off"),
     Key("plugins.slots.memory", Choice(_SLOTS), "memory-core",
         "`none` switches the memory off; the others are names for a memory that is on"),
     on("hooks.internal.enabled", "run hooks", field="capture.session_messages"),
