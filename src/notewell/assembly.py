@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -25,6 +24,7 @@ from notewell.index import StoreSettings
 from notewell.index.sqlite import SqliteStore
 from notewell.memory import Memory
 from notewell.notes.workspace import Workspace
+from notewell.records import replace
 from notewell.sync import Indexer
 
 if TYPE_CHECKING:

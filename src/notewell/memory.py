@@ -9,13 +9,13 @@ what was asked and appended, and `inspect` answers read-only questions about the
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from notewell.errors import BadRequest, ConversationDenied, IndexBusy, NotewellError
 from notewell.limits import GET_LINES
+from notewell.records import replace
 from notewell.search import Question
 
 if TYPE_CHECKING:

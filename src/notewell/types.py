@@ -6,8 +6,9 @@ to define, a third to create, and both are part of the start-up time of `notewel
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from datetime import date

@@ -11,8 +11,9 @@ tokens counts as compacted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import date

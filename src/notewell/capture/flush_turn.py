@@ -9,7 +9,6 @@ full window flush once. The only tool of that turn appends to one note.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -26,6 +25,7 @@ from notewell.capture.flush_decision import (
 from notewell.errors import BadEntry, NoteNotWritable
 from notewell.files import append_json_line, read_json, state_lock, write_json
 from notewell.notes import Entry, user_day
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,11 +7,11 @@ note, and when the user removes it there, no copy must be left here.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from notewell.files import append_json_line, read_json_lines
+from notewell.records import asdict, dataclass, field_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def writes(folder: Path) -> list[Recorded]:
 def _recorded(line: dict[str, Any]) -> Recorded | None:
     """None for a line that a later version, or another program, has written."""
     try:
-        write = Write(**{field.name: line[field.name] for field in fields(Write)})
+        write = Write(**{name: line[name] for name in field_names(Write)})
         at = datetime.fromisoformat(line["at"])
         is_range = 0 <= write.start_byte < write.end_byte and write.kind in ("entry", "note")
         # Whatever was put into this file: nothing outside the workspace is ever opened.

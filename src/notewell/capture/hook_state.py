@@ -13,12 +13,12 @@ it. A session that was saved at its end has no new messages by then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.files import read_json, state_lock, write_json
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection

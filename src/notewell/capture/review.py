@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +24,7 @@ from notewell.core import word_set
 from notewell.errors import NoteUnreadable
 from notewell.files import read_json, state_lock, write_json
 from notewell.notes import Entry, Section
+from notewell.records import dataclass
 from notewell.types import Span
 
 if TYPE_CHECKING:

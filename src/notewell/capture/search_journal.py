@@ -10,11 +10,11 @@ in a question before it is recorded. Beyond their size limit the oldest lines go
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.files import append_json_line, read_json_lines
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,13 +10,13 @@ import hashlib
 import re
 import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.capture.flush_decision import Skip
 from notewell.capture.writer import CreatedNote, encode_note
 from notewell.errors import NotewellError
 from notewell.notes import user_day
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

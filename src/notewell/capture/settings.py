@@ -5,10 +5,10 @@ Every search loads this module with the other settings, so it imports nothing of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from notewell.errors import BadSetting
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -12,11 +12,11 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.capture.history import record_undo, writes
 from notewell.errors import BadRequest, NoteBusy, NoteNotWritable, NotewellError
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

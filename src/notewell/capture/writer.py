@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.capture.history import Write, record, writes
 from notewell.errors import NoteUnreadable
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +21,7 @@ from notewell.cli.output import say, tell
 from notewell.cli.place import add_place, location_of, workspace_of
 from notewell.errors import MemoryOff, NoteUnreadable
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     import argparse

@@ -119,10 +119,9 @@ def _configured(arguments: argparse.Namespace) -> MemoryLocation:
 
 def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
     """An agent of OpenClaw: where its notes are, and its settings translated to ours."""
-    from dataclasses import replace
-
     from notewell.config import from_openclaw, settings_of
     from notewell.embedders import profile_files
+    from notewell.records import replace
 
     openclaw = from_openclaw()
     id_ = arguments.agent or openclaw.configuration.default_agent

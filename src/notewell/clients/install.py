@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.clients.merge import CannotMerge, file_with, merged
 from notewell.errors import BadRequest, NotewellError
 from notewell.files import PRIVATE_FILE, create_file, replace_file
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import BadRequest
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from notewell.hosts import McpFile

@@ -14,7 +14,6 @@ Two spellings are understood. Earlier versions have the keys where ours are; sin
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from notewell.config.layers import read_document
 from notewell.config.paths import expanded, home
 from notewell.config.resolve import ConfigScope, read_configuration
 from notewell.config.validate import check_document, dotted
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

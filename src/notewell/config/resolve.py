@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +30,7 @@ from notewell.core import (
     resolve_session,
 )
 from notewell.errors import BadSetting
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,6 @@ Every search loads this module, so it imports neither the table nor a parser.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +19,7 @@ from notewell.capture import CaptureSettings, FlushSettings
 from notewell.config.paths import has_files
 from notewell.index import StoreSettings
 from notewell.notes import NotesSettings
+from notewell.records import dataclass, field, replace
 from notewell.search import SearchSettings
 from notewell.sessions import SessionSettings
 from notewell.sync import SyncSettings

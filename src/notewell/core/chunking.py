@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from notewell.core.words import without_markers
 from notewell.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from notewell.records import dataclass
 from notewell.types import Chunk, Span
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ the part of a passage with the most terms of the query.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.core.words import split_words
 from notewell.limits import SNIPPET_CHARS
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,10 +9,10 @@ comes from the owner's own program and not from a chat channel, so it counts as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from notewell.core.routing import BadSessionKey, ChatType, SessionKey, parse_session_key
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

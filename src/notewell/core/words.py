@@ -15,12 +15,12 @@ A query becomes terms: stop words are removed and identifiers are marked.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from notewell.core.segmentation import casefold, strip, word_iter_with_offsets
 from notewell.limits import MAX_QUERY_TERMS
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,8 +44,7 @@ _PLAIN = re.compile(r"[a-z]+")
 _VOWEL = re.compile(r"[aeiouy]")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One occurrence: its position in the text, and the forms in which it is searched."""
 
     start: int

@@ -6,8 +6,9 @@ nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

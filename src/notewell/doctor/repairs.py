@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import RemoveFiles, RepairStore, RestrictAccess, SyncIndex
 from notewell.doctor.state_files import own_files
 from notewell.errors import NotewellError
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,10 +6,11 @@ A memory that cannot be opened can be examined too; then `memory` and `indexer` 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

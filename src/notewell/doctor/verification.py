@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import ChunkLimits, chunk
@@ -21,6 +20,7 @@ from notewell.doctor.state_files import files, is_capture_file
 from notewell.doctor.subject import Subject
 from notewell.errors import NotANote, NoteUnreadable, NotewellError
 from notewell.index import StoreAudit
+from notewell.records import dataclass
 from notewell.sync import Progress, plan_sync
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ import re
 import stat
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -32,6 +31,7 @@ from notewell.core import Secret
 from notewell.embedders.auth_profiles import profiles_of
 from notewell.embedders.registry import key_variables, names_of
 from notewell.errors import EmbedderMissing
+from notewell.records import dataclass, field
 
 MAX_KEY_BYTES = 16 * 1024
 """No key is longer; a larger file is not a key file."""

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import EmbedderMissing
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

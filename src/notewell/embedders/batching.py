@@ -17,13 +17,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import token_weight
 from notewell.embedders.vectors import embed_in_halves
 from notewell.errors import EmbedderTrouble, TextTooLarge
 from notewell.limits import CHARS_PER_TOKEN
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

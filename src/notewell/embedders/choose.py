@@ -12,7 +12,6 @@ The order of `auto` is `auto_rank` in `registry.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,6 +28,7 @@ from notewell.embedders.registry import (
 )
 from notewell.embedders.remote_plan import Runtime
 from notewell.errors import BadSetting
+from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

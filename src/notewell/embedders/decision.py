@@ -6,10 +6,10 @@ provider, so that a search with the default settings can load it at no cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from notewell.embedders.registry import NONE
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

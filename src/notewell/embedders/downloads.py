@@ -18,11 +18,11 @@ import hashlib
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from notewell.files import LockFailed, LockTimeout, file_lock, make_private, open_model
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

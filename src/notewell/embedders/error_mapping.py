@@ -14,7 +14,6 @@ the headers that we sent. It quotes nothing about keys: some providers repeat ha
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -25,6 +24,7 @@ from notewell.errors import (
     QuotaExhausted,
     TextTooLarge,
 )
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import mmap
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ import json
 import threading
 import weakref
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.errors import AnswerUnusable, EmbedderUnreachable
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     import ssl

@@ -15,7 +15,6 @@ import hashlib
 import importlib.util
 import re
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,7 @@ from notewell.errors import (
     TextTooLarge,
 )
 from notewell.ports import Lacking, ModelFacts
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

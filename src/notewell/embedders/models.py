@@ -6,12 +6,12 @@ local      any GGUF file of the hub, by its `hf:` name, in the same folder
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.embedders import weights
 from notewell.embedders.local import DEFAULT_MODEL, HUB, LocalEmbedder, LocalModel
 from notewell.errors import BadRequest, EmbedderMissing
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

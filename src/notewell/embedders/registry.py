@@ -10,8 +10,9 @@ start, and the configuration reads it to check a name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from notewell.embedders.providers.provider import Provider
@@ -136,7 +137,7 @@ def provider_of(name: str, api: str | None) -> Provider:
     own = "openai-compatible" if name == "openai" else name
     if name in REMOTE_PROVIDERS and (api is None or _APIS[api] == own):
         return REMOTE_PROVIDERS[name]
-    from dataclasses import replace
+    from notewell.records import replace
 
     # A name of the user's has no public address and no default model: nothing may be guessed.
     wire_format = REMOTE_PROVIDERS[_APIS[api] if api else "openai-compatible"]

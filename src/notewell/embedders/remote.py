@@ -13,7 +13,6 @@ known, `dims` is 0.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -26,6 +25,7 @@ from notewell.embedders.usage import Usage, UsageCounter
 from notewell.embedders.vectors import NotRows, unit_vectors
 from notewell.errors import AnswerUnusable, EmbedderMissing, EmbedderTrouble
 from notewell.ports import ModelFacts
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

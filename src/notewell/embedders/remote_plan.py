@@ -13,7 +13,6 @@ import importlib.util
 import json
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from notewell.embedders.providers.provider import Endpoint
@@ -23,6 +22,7 @@ from notewell.embedders.settings import ProviderSettings
 from notewell.errors import BadSetting, EmbedderMissing
 from notewell.files import make_private, replace_file
 from notewell.ports import Lacking
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.embedders.error_mapping import RETRYABLE_STATUSES
 from notewell.errors import EmbedderFailed, EmbedderTrouble, EmbedderUnreachable
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

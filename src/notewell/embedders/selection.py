@@ -15,7 +15,6 @@ are settings; a key in the environment alone leads to none.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from notewell.embedders.decision import Chosen, Decision, Step, should_switch
 from notewell.embedders.registry import NONE, ambient_keys
 from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
 from notewell.ports import Closes, ModelFacts
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from notewell.errors import BadSetting
+from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
+
+from notewell.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from notewell.records import dataclass
 
 PIP_TIMEOUT_S = 600.0
 """26 to 32 MB take minutes over a slow connection; a build must not hang for longer."""

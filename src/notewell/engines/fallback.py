@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from notewell.engines.protocol import search_fresh
 from notewell.engines.status import Answering
 from notewell.errors import BackendFailed, IndexTrouble
+from notewell.records import dataclass, replace
 from notewell.types import Notice
 
 if TYPE_CHECKING:

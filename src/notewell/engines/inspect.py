@@ -7,10 +7,10 @@ for a map, come in pieces, and searches run in between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from notewell.errors import NotANote
+from notewell.records import dataclass, replace
 from notewell.search import Question, check_question, search, why_absent
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from notewell.engines.status import Answering, SourceStatus
 from notewell.index import Counts
 from notewell.qmd import document_counts, has_vectors
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

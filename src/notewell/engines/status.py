@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from notewell.errors import EmbedderTrouble, IndexTrouble, NotewellError
+from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

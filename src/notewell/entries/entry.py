@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from notewell.errors import BadRequest, BadSetting, NotewellError
+from notewell.records import dataclass
 
 Category: TypeAlias = Literal["preference", "fact", "decision", "entity", "other"]
 CATEGORIES: Final[tuple[str, ...]] = get_args(Category)

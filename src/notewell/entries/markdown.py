@@ -16,7 +16,6 @@ The text is quoted, so that nothing in it can look like a heading or like anothe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from notewell.entries.entry import (
     valid_importance,
 )
 from notewell.errors import BadRequest
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

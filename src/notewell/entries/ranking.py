@@ -9,10 +9,10 @@ statement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from notewell.core import split_words, stem, stop_words, text_query
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

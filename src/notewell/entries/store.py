@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from notewell.core import text_query, vector_score
@@ -52,6 +51,7 @@ from notewell.entries.table import (
 )
 from notewell.errors import BadRequest, EmbedderTrouble
 from notewell.limits import MAX_QUERY_CHARS
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

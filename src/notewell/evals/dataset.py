@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import NotADataset, StateNotWritable
 from notewell.evals.records import Record, read_object, read_objects, read_rows
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

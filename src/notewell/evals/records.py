@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import NotADataset
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

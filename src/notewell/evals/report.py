@@ -7,11 +7,11 @@ together, so the confidence interval is computed for the differences, not for th
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import BadRequest
 from notewell.evals.measures import SHARES, Interval, interval
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,6 @@ import json
 import statistics
 import time
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from notewell import Progress, __version__
@@ -17,6 +16,7 @@ from notewell.errors import BadRequest, OutputFailed
 from notewell.evals.dataset import EvalQuestion, Evidence, EvidenceLines
 from notewell.evals.measures import MEASURES, EvalHit, Interval, interval
 from notewell.limits import MAX_RESULTS
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,7 +9,6 @@ fts5      plain SQLite full-text search (see `baseline`)
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from notewell import ExtraPath, QmdSettings, Settings, load_settings, open_memory
@@ -17,6 +16,7 @@ from notewell.errors import BadRequest, NoteUnreadable
 from notewell.evals.baseline import PlainFts5
 from notewell.evals.measures import EvalHit
 from notewell.evals.runner import SystemAnswer
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,10 @@ These are plain values and pure functions, so that a host can be described in on
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -16,7 +16,6 @@ There are no CORS headers, so no other page can read our responses.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +28,7 @@ from notewell.errors import NotewellError
 from notewell.http_service import problems
 from notewell.http_service.context import CALLER_KEY, CONTEXT_KEY, Caller, ServiceContext
 from notewell.http_service.problems import Problem
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence

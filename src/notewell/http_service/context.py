@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
+
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

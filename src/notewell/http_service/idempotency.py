@@ -16,12 +16,12 @@ import hashlib
 import os
 import re
 import threading
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from notewell.files import read_json, write_json
 from notewell.http_service.problems import Problem
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,11 +11,12 @@ own pool (bulkheads), so that slow work cannot block quick work:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
+
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

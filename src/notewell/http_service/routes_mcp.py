@@ -8,7 +8,6 @@ calls of these tools are refused.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,6 +22,7 @@ from notewell.http_service.context import CALLER_KEY
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.mcp_server import create_server
+from notewell.records import dataclass
 from notewell.tools import TOOLS, CallContext, Failure, recall_section, refusal
 
 if TYPE_CHECKING:

@@ -19,13 +19,13 @@ import re
 import secrets
 import stat
 import threading
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from notewell.core import BadSessionKey, normal_agent_id, parse_session_key
 from notewell.errors import BadRequest, BadSetting, StateNotWritable
 from notewell.files import MAX_STATE_BYTES, state_lock, write_json
+from notewell.records import asdict, dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,10 +6,10 @@ A finding names its repair as a value. Checking changes nothing; `IndexStore.rep
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import NotewellError
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,9 @@ returns these records.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from notewell.records import dataclass, field, field_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,10 +42,12 @@ class Identity:
 
     def difference(self, wanted: Identity) -> str | None:
         """The first field that differs, in words; None if no field does."""
-        for entry in fields(self):
-            have, want = getattr(self, entry.name), getattr(wanted, entry.name)
-            if entry.compare and have != want:
-                return f"{entry.name.replace('_', ' ')} changed from {have!r} to {want!r}"
+        if self == wanted:  # Fields that do not count are not compared.
+            return None
+        for name, have in field_values(self).items():
+            want = getattr(wanted, name)
+            if have != want:
+                return f"{name.replace('_', ' ')} changed from {have!r} to {want!r}"
         return None
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import EditRefused
 from notewell.files import NotPlain, WritableDir, descend, describe_os_error
 from notewell.notes.scope import is_note_name, scope_of
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,6 @@ import hashlib
 import os
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,7 @@ from notewell.notes.note_file import locked_note, read_all
 from notewell.notes.ports import Appended
 from notewell.notes.scope import TOO_LARGE
 from notewell.notes.section import Section, headings_above
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import tzinfo

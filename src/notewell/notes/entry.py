@@ -24,11 +24,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.core import MARKER_ID, MARKER_NAME, without_markers
 from notewell.errors import BadEntry
+from notewell.records import dataclass
 from notewell.types import Span
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ single line is longer than GET_CHARS, which is then cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from notewell.limits import GET_CHARS
+from notewell.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ an entry looks, when it is there already) are functions of this package, the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from notewell.errors import NotesNotInFolder
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

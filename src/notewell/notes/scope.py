@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.limits import MAX_NOTE_BYTES
+from notewell.records import dataclass
 from notewell.types import Ignored
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ of the note belongs to it."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from notewell.errors import BadEntry
 from notewell.notes.scope import why_unprintable
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from notewell.errors import NotewellError
 from notewell.qmd.failures import QmdFailed, backoff_s
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -23,12 +23,12 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.files import replace_file
 from notewell.qmd.failures import QmdFailed, not_writable
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -18,11 +18,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.qmd.failures import QmdFailed, failed_exit
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
+
+from notewell.records import dataclass, field
 
 SearchMode: TypeAlias = Literal["search", "vsearch", "query"]
 

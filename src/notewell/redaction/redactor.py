@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from notewell.records import dataclass, field
 from notewell.redaction.mask import MASK, MASK_BEGINS, mask
 from notewell.redaction.plausible import is_password, is_placeholder, is_token
 from notewell.redaction.rules import (

@@ -10,11 +10,11 @@ after it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
 from notewell.errors import EmbedderTrouble
+from notewell.records import dataclass, field
 from notewell.types import Notice
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from notewell.core import FUSIONS, Fusion
 from notewell.errors import BadRequest
 from notewell.limits import CANDIDATES, MAX_QUERY_CHARS, MAX_RESULTS, SNIPPET_CHARS
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,9 @@ conversation, since the agent may search for what was cut, or if the file is ano
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

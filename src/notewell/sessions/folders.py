@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteUnreadable
@@ -26,6 +25,7 @@ from notewell.files import (
     why_not_plain,
 )
 from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.records import dataclass
 from notewell.types import FoundNote, Ignored, Scan
 
 if TYPE_CHECKING:

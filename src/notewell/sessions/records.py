@@ -11,8 +11,9 @@ One document: the host rewrites the whole file, so a document is complete or it 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,12 +7,12 @@ the returned position and passes it to the next call.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import NoteUnreadable
 from notewell.files import describe_os_error
 from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.records import dataclass
 from notewell.sessions.folders import (
     TranscriptFolder,
     open_transcript,

@@ -14,12 +14,12 @@ The chunker fills paragraphs line by line from the top, so growth only changes t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteUnreadable
 from notewell.hosts import TRANSCRIPT_FORMATS, folded
+from notewell.records import dataclass
 from notewell.sessions.records import (
     MAX_DOCUMENT_BYTES,
     ReadProblems,

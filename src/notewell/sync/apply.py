@@ -13,12 +13,12 @@ compute, and pay for, nineteen of twenty again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notewell.core import ChunkLimits, chunk
 from notewell.errors import IndexTrouble, IndexUnreadable, NoteUnreadable
 from notewell.index import MustRebuild, UpToDate
+from notewell.records import dataclass
 from notewell.sync.plan import (
     Progress,
     SyncPlan,

@@ -7,12 +7,12 @@ chunk. The next run continues where a killed one stopped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from notewell.core import embedding_text
 from notewell.errors import EmbedderFailed, EmbedderTrouble, IndexBusy, IndexUnreadable
 from notewell.index import MustRebuild, UpToDate
+from notewell.records import dataclass
 from notewell.sync.plan import Progress, SyncReport
 
 if TYPE_CHECKING:

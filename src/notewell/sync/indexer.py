@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from notewell.core import VERSION as WORDS_VERSION
@@ -19,6 +18,7 @@ from notewell.embedders import CacheTally
 from notewell.errors import IndexBusy, IndexTrouble
 from notewell.index import Identity, IndexFacts
 from notewell.ports import ReportsWaiting
+from notewell.records import dataclass, field, replace
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
 from notewell.types import Notice
 

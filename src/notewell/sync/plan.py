@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import BackendFailed, EmbedderTrouble, NotewellError
 from notewell.index import MustRebuild, UpToDate
+from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

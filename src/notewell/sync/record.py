@@ -10,10 +10,10 @@ the failure. A sync without vectors asks no embedder, so it leaves an embedder's
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from notewell.errors import BackendFailed, EmbedderTrouble, IndexTrouble, StateNotWritable
+from notewell.records import asdict, dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

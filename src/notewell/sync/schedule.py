@@ -8,8 +8,9 @@ no change    at the interval the user set; otherwise seldom, in case a notice wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
+
+from notewell.records import dataclass
 
 Why: TypeAlias = Literal["start", "change", "retry", "interval", "safety", "scan"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from notewell.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

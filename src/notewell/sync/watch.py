@@ -14,10 +14,10 @@ It runs in one thread. A sync that fails is reported and retried; it does not en
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import NotewellError
+from notewell.records import dataclass
 from notewell.sync.notifier import NOTE_SUFFIXES, FileNotifier, NotifierUnavailable, WatchPaths
 from notewell.sync.schedule import Burst, Past, Timing, heard, next_sync
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from notewell.core import index_words, unit_rows, without_markers
@@ -25,6 +24,7 @@ from notewell.index import (
     StoreFacts,
     UpToDate,
 )
+from notewell.records import dataclass, replace
 from notewell.testing.index_view import IndexedFile, IndexRow, IndexState, InMemoryView, tokens_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +24,7 @@ from notewell.index import (
     PlacedChunk,
     StoredChunk,
 )
+from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,6 @@ Both do nothing unless the settings switch them on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from notewell.capture import without_injected
@@ -33,6 +32,7 @@ from notewell.entries import (
 from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
 from notewell.errors import BadRequest, NotewellError
 from notewell.limits import MAX_QUERY_CHARS
+from notewell.records import dataclass, replace
 from notewell.tools.fence import REMINDER, escaped, fenced
 from notewell.tools.inputs import MAX_TEXT_CHARS, Arguments, CallContext
 from notewell.tools.outputs import DISABLED, Failure, failure_of, fit

@@ -12,11 +12,11 @@ its context window is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from notewell.capture import TOOL, FlushFacts, RunFlush, Skip
 from notewell.errors import NotewellError
+from notewell.records import dataclass
 from notewell.tools.inputs import HERE, Arguments, CallContext
 from notewell.tools.outputs import DISABLED, Failure, failure_of
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.core import is_private
 from notewell.errors import BadRequest, BadSetting
 from notewell.limits import MAX_QUERY_CHARS, MAX_RESULTS
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

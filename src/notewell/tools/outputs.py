@@ -13,7 +13,6 @@ Every text that comes from a note passes `escaped` or `fenced` on its way out (s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.errors import (
@@ -33,6 +32,7 @@ from notewell.errors import (
     StateNotWritable,
     WorkspaceMissing,
 )
+from notewell.records import dataclass, field, replace
 from notewell.tools.fence import REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, hit_json, pick
 

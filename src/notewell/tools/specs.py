@@ -6,7 +6,6 @@ client may validate either of them against it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from notewell.entries import CATEGORIES
@@ -14,6 +13,7 @@ from notewell.entries import LIMIT as RECALL_LIMIT
 from notewell.entries import MAX_LIMIT as MAX_RECALL_LIMIT
 from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
 from notewell.limits import GET_CHARS, GET_LINES, MAX_RESULTS
+from notewell.records import dataclass
 
 Schema = dict[str, Any]
 

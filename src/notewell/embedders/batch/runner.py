@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from notewell.embedders.remote import BYTES_PER_NUMBER
 from notewell.embedders.retrying import Deadline, is_retryable, pause_s
 from notewell.embedders.vectors import NotRows, unit_vectors
 from notewell.errors import EmbedderFailed, EmbedderRefused, EmbedderTrouble
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

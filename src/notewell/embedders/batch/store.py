@@ -15,10 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from notewell.files import make_private, replace_file
+from notewell.records import asdict, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,12 +12,12 @@ from __future__ import annotations
 import queue
 import threading
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from notewell.embedders.batch.runner import BatchFailed, why_unfinished
 from notewell.embedders.batching import estimated_tokens
 from notewell.ports import Waiting
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections import deque

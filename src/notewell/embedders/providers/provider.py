@@ -11,10 +11,10 @@ A provider does no I/O, so its complete wire format can be read and tested in on
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from notewell.embedders.vectors import NotRows
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence

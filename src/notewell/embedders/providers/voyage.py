@@ -20,7 +20,6 @@ inference guide, November 2026.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from notewell.embedders.providers.openai import (
@@ -40,6 +39,7 @@ from notewell.embedders.providers.provider import (
     field,
     text_or_none,
 )
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.capture import Cut, decide_cut, writes
 from notewell.core import MARKER_NAME, note_date
 from notewell.errors import NoteUnreadable
+from notewell.records import dataclass
 from notewell.types import Span
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
@@ -25,6 +24,7 @@ from notewell.http_service.ui.schemas import (
 from notewell.http_service.ui.state import run_visible
 from notewell.index import ListedNote
 from notewell.memory import Memory
+from notewell.records import dataclass
 from notewell.redaction import MASK
 from notewell.sessions import path_of_session, session_of_path
 from notewell.tools import MAX_PATH_CHARS

@@ -15,13 +15,13 @@ import io
 import json
 import logging
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from notewell.core import note_date
 from notewell.errors import NotewellError
 from notewell.files import replace_file
 from notewell.http_service.ui.projection import MAX_POINTS, project
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

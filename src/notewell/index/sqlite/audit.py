@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import IndexTrouble, IndexUnreadable
@@ -24,6 +23,7 @@ from notewell.index.sqlite.connect import (
 from notewell.index.sqlite.integrity import bad_pages, integrity, opened, pages_text
 from notewell.index.sqlite.schema import SCHEMA
 from notewell.index.sqlite.view import SqliteView
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,10 @@ in the write-ahead log are not in the file yet; `integrity` reads those, too.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from notewell.errors import IndexTooNew, IndexUnreadable, StateNotWritable
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -29,7 +29,6 @@ that needs no vectors does not load numpy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
@@ -37,6 +36,7 @@ import numpy as np
 
 from notewell.core import unit_rows
 from notewell.index.sqlite.connect import reading, select
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,13 +19,13 @@ rewrite 25 MB of rows to change one number in each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import apsw
 
 from notewell.core import unit_rows
 from notewell.index.sqlite.connect import select
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ that no SQL can load anything else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import apsw
@@ -15,6 +14,7 @@ import apsw
 from notewell.core import unit_rows
 from notewell.errors import BadSetting
 from notewell.index.sqlite.connect import reading, select
+from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from notewell.core import index_words, without_markers
@@ -25,6 +24,7 @@ from notewell.index.sqlite.connect import (
 from notewell.index.sqlite.folder import SUSPECTED
 from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES
 from notewell.index.sqlite.view import SqliteView, source_word
+from notewell.records import asdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
