@@ -13,10 +13,12 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from notewell import Settings, SyncSettings
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
 from notewell.cli import hook
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
+from notewell.testing import HashEmbedder
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -63,6 +65,22 @@ def host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Host:
     return Host(tmp_path, capsys)
 
 
+Configured: TypeAlias = Callable[[dict[str, Any]], Host]
+
+
+@pytest.fixture
+def configured(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configured:
+    """The host of a user whose own file has these settings."""
+
+    def write(settings: dict[str, Any]) -> Host:
+        file = tmp_path / "own.json"
+        file.write_text(json.dumps(settings), encoding="utf-8")
+        monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
+        return host
+
+    return write
+
+
 # -- session start -------------------------------------------------------------------------------
 
 
@@ -98,6 +116,59 @@ def test_what_is_printed_fits_what_hosts_take(host: Host) -> None:
         (host.workspace / name).write_text(text, encoding="utf-8")
     host("session-start")
     assert 8000 < len(json.loads(host.out)["hookSpecificOutput"]["additionalContext"]) <= 10_000
+
+
+def test_what_a_session_begins_with_is_cut_as_the_settings_say(configured: Configured) -> None:
+    host = configured({"agents": {"defaults": {"bootstrapMaxChars": 50}}})
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n" * 9, encoding="utf-8")
+    host("session-start")
+    context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    assert context.count("we ship on Friday") == 2
+    assert "cut after 2 lines" in context
+
+
+def test_the_start_of_a_session_indexes_the_words_of_the_notes(host: Host) -> None:
+    (host.workspace / "memory").mkdir()
+    for number in range(50):
+        note = host.workspace / "memory" / f"note-{number}.md"
+        note.write_text(f"the walrus number {number} sleeps\n", encoding="utf-8")
+    host("session-start")
+    assert host.err == ""
+    with open_memory(
+        host.workspace,
+        state_dir=host.state,
+        settings=Settings(sync=SyncSettings(on_search=False)),
+    ) as memory:
+        assert memory.search("walrus number 49", mode="keyword").hits
+        # A hook has no time for vectors; they follow with the next sync.
+        assert memory.status().counts is not None
+    (host.workspace / "memory" / "late.md").write_text("the ibis wakes\n", encoding="utf-8")
+    host("session-start", session_id="cc-2")
+    with open_memory(host.workspace, state_dir=host.state) as memory:
+        assert memory.status().dirty == 0
+
+
+def test_a_user_can_keep_the_start_of_a_session_from_indexing(configured: Configured) -> None:
+    off = {"agents": {"defaults": {"memorySearch": {"sync": {"onSessionStart": False}}}}}
+    host = configured(off)
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    host("session-start")
+    assert "we ship on Friday" in host.out
+    with open_memory(host.workspace, state_dir=host.state) as memory:
+        assert memory.status().state == "missing"
+
+
+def test_an_index_that_must_be_rebuilt_is_left_to_the_user(host: Host) -> None:
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+        before = memory.status().index_path, memory.status().counts
+    (host.workspace / "MEMORY.md").write_text("- we ship on Monday\n", encoding="utf-8")
+    host("session-start")
+    with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as memory:
+        status = memory.status()
+        assert (status.index_path, status.counts) == before
+        assert status.dirty == 1
 
 
 # -- saving --------------------------------------------------------------------------------------
@@ -259,23 +330,34 @@ def test_a_prompt_gets_what_notes_have_only_if_asked(host: Host) -> None:
     assert host.out == ""
 
 
+def test_a_prompt_finds_notes_that_were_never_indexed(host: Host) -> None:
+    (host.workspace / "MEMORY.md").write_text("- the router is a Fritzbox\n", encoding="utf-8")
+    host("prompt", "--recall", prompt="which router do we have?")
+    assert (
+        "the router is a Fritzbox"
+        in json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    )
+    assert host.err == ""
+
+
+def test_a_prompt_says_why_notes_cannot_be_searched(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("notewell.tools.ask.FIRST_INDEX_NOTES", 1)
+    (host.workspace / "memory").mkdir()
+    for number in range(3):
+        note = host.workspace / "memory" / f"note-{number}.md"
+        note.write_text("the router is a Fritzbox\n", encoding="utf-8")
+    host("prompt", "--recall", prompt="which router do we have?")
+    context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    assert "3 notes are not indexed yet: run `notewell index`" in context
+    assert "3 notes are not indexed yet" in host.err
+    health = capture_health(host.folder, NOW)
+    assert health is not None
+    assert "not indexed yet" in health.message
+
+
 # -- by the user's settings ----------------------------------------------------------------------
-
-
-Configured: TypeAlias = Callable[[dict[str, Any]], Host]
-
-
-@pytest.fixture
-def configured(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configured:
-    """The host of a user whose own file has these settings."""
-
-    def write(settings: dict[str, Any]) -> Host:
-        file = tmp_path / "own.json"
-        file.write_text(json.dumps(settings), encoding="utf-8")
-        monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
-        return host
-
-    return write
 
 
 def session_memory(**entry: Any) -> dict[str, Any]:

@@ -37,6 +37,10 @@ MAX_INPUT_BYTES = 8 * 1024 * 1024
 CONTEXT_CHARS = 3000
 """Per note. Codex accepts 10 000 characters from a hook, others more; there are three notes."""
 MAX_RECALLED = 3
+SYNC_S = 5.0
+"""A hook may index words for this long; a host ends a hook after ten seconds."""
+LEASE_WAIT_S = 1.0
+"""Another process is writing the index: it does the work of the hook, too."""
 MAX_QUESTION_CHARS = 2000
 
 
@@ -60,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     for event, summary in _EVENTS.items():
         command = actions.add_parser(event, help=summary)
-        command.set_defaults(action=event)
+        command.set_defaults(action=event, wait=LEASE_WAIT_S)
         command.add_argument(
             "--host", choices=tuple(HOOK_FILES), default="claude", help="the host that calls"
         )
@@ -209,15 +213,23 @@ class HookResult(NamedTuple):
 
 
 def _session_start(hook: _Hook) -> HookResult:
-    from notewell.tools import bootstrap
-
+    left = None
     try:
-        return _save_earlier(hook)
+        saved = _save_earlier(hook)
     finally:  # A failure with an earlier conversation must not affect the new one.
         with hook.memory() as memory:
-            today = hook.now.astimezone(hook.zone).date()
-            limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
-            _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=limit))
+            left = _begin(hook, memory)
+    return saved._replace(trouble=saved.trouble or left)
+
+
+def _begin(hook: _Hook, memory: Memory) -> str | None:
+    """Print the notes of a new session, then bring the index up to date; what is left to do."""
+    from notewell.tools import bootstrap, refresh_words
+
+    today = hook.now.astimezone(hook.zone).date()
+    limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
+    _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=limit))
+    return refresh_words(memory, within_s=SYNC_S)
 
 
 def _save_earlier(hook: _Hook) -> HookResult:
@@ -254,14 +266,38 @@ def _prompt(hook: _Hook) -> HookResult:
     question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
     if not getattr(hook.arguments, "recall", False) or not question:
         return HookResult()
-    from notewell.tools import REMINDER, fenced
-
-    # Keywords only: to load the model would take longer than a prompt may wait.
     with hook.memory() as memory:
-        hits = memory.search(question, max_results=MAX_RECALLED, mode="keyword").hits
-    quoted = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in hits]
-    _inject(hook, "UserPromptSubmit", "\n\n".join((REMINDER, *quoted)) if quoted else "")
-    return HookResult()
+        text, trouble = _recalled(memory, question)
+    _inject(hook, "UserPromptSubmit", text)
+    return HookResult(trouble=trouble)
+
+
+def _recalled(memory: Memory, question: str) -> tuple[str, str | None]:
+    """What notes say about a prompt, and why they could not be searched."""
+    from notewell.tools import REMINDER, OutOfTime, ask_memory, fenced, stop_after, unsearchable
+
+    try:
+        # Keywords only: to load the model would take longer than a prompt may wait.
+        answer, _ = ask_memory(
+            memory,
+            question,
+            max_results=MAX_RECALLED,
+            mode="keyword",
+            journal_as=None,
+            progress=stop_after(SYNC_S),
+        )
+    except OutOfTime:
+        return _not_searched("the notes are not indexed yet: run `notewell index`")
+    if answer.hits:
+        hits = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in answer.hits]
+        return "\n\n".join((REMINDER, *hits)), None
+    why = unsearchable(memory.status())
+    return _not_searched(why) if why else ("", None)
+
+
+def _not_searched(why: str) -> tuple[str, str]:
+    """The model must know that silence does not mean that there is no note about it."""
+    return f"(Notes could not be searched for this prompt: {why})", why
 
 
 def _stop(hook: _Hook) -> HookResult:

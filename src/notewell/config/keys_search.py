@@ -118,7 +118,8 @@ _STORE = (
 )  # fmt: skip
 
 _SYNC = (
-    on("sync.onSessionStart", "update the index when a session starts"),
+    on("sync.onSessionStart", "index the words of changed notes when a session starts",
+        field="sync.on_session_start"),
     on("sync.onSearch", "update the index before a search", field="sync.on_search"),
     on("sync.watch", "watch the notes for changes"),
     Key("sync.watchDebounceMs", Number(0, 600_000), 1500,

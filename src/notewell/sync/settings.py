@@ -12,6 +12,8 @@ class SyncSettings:
 
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap: int = CHUNK_OVERLAP_TOKENS
+    on_session_start: bool = True
+    """The start of a session indexes the words of the notes that changed."""
     on_search: bool = True
     """A search first indexes the notes that changed a moment ago."""
     debounce_s: float = 1.5

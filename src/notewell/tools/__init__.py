@@ -15,7 +15,14 @@ entry_tools.py  memory_recall, memory_store, memory_forget; recall before a turn
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.tools.ask import AskResult, ask_memory
+    from notewell.tools.ask import (
+        AskResult,
+        OutOfTime,
+        ask_memory,
+        refresh_words,
+        stop_after,
+        unsearchable,
+    )
     from notewell.tools.calls import (
         Output,
         call,
@@ -70,7 +77,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "ask": "AskResult ask_memory",
+            "ask": "AskResult OutOfTime ask_memory refresh_words stop_after unsearchable",
             "calls": ("Output call memory_append memory_get memory_search memory_status refusal"),
             "entry_tools": "memory_forget memory_recall memory_store",
             "fence": "REMINDER escaped fenced",

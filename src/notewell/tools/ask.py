@@ -13,11 +13,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from notewell.errors import IndexTrouble
+from notewell.errors import IndexBusy, IndexTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from notewell.engines import Status
     from notewell.memory import Memory
     from notewell.sync import Progress
     from notewell.types import Answer
@@ -87,6 +88,54 @@ def build_first_index(memory: Memory, progress: Callable[[Progress], None] | Non
         # Another process builds it, or nobody can: the first answer already says which.
         return False
     return True
+
+
+class OutOfTime(Exception):
+    """Raised by a progress callback: the caller cannot wait for the rest of a sync."""
+
+
+def stop_after(within_s: float) -> Callable[[Progress], None]:
+    """A progress callback that ends a sync with `OutOfTime`; what is written by then stays."""
+    deadline = time.monotonic() + within_s
+
+    def on_progress(_: Progress) -> None:
+        if time.monotonic() >= deadline:
+            raise OutOfTime
+
+    return on_progress
+
+
+def refresh_words(memory: Memory, *, within_s: float) -> str | None:
+    """Index the words of the notes that changed, at the start of a session.
+
+    Returns what is left for the user to do; None if nothing is. It never rebuilds an index: that
+    takes longer, and it may be the settings of this process that are wrong.
+    """
+    settings = memory.settings
+    # QMD has its own index and its own times for updating it.
+    if not settings.sync.on_session_start or settings.qmd is not None:
+        return None
+    status = memory.status()
+    if why := unsearchable(status):
+        return why
+    if not status.dirty or status.rebuild_needed:
+        return None
+    try:
+        memory.sync(vectors=False, progress=stop_after(within_s))
+    except OutOfTime:
+        return f"not all of {status.dirty} changed notes are indexed: run `notewell index`"
+    except IndexBusy:
+        return None  # Another process is indexing them.
+    return None
+
+
+def unsearchable(status: Status) -> str | None:
+    """Why a search cannot find anything until the user acts; None if it can."""
+    if status.state == "unreadable":
+        return f"the index cannot be read: {status.problem}"
+    if status.state == "missing" and status.dirty > FIRST_INDEX_NOTES:
+        return f"{status.dirty} notes are not indexed yet: run `notewell index`"
+    return None
 
 
 def _valid(question: str) -> str:
