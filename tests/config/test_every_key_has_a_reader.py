@@ -25,7 +25,6 @@ WITHOUT_EFFECT = {
     "memorySearch.store.driver": "it has one choice",
     "memorySearch.store.vector.enabled": "vectors are stored whatever it says",
     "memorySearch.store.vector.extensionPath": "sqlite-vec is loaded from its Python package",
-    "memorySearch.sync.watch": "`notewell watch` and the service watch without it",
     "memorySearch.sync.embeddingBatchTimeoutSeconds": "timeouts are constants",
 }
 """Accepted, documented, and read by nobody. Each needs a reader, or the check `Unused`, which

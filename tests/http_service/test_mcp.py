@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,8 +12,9 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.http_service.served import ORIGIN, Served
+from tests.http_service.served import ORIGIN, Served, serving
 
+from notewell.config import Settings
 from notewell.http_service import routes_mcp
 
 HELLO = {
@@ -158,3 +160,20 @@ def test_the_sessions_of_a_revoked_token_end(
 
     assert routes_mcp.TOKEN_CHECK_S < 5
     run(served, work)
+
+
+def test_a_memory_that_is_switched_off_is_a_server_without_tools(tmp_path: Path) -> None:
+    settings = Settings(off_because="memorySearch.enabled is false (/home/ada/settings.json:3)")
+    with serving(tmp_path, settings=settings) as served:
+
+        async def work() -> None:
+            async with connected(served, "append", "legacy") as client:
+                assert (await client.list_tools()).tools == []
+                assert "this agent has no memory" in str(client.instructions)
+                assert "/home/ada" not in str(client.instructions)
+                called = await client.call_tool("memory_append", {"text": "A yak."})
+                assert called.structured_content
+                assert called.structured_content["disabled"] is True
+
+        run(served, work)
+        assert served.ask("GET", "/v1/status").status_code == 403

@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from tests.http_service.served import Served, serving
 
+from notewell import Settings, SyncSettings
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 
@@ -180,3 +182,11 @@ def test_a_watched_folder_is_taken_in_unasked(tmp_path: Path) -> None:
         served.agents.listen(lambda agent, event: heard.set() if "Synced" in str(event) else None)
         served.search("readings")
         assert heard.wait(WAIT_S)
+
+
+@pytest.mark.parametrize("watch", [True, False])
+def test_the_service_watches_notes_unless_the_settings_say_no(tmp_path: Path, watch: bool) -> None:
+    with serving(tmp_path, watch=True, settings=Settings(sync=SyncSettings(watch=watch))) as one:
+        one.agents.memory("main")
+        threads = {thread.name for thread in threading.enumerate()}
+        assert ("notewell-main" in threads) is watch

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,66 @@ def test_a_workspace_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     assert ended.returncode != 0
     assert ended.stdout == ""
     assert "no such folder" in ended.stderr
+
+
+def started(workspace: Path, content: Mapping[str, object]) -> StdioServerParameters:
+    """The server with these settings in the user's own file."""
+    file = workspace.parent / "settings.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    environment = {**os.environ, "NOTEWELL_CONFIG": str(file)}
+    return StdioServerParameters(
+        command=sys.executable, args=arguments_for(workspace), env=environment
+    )
+
+
+@pytest.mark.parametrize("watch", [True, False])
+def test_many_new_notes_are_found_without_a_restart(workspace: Path, watch: bool) -> None:
+    """More than a search indexes by itself; without a watch, a search starts the sync."""
+    search = {"provider": "none", "sync": {"watch": watch, "watchDebounceMs": 50}}
+    settings = {"agents": {"defaults": {"memorySearch": search}}}
+
+    async def asking() -> None:
+        with anyio.fail_after(120):
+            async with Client(started(workspace, settings)) as client:
+                first = await client.call_tool("memory_search", {"query": "readings"})
+                assert first.structured_content
+                assert first.structured_content["results"]
+                (workspace / "memory").mkdir()
+                for number in range(40):
+                    note = workspace / "memory" / f"plant-{number}.md"
+                    note.write_text(f"The orchid of room {number} is in bloom.", encoding="utf-8")
+                found: set[str] = set()
+                while len(found) < 40:
+                    asked = {"query": "orchid", "maxResults": 200}
+                    answer = await client.call_tool("memory_search", asked)
+                    assert answer.structured_content
+                    hits = answer.structured_content["results"]
+                    left_out = answer.structured_content["leftOut"]
+                    found = {hit["path"] for hit in hits} | {str(at) for at in range(left_out)}
+                    await anyio.sleep(0.1)
+
+    anyio.run(asking)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"agents": {"defaults": {"memorySearch": {"enabled": False}}}},
+        {"plugins": {"slots": {"memory": "none"}}},
+    ],
+)
+def test_a_memory_that_is_switched_off_is_a_server_without_tools(
+    workspace: Path, settings: dict[str, object]
+) -> None:
+    async def asking() -> None:
+        with anyio.fail_after(60):
+            async with Client(started(workspace, settings), mode="legacy") as client:
+                assert (await client.list_tools()).tools == []
+                assert "no tools: this agent has no memory" in str(client.instructions)
+                assert str(workspace.parent) not in str(client.instructions)
+                called = await client.call_tool("memory_search", {"query": "readings"})
+                assert called.structured_content
+                assert called.structured_content["disabled"] is True
+
+    anyio.run(asking)
+    assert not (workspace.parent / "state").exists()

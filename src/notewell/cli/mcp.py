@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import tell
 from notewell.cli.place import add_place, memory_of
-from notewell.errors import BadSetting
+from notewell.errors import BadSetting, MemoryOff
 
 if TYPE_CHECKING:
     import argparse
@@ -93,23 +93,34 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     _require_sdk()
     _log_to_stderr()
+    try:
+        memory = memory_of(arguments, by_host=True)
+    except MemoryOff as off:
+        from notewell.mcp_server import create_empty_server
+        from notewell.tools import failure_of
+
+        _run_server(create_empty_server(failure_of(off)), arguments)
+        return 0
     from notewell.cli.entries import entries_of
     from notewell.mcp_server import create_server
     from notewell.tools import CallContext
 
     # One memory for the whole process: its index and its model stay open between requests.
-    with memory_of(arguments, by_host=True) as memory:
+    with memory:
         citations = arguments.citations or memory.settings.citations
         context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
         with entries_of(arguments, memory.settings) as entries:
-            server = create_server(memory, context, entries=entries)
-            if arguments.http:
-                _serve_http(server, arguments)
-            else:
-                from notewell.mcp_server import serve_stdio
-
-                serve_stdio(server)
+            _run_server(create_server(memory, context, entries=entries), arguments)
     return 0
+
+
+def _run_server(server: Any, arguments: argparse.Namespace) -> None:
+    if arguments.http:
+        _serve_http(server, arguments)
+        return
+    from notewell.mcp_server import serve_stdio
+
+    serve_stdio(server)
 
 
 def _serve_http(server: Any, arguments: argparse.Namespace) -> None:

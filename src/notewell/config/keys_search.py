@@ -121,7 +121,8 @@ _SYNC = (
     on("sync.onSessionStart", "index the words of changed notes when a session starts",
         field="sync.on_session_start"),
     on("sync.onSearch", "update the index before a search", field="sync.on_search"),
-    on("sync.watch", "watch the notes for changes"),
+    on("sync.watch", "`mcp serve` and `serve` watch the notes and index changes by themselves; "
+        "`notewell watch` always does", field="sync.watch"),
     Key("sync.watchDebounceMs", Number(0, 600_000), 1500,
         "the debounce of the watcher: how long nothing must have changed",
         field="sync.debounce_s"),

@@ -158,7 +158,7 @@ class Agents:
             started_by_user=True,
         )
         opened = _OpenMemory(memory)
-        if self._watch:
+        if self._watch and memory.settings.sync.watch:
             # A daemon, so that a stuck watcher cannot keep the process alive after the join below.
             opened.thread = threading.Thread(
                 target=self._watch_notes,

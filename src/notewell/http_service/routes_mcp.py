@@ -15,15 +15,15 @@ import mcp_types as types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
 
-from notewell.errors import NotewellError
+from notewell.errors import MemoryOff, NotewellError
 from notewell.http_service.agents import ContentWritten, SearchAnswered
 from notewell.http_service.auth import authorize
 from notewell.http_service.context import CALLER_KEY
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
-from notewell.mcp_server import create_server
+from notewell.mcp_server import create_empty_server, create_server
 from notewell.records import dataclass
-from notewell.tools import TOOLS, CallContext, Failure, recall_section, refusal
+from notewell.tools import TOOLS, CallContext, Failure, failure_of, recall_section, refusal
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
@@ -101,12 +101,15 @@ class McpSessions:
             # Opening may take long, so it happens in a thread and not in the event loop.
             # Not `caller.run`: the server checks the conversation itself, and tells the client.
             memory = await self._context.pools.run("quick", caller.agent, lambda: caller.memory)
+            server = server_for(caller, memory)
+        except MemoryOff as off:
+            server = create_empty_server(failure_of(off))
         except NotewellError as error:
             raise problem_of(error, admin=caller.is_admin) from error
         except TooBusy:
             raise too_busy() from None
         manager = StreamableHTTPSessionManager(
-            server_for(caller, memory),
+            server,
             max_sessions=MAX_SESSIONS,
             max_request_body_size=self._context.limits.body_bytes,
         )

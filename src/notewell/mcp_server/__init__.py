@@ -8,7 +8,7 @@ transports.py       stdio, and streamable HTTP with a token and checks of Host a
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.mcp_server.server import create_server
+    from notewell.mcp_server.server import create_empty_server, create_server
     from notewell.mcp_server.transports import (
         PATH,
         http_app,
@@ -23,7 +23,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "server": "create_server",
+            "server": "create_empty_server create_server",
             "transports": "PATH http_app is_loopback listen serve_http serve_stdio",
         },
     )

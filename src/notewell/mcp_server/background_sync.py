@@ -1,7 +1,11 @@
-"""Brings the index up to date in the background: at the start, and after each write.
+"""Brings the index up to date in the background: at the start, when notes change, after writes.
 
-The tools index the words of changed notes themselves, before they answer. The vectors take longer
-and are computed here. If this fails, search continues with words only.
+The tools index the words of a few changed notes themselves, before they answer. Many changed notes
+and vectors take longer; they are indexed here. If this fails, search continues with what it has.
+
+    watch thread   `Memory.watch`: syncs whenever notes change; none if `sync.watch` is false
+    sync thread    syncs when `wake` is called: at the start, after a write, after a search that
+                   lacked vectors, and without a watch after every search
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
     from notewell.memory import Memory
-    from notewell.sync import Progress
+    from notewell.sync import Progress, WatchEvent
 
 STOP_WAIT_S = 5.0
 """One batch of vectors takes less. A slower thread is abandoned; the index survives that."""
@@ -27,18 +31,23 @@ class _StopRequested(Exception):
 
 
 class BackgroundSync:
-    """One thread that sleeps until `wake` is called."""
-
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self.watches = memory.settings.sync.watch
+        """Without a watch, only searches can notice that many notes have changed."""
         self._wakeup = threading.Event()
         self._stopping = threading.Event()
         self._idle = threading.Event()
         self._thread = threading.Thread(target=self._run, name="notewell-sync", daemon=True)
+        self._watch_thread = threading.Thread(
+            target=self._watch, name="notewell-watch", daemon=True
+        )
 
     def start(self) -> None:
         self.wake()
         self._thread.start()
+        if self.watches:
+            self._watch_thread.start()
 
     def wake(self) -> None:
         # In this order: `_run` sets `_idle` only if it sees no further wake-up.
@@ -52,7 +61,16 @@ class BackgroundSync:
     def stop(self) -> None:
         self._stopping.set()
         self._wakeup.set()
-        self._thread.join(STOP_WAIT_S)
+        for thread in (self._thread, self._watch_thread):
+            if thread.is_alive():
+                thread.join(STOP_WAIT_S)
+
+    def _watch(self) -> None:
+        try:
+            self._memory.watch(self._stopping, on_event=_log_event)
+        except Exception:  # noqa: BLE001
+            # The root of a thread. Searches still index a few changed notes themselves.
+            _log.exception("the notes are not watched any more")
 
     def _run(self) -> None:
         while True:
@@ -83,3 +101,13 @@ class BackgroundSync:
     def _stop_when_requested(self, _: Progress) -> None:
         if self._stopping.is_set():
             raise _StopRequested
+
+
+def _log_event(event: WatchEvent) -> None:
+    from notewell.sync import Failed, Scanning
+
+    match event:
+        case Failed():
+            _log.warning("the index is not up to date: %s", event.error)
+        case Scanning():
+            _log.warning("no change notifications, scanning the notes instead: %s", event.why)

@@ -100,6 +100,35 @@ def create_server(
     )
 
 
+def create_empty_server(failure: Failure) -> Server[Any]:
+    """A server without tools, for an agent that has no memory: its instructions say why.
+
+    A program that exits instead would be an error in every client, though nothing is wrong."""
+
+    async def list_tools(
+        ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[])
+
+    async def call_tool(
+        ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        return _result(failure)
+
+    return Server(
+        "notewell",
+        version=__version__,
+        title="Notewell",
+        instructions=_without_tools(failure),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _without_tools(failure: Failure) -> str:
+    return f"This server offers no tools: {failure.to_text()}"
+
+
 class _Handlers:
     """Runs each request in a worker thread and converts the result to MCP types."""
 
@@ -136,7 +165,7 @@ class _Handlers:
     def instructions(self) -> str | None:
         """What the host adds to its system prompt; a server without tools says why."""
         if self._refusal:
-            return f"This server offers no tools: {self._refusal.to_text()}"
+            return _without_tools(self._refusal)
         return recall_section(tuple(_SPECS), self._context) or None
 
     # -- tools -----------------------------------------------------------------------------------
@@ -176,9 +205,12 @@ class _Handlers:
 
     def _wake_for(self, output: Output | Failure) -> None:
         """Requests vectors for a new entry, and for notes that were searched by words only."""
+        if self._sync is None:
+            return
         is_written = isinstance(output, AppendOutput) and output.added
+        is_searched = isinstance(output, SearchOutput)
         is_partial = isinstance(output, SearchOutput) and output.mode == "partial"
-        if self._sync is not None and (is_written or is_partial):
+        if is_written or is_partial or (is_searched and not self._sync.watches):
             self._sync.wake()
 
     # -- resources -------------------------------------------------------------------------------

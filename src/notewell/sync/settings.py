@@ -16,6 +16,8 @@ class SyncSettings:
     """The start of a session indexes the words of the notes that changed."""
     on_search: bool = True
     """A search first indexes the notes that changed a moment ago."""
+    watch: bool = True
+    """A server watches the notes and indexes changes by itself."""
     debounce_s: float = 1.5
     """A watch waits until nothing has changed for this long."""
     interval_minutes: int = 0

@@ -343,7 +343,7 @@ class Failure:
 
 DISABLED = Failure(
     "this agent has no memory: its configuration switches it off",
-    "go on without it; the user can set memorySearch.enabled",
+    "go on without it; `notewell config show` tells the user which setting does that",
     disabled=True,
 )
 # The exception itself is only logged: its message may quote anything.
@@ -375,7 +375,7 @@ def failure_of(error: NotewellError) -> Failure:
             return Failure(text, action, unavailable=True)
     match error:
         case MemoryOff():
-            return DISABLED
+            return DISABLED  # Not `because`: it names the user's settings file.
         case NotANote():
             # Not `unavailable`: the memory works, and another path will be answered.
             return Failure(text, _SEARCH_PATHS)
