@@ -19,7 +19,7 @@ from notewell.assembly import index_dir, store_at
 from notewell.capture import capture_dir, record_hook_run
 from notewell.doctor import Finding, Subject, examine, machine, state_dir
 from notewell.doctor.finding import RepairStore
-from notewell.errors import EmbedderMissing
+from notewell.errors import EmbedderMissing, EmbedderRefused
 from notewell.index import size_text
 from notewell.index.sqlite import leases_in, open_writer, writer_lease
 from notewell.index.sqlite.maintenance import lease_findings, sqlite_finding
@@ -474,6 +474,18 @@ def test_an_empty_workspace_is_shown_how_to_start(ward: Ward) -> None:
 def test_an_embedder_that_fails_is_told_with_the_next_step(ward: Ward) -> None:
     ward.embedder = BrokenEmbedder(EmbedderMissing("voyage", "no key", "set VOYAGE_API_KEY"))
     assert told(ward.examine(), "embedder", "set VOYAGE_API_KEY").todo
+
+
+def test_a_sync_that_failed_is_told_until_one_works(ward: Ward) -> None:
+    working = ward.embedder
+    trouble = EmbedderRefused("voyage", "no such key", "set another", http_status=401)
+    ward.embedder = BrokenEmbedder(trouble)
+    ward.sync()
+    # Another process, in which the embedder works, still knows it.
+    ward.embedder = working
+    assert told(ward.examine(), "sync", "no such key").todo
+    ward.sync()
+    assert not [finding for finding in ward.examine() if finding.what == "sync"]
 
 
 def settings_say(ward: Ward, **told: str) -> None:

@@ -232,7 +232,7 @@ def test_an_embedder_that_is_down_does_not_keep_the_words_from_being_indexed(war
     ward.embedder = BrokenEmbedder(trouble)
     (deed,) = ward.fix()
     assert deed.message.endswith("3 waiting")
-    assert {one.what for one in ward.todo()} == {"index", "embedder"}
+    assert {one.what for one in ward.todo()} == {"index", "embedder", "sync"}
     assert ward.fix() == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +85,18 @@ def test_a_run_survives_being_saved(tmp_path: Path) -> None:
     save_runs(tmp_path / "runs.json", runs)
     assert load_runs(tmp_path / "runs.json") == runs
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
+
+
+def test_a_run_that_cannot_be_saved_leaves_the_last_one(
+    shared_path: Path, unprivileged: Callable[[], AbstractContextManager[None]]
+) -> None:
+    save_runs(shared_path / "runs.json", [made("fts5", "+")])
+    before = (shared_path / "runs.json").read_bytes()
+    shared_path.chmod(0o555)
+    with unprivileged(), pytest.raises(OutputFailed, match="Permission denied"):
+        save_runs(shared_path / "runs.json", [])
+    assert (shared_path / "runs.json").read_bytes() == before
+    assert [path.name for path in shared_path.iterdir()] == ["runs.json"]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@
     verify(memory)              compares index and notes, down to the last line
 
 checkup.py       START HERE: every check, one after another
-subject.py       what is examined; a memory that cannot be opened can be examined too
-finding.py       a finding, and the remedies it may name
+finding.py       what is examined, a finding, and the remedies it may name
 machine.py       Python, its packages, inotify
 state_dir.py     permissions, file system, free space
 state_files.py   which files are ours, by their names
@@ -21,10 +20,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.doctor.checkup import examine
-    from notewell.doctor.finding import Finding
+    from notewell.doctor.finding import Finding, Subject
     from notewell.doctor.repairs import RepairResult, repair
     from notewell.doctor.state_dir import nearest
-    from notewell.doctor.subject import Subject
     from notewell.doctor.verification import VerifyReport, verify
 else:
     from notewell.lazy import lazy_exports
@@ -33,10 +31,9 @@ else:
         __name__,
         {
             "checkup": "examine",
-            "finding": "Finding",
+            "finding": "Finding Subject",
             "repairs": "RepairResult repair",
             "state_dir": "nearest",
-            "subject": "Subject",
             "verification": "VerifyReport verify",
         },
     )

@@ -21,7 +21,7 @@ from notewell.index import size_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from notewell.doctor.subject import Subject
+    from notewell.doctor.finding import Subject
     from notewell.engines import Status
     from notewell.index import StorePart
     from notewell.memory import Memory
@@ -99,6 +99,7 @@ def _memory_checks(subject: Subject, memory: Memory) -> list[Check]:
         ("engine", lambda: engine(status())),
         ("index", lambda: _level(subject, memory, status())),
         ("embedder", lambda: embedder(memory, status())),
+        ("sync", lambda: last_sync(status())),
         ("capture", lambda: capture(subject)),
     ]
 
@@ -257,10 +258,29 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
     else:
         message = f"{used}: {probe.dims} dimensions in {probe.ms:.0f} ms"
         yield Finding.public("embedder", message)
+    if probe.vectors and probe.vectors.trouble:
+        trouble = probe.vectors.trouble
+        public = f"the vector search failed: {trouble.public_text()}"
+        todo = "until then search uses keywords only"
+        message = f"the vector search failed: {trouble}"
+        yield Finding("vectors", message, todo, public_message=public, public_todo=todo)
     decision = status.decision
     if decision is not None and decision.fell_back:
         message = f"{decision.requested} was asked for and {decision.used} is used: {decision.why}"
         yield Finding("embedder", message, "repair the first one, then run `notewell index`")
+
+
+def last_sync(status: Status) -> Iterator[Finding]:
+    """Why the last sync did not finish, in whichever process; no finding if it did."""
+    todo = "correct that, then run `notewell index`"
+    if status.last_error:
+        error = status.last_error
+        message, public = f"failed at {error.at}: {error.text}", f"failed: {error.public}"
+        yield Finding("sync", message, todo, public_message=public, public_todo=todo)
+    if status.batch_failure:
+        failure = status.batch_failure
+        message = f"batch jobs failed at {failure.at}, and plain requests were paid in full: "
+        yield Finding("sync", message + (failure.off_because or failure.text), todo)
 
 
 def capture(subject: Subject) -> Iterator[Finding]:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from notewell.doctor.finding import Finding, Remedy
-    from notewell.doctor.subject import Subject
+    from notewell.doctor.finding import Finding, Remedy, Subject
     from notewell.memory import Memory
     from notewell.sync import Progress
 

@@ -16,8 +16,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import ChunkLimits, chunk
+from notewell.doctor.finding import Subject
 from notewell.doctor.state_files import files, is_capture_file
-from notewell.doctor.subject import Subject
 from notewell.errors import NotANote, NoteUnreadable, NotewellError
 from notewell.index import StoreAudit
 from notewell.records import dataclass

@@ -15,6 +15,7 @@ from notewell import Progress, __version__
 from notewell.errors import BadRequest, OutputFailed
 from notewell.evals.dataset import EvalQuestion, Evidence, EvidenceLines
 from notewell.evals.measures import MEASURES, EvalHit, Interval, interval
+from notewell.files import replace_file
 from notewell.limits import MAX_RESULTS
 from notewell.records import dataclass
 
@@ -178,11 +179,10 @@ def _best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
 
 
 def save_runs(path: Path, runs: Sequence[EvalRun]) -> None:
-    # The CLI saves after each dataset. A rename keeps the previous results if the disk is full.
-    temporary = path.with_name(path.name + ".part")
+    # The CLI saves after each dataset. A replaced file keeps the previous results if the disk is
+    # full. Readable for others, as every file that a user asks for.
     try:
-        temporary.write_text(as_json(runs), encoding="utf-8")
-        temporary.replace(path)
+        replace_file(path, as_json(runs).encode(), durable=True, mode=0o644)
     except OSError as error:
         raise OutputFailed(f"{str(path)!r}: {error.strerror}") from error
 
