@@ -41,10 +41,11 @@ def lived(fault: str) -> list[str]:
         remote = RemoteSettings(
             base_url=server.url("openai"),
             api_key=Secret("sk-canary"),
-            query_timeout_s=1.5,
-            document_timeout_s=3.0,
         )
-        settings = Settings(embedder=EmbedderSettings(provider="openai", remote=remote))
+        embedder = EmbedderSettings(
+            provider="openai", remote=remote, query_timeout_s=1.5, document_timeout_s=3.0
+        )
+        settings = Settings(embedder=embedder)
         state = Path(scratch) / "state"
         server.always(fault)
         with open_memory(workspace, state_dir=state, settings=settings, environment={}) as memory:

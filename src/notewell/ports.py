@@ -127,6 +127,17 @@ class ReportsWaiting(Protocol):
 
 
 @runtime_checkable
+class Prepares(Protocol):
+    """An embedder that downloads its model before its first use. Its facts are complete only when
+    the model is there, so an index run prepares it before it builds an index for it."""
+
+    def prepare(self, progress: Callable[[int, int], None]) -> str | None:
+        """Does nothing if the model is there. Raises `EmbedderTrouble`. `progress` gets the bytes
+        that are there and their sum."""
+        ...
+
+
+@runtime_checkable
 class Closes(Protocol):
     """An embedder that keeps connections or a process until it is closed."""
 

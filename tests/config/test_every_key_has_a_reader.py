@@ -17,15 +17,10 @@ from notewell.entries import EntriesSettings
 SOURCE = Path(__file__).parents[2] / "src" / "notewell"
 
 WITHOUT_EFFECT = {
-    "memorySearch.inputType": "no request to a provider carries it",
-    "memorySearch.queryInputType": "no request to a provider carries it",
-    "memorySearch.documentInputType": "no request to a provider carries it",
-    "memorySearch.local.contextSize": "the model's own window is used",
     "memorySearch.remote.batch.wait": "a sync always waits for its batch jobs",
     "memorySearch.store.driver": "it has one choice",
     "memorySearch.store.vector.enabled": "vectors are stored whatever it says",
     "memorySearch.store.vector.extensionPath": "sqlite-vec is loaded from its Python package",
-    "memorySearch.sync.embeddingBatchTimeoutSeconds": "timeouts are constants",
 }
 """Accepted, documented, and read by nobody. Each needs a reader, or the check `Unused`, which
 tells the user so. A key that gets a reader must leave this list."""

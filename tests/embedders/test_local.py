@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notewell import open_memory
 from notewell.embedders import llama, local
 from notewell.embedders.gguf import NotGguf, read_head
 from notewell.embedders.llama import Llama
@@ -429,3 +430,35 @@ def test_a_broken_head_is_refused_or_read_but_never_falls_over(
     part.write_bytes(content)
     with suppress(NotGguf):
         assert read_head(part).dims > 0
+
+
+# -- an index with a model that is not here yet --------------------------------------------------
+
+
+def test_one_sync_brings_the_model_and_builds_the_index_for_it(hub: str, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "a.md").write_text("hello world\n", encoding="utf-8")
+    embedder = LocalEmbedder(URI, tmp_path / "models", hub=hub)
+    labels: list[str] = []
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        report = memory.sync(progress=lambda progress: labels.append(progress.label))
+        assert (report.trouble, report.vectors_waiting) == (None, 0)
+        assert report.vectors_added == report.chunks > 0
+        assert "MiB of the model" in labels
+        again = memory.sync()
+        assert (again.rebuilt, again.written, again.vectors_added) == (None, 0, 0)
+        assert memory.search("hello").mode == "hybrid"
+    embedder.close()
+
+
+def test_without_the_model_the_words_are_indexed_and_the_report_says_why(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "a.md").write_text("hello world\n", encoding="utf-8")
+    embedder = LocalEmbedder(URI, tmp_path / "models", hub="http://127.0.0.1:1")
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        report = memory.sync()
+        assert isinstance(report.trouble, EmbedderMissing)
+        assert report.is_degraded
+        assert memory.search("hello").hits

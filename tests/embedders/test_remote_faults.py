@@ -92,9 +92,9 @@ def open_one(server: FakeProvider, pauses: Pauses) -> Iterator[Open]:
                 base_url=server.url(provider),
                 api_key=Secret(KEY),
                 concurrency=concurrency,
-                query_timeout_s=query_timeout_s,
-                document_timeout_s=document_timeout_s,
             ),
+            query_timeout_s=query_timeout_s,
+            document_timeout_s=document_timeout_s,
         )
         runtime = Runtime(sleep=pauses, random=lambda: 0.0)
         one = open_remote(

@@ -64,6 +64,6 @@ def test_numbers_out_of_range_are_refused() -> None:
     with pytest.raises(BadSetting):
         RemoteSettings(concurrency=0)
     with pytest.raises(BadSetting):
-        RemoteSettings(query_timeout_s=0)
+        EmbedderSettings(query_timeout_s=0)
     with pytest.raises(BadSetting):
         EmbedderSettings(dims=0)

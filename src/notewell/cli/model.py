@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.cli.output import ProgressBar, print_json, say, tell
-from notewell.config import default_state_dir
-from notewell.embedders import list_models, pull_model
+from notewell.config import default_state_dir, load_configuration
+from notewell.embedders import gguf_dir, list_models, pull_model
 from notewell.errors import EmbedderMissing
 from notewell.sync import Progress
 
@@ -19,18 +19,30 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     state = Path(arguments.state_dir) if arguments.state_dir else default_state_dir()
+    models_dir = state / "models"
+    gguf_models = gguf_dir(_configured_dir(), models_dir)
     if arguments.action == "list":
-        return _list(state / "models", as_json=arguments.json)
+        return _list(list_models(models_dir, gguf_models), as_json=arguments.json)
     # Without a name: the embedded model, which some installs lack.
-    return _pull(state / "models", getattr(arguments, "name", None), as_json=arguments.json)
+    name = getattr(arguments, "name", None)
+    return _pull(models_dir, gguf_models, name, as_json=arguments.json)
 
 
-def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
+def _configured_dir() -> str | None:
+    """From the user's own settings: no workspace's file may name this folder."""
+    configuration = load_configuration()
+    values = configuration.agents[configuration.default_agent].values
+    folder: str | None = values["memorySearch.local.modelCacheDir"]
+    return folder
+
+
+def _pull(models_dir: Path, gguf_models: Path, name: str | None, *, as_json: bool) -> int:
     bar = ProgressBar()
     try:
         outcome = pull_model(
             models_dir,
             name,
+            gguf_dir=gguf_models,
             # Whole MiB: the bar has no use for bytes.
             progress=lambda have, size: bar.update(Progress(have >> 20, size >> 20, "MiB")),
         )
@@ -47,8 +59,7 @@ def _pull(models_dir: Path, name: str | None, *, as_json: bool) -> int:
     return 0
 
 
-def _list(models_dir: Path, *, as_json: bool) -> int:
-    states = list_models(models_dir)
+def _list(states: list[ModelState], *, as_json: bool) -> int:
     if as_json:
         print_json({"models": [_as_json(state) for state in states]})
         return 0

@@ -61,9 +61,13 @@ _EMBEDDER = (
     Key("model", Text(), None, "the provider's model; unset, its default", field="embedder.model"),
     Key("fallback", _PROVIDER, "none", "the provider that is used when the first one fails",
         field="embedder.fallback"),
-    Key("inputType", Text(), None, "`input_type` of every text that is sent", "openclaw"),
-    Key("queryInputType", Text(), None, "`input_type` of a query", "openclaw"),
-    Key("documentInputType", Text(), None, "`input_type` of a chunk", "openclaw"),
+    Key("inputType", Text(), None,
+        "`input_type` of every text that is sent (Gemini: `taskType`); unset, as the provider "
+        "documents it", "openclaw", field="embedder.input_type"),
+    Key("queryInputType", Text(), None, "`input_type` of a query; wins over `inputType`",
+        "openclaw", field="embedder.query_input_type"),
+    Key("documentInputType", Text(), None, "`input_type` of a chunk; wins over `inputType`",
+        "openclaw", field="embedder.document_input_type"),
     Key("outputDimensionality", Number(1, 65_536), None,
         "the length of vectors, for models that offer several", "openclaw",
         field="embedder.dims"),
@@ -89,8 +93,9 @@ _EMBEDDER = (
         field="embedder.local.model_path"),
     Key("local.modelCacheDir", Text(), None, "the folder for downloaded models",
         field="embedder.local.model_cache_dir"),
-    Key("local.contextSize", Number(64, 131_072), None, "the context window of the model",
-        "openclaw"),
+    Key("local.contextSize", Number(64, 131_072), None,
+        "the context window of the model, in tokens; unset, its own, at most 2048", "openclaw",
+        field="embedder.local.context_size"),
 )  # fmt: skip
 
 _STORE = (
@@ -135,7 +140,8 @@ _SYNC = (
     Key("sync.sessions.deltaMessages", Number(0, 10**9), 50,
         "or how many messages it must grow", field="sessions.delta_messages"),
     Key("sync.embeddingBatchTimeoutSeconds", Number(1, 86_400), None,
-        "the timeout of a request for vectors; unset, by provider", "openclaw"),
+        "the timeout of a request for vectors of notes; unset, 120 for a remote provider, 600 for "
+        "`local`", "openclaw", field="embedder.document_timeout_s"),
 )  # fmt: skip
 
 _QUERY = (
@@ -148,6 +154,10 @@ _QUERY = (
         "hits with a lower score are hidden, unless they have every word or an identifier of the "
         "question; unset, about 0.35, and a keyword search hides nothing",
         field="search.min_score"),
+    Key("query.embeddingTimeoutSeconds", Number(0.1, 600, whole=False), None,
+        "how long a search waits for the vector of the question before keywords alone answer; "
+        "unset, 5 for a hosted provider, 15 for `ollama`, `openai-compatible` and providers of "
+        "your own, 30 for `local`", "ours", field="embedder.query_timeout_s"),
     on("query.hybrid.enabled",
         "search by keywords and vectors; `false`: by vectors alone, and only what reaches "
         "`minScore` is a hit. Without vectors keywords answer, with a notice",

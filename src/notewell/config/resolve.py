@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     from notewell.core import Binding, Route
 
 _STORE_PATH = "memorySearch.store.path"
+_INPUT_TYPES = (
+    "memorySearch.inputType",
+    "memorySearch.queryInputType",
+    "memorySearch.documentInputType",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +228,7 @@ class _Resolver:
         providers = providers_of(self._base)[0]
         self.findings += findings
         self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
+        self.findings += _unused_input_types(values, providers)
         return self._agent_config(id_, workspace, values)
 
     @property
@@ -309,6 +315,24 @@ def _unknown_providers(
             kind: FindingKind = "left" if openclaw else "error"
             findings.append(ConfigFinding(kind, provider.file, provider.line, key, message))
     return findings
+
+
+def _unused_input_types(
+    values: Mapping[str, Value], named: Mapping[str, ProviderEntry]
+) -> list[ConfigFinding]:
+    """`inputType` and its like, where the requests of the provider have no such field."""
+    from notewell.embedders import has_input_types
+
+    provider = values["memorySearch.provider"].value
+    entry = named.get(provider)
+    if has_input_types(provider, entry.api if entry else None):
+        return []
+    message = f"not used: the provider {provider!r} has no input types"
+    return [
+        ConfigFinding("note", value.file, value.line, key, message)
+        for key in _INPUT_TYPES
+        if (value := values[key]).value is not None
+    ]
 
 
 def check_file(

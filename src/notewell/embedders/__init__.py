@@ -22,12 +22,14 @@ if TYPE_CHECKING:
         PROVIDERS,
         REMOTE_PROVIDERS,
         entry_problem,
+        has_input_types,
     )
     from notewell.embedders.remote import RemoteEmbedder, open_remote
     from notewell.embedders.remote_plan import Runtime
     from notewell.embedders.selection import (
         EmbedderSelection,
         choose_embedder,
+        gguf_dir,
         open_embedded,
         profile_files,
     )
@@ -56,10 +58,11 @@ else:
             "cached": "Cached",
             "decision": "Decision",
             "models": "ModelState list_models pull_model",
-            "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS entry_problem",
+            "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS entry_problem "
+            "has_input_types",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
-            "selection": "EmbedderSelection choose_embedder open_embedded profile_files",
+            "selection": "EmbedderSelection choose_embedder gguf_dir open_embedded profile_files",
             "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
             "RemoteSettings",
             "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",

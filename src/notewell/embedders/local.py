@@ -49,7 +49,8 @@ DEFAULT_HEAD = GgufHead("gemma-embedding", "embeddinggemma-300M", 768, 2048, poo
 """The header of the default model, for the time before it is downloaded."""
 
 MAX_CONTEXT = 2048
-"""The most tokens in a run. Chunks are far shorter, and memory grows with its square."""
+"""The most tokens in a run, unless `local.contextSize` says otherwise. Chunks are far shorter,
+and memory grows with its square."""
 
 TEXTS_AT_ONCE = 8
 """One or two seconds for a model of 300 million weights: the most work that a kill loses."""
@@ -124,15 +125,21 @@ class LocalEmbedder:
         *,
         hub: str = HUB,
         threads: int | None = None,
-        query_timeout_s: float = QUERY_TIMEOUT_S,
-        document_timeout_s: float = DOCUMENT_TIMEOUT_S,
+        context_size: int | None = None,
+        query_timeout_s: float | None = None,
+        document_timeout_s: float | None = None,
     ) -> None:
-        """`cache_dir` contains the downloaded models; `hub` is the address for `hf:`."""
+        """`cache_dir` contains the downloaded models; `hub` is the address for `hf:`. The rest is
+        None for our defaults."""
         self._uri = model_path or DEFAULT_MODEL
         self._model = LocalModel.at(self._uri, cache_dir)
         self._hub = hub
         self._threads = threads
-        self._timeouts = {"query": query_timeout_s, "document": document_timeout_s}
+        self._context_limit = context_size or MAX_CONTEXT
+        self._timeouts = {
+            "query": query_timeout_s or QUERY_TIMEOUT_S,
+            "document": document_timeout_s or DOCUMENT_TIMEOUT_S,
+        }
         self._lock = threading.Lock()
         self._llama: Llama | None = None
         self._head: GgufHead | None = None
@@ -148,14 +155,22 @@ class LocalEmbedder:
         if self._facts is None:
             try:
                 self._head = read_head(self._model.path)
-                self._facts = _facts(self._head, _name(self._model.path))
+                self._facts = self._facts_of(self._head, _name(self._model.path))
             except (OSError, NotGguf):
                 # The result is not stored: the file may be there at the next call.
                 stem = self._model.path.stem
                 if self._uri == DEFAULT_MODEL:
-                    return _facts(DEFAULT_HEAD, stem)
-                return ModelFacts(provider=PROVIDER, model=stem, dims=0, chunk_tokens=MAX_CONTEXT)
+                    return self._facts_of(DEFAULT_HEAD, stem)
+                return ModelFacts(
+                    provider=PROVIDER, model=stem, dims=0, chunk_tokens=self._context_limit
+                )
         return self._facts
+
+    def _facts_of(self, head: GgufHead, model: str) -> ModelFacts:
+        context = min(head.context_tokens, self._context_limit)
+        # Our estimate counts four characters for a token; a token of a small vocabulary has less.
+        chunk_tokens = max(16, context * 25 // 32)
+        return ModelFacts(PROVIDER, model, head.dims, chunk_tokens)
 
     @property
     def texts_at_once(self) -> int:
@@ -170,6 +185,11 @@ class LocalEmbedder:
         return None
 
     def prepare(self, progress: Progress = lambda _, __: None) -> str | None:
+        """`fetch`, unless llama.cpp is missing: the model would be of no use."""
+        _check_package()
+        return self.fetch(progress)
+
+    def fetch(self, progress: Progress = lambda _, __: None) -> str | None:
         """Download the model if it is on a hub and not on disk; returns what was done."""
         model = self._model
         if model.hub_file is None or model.path.exists():
@@ -221,13 +241,7 @@ class LocalEmbedder:
         self._llama = None
 
     def _check(self) -> None:
-        # Only looked up: an import would load llama.cpp into this process.
-        if importlib.util.find_spec(PACKAGE) is None:
-            raise EmbedderMissing(
-                PROVIDER,
-                f"{PACKAGE} is not installed",
-                "install Notewell with its extra `local`: `pip install '.[local]'` in a checkout",
-            )
+        _check_package()
         path = self._model.path
         if not path.exists():
             pull = "name another file in local.modelPath"
@@ -267,21 +281,21 @@ class LocalEmbedder:
             head = self._head or read_head(self._model.path)
             self._llama = Llama(
                 self._model.path,
-                context=min(head.context_tokens, MAX_CONTEXT),
+                context=min(head.context_tokens, self._context_limit),
                 pooled=head.pooled,
                 threads=self._threads,
             )
         return self._llama
 
 
-def _facts(head: GgufHead, model: str) -> ModelFacts:
-    return ModelFacts(
-        provider=PROVIDER,
-        model=model,
-        dims=head.dims,
-        # Our estimate counts four characters for a token; a token of a small vocabulary has less.
-        chunk_tokens=max(16, min(head.context_tokens, MAX_CONTEXT) * 25 // 32),
-    )
+def _check_package() -> None:
+    # Only looked up: an import would load llama.cpp into this process.
+    if importlib.util.find_spec(PACKAGE) is None:
+        raise EmbedderMissing(
+            PROVIDER,
+            f"{PACKAGE} is not installed",
+            "install Notewell with its extra `local`: `pip install '.[local]'` in a checkout",
+        )
 
 
 def _name(path: Path) -> str:

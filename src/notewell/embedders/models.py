@@ -1,7 +1,8 @@
 """Lists and downloads the models that run on this machine.
 
 embedded   pinned in `weights.py`; the wheel contains one of them
-local      any GGUF file of the hub, by its `hf:` name, in the same folder
+local      any GGUF file of the hub, by its `hf:` name, in the same folder or in the one of
+           `local.modelCacheDir`
 """
 
 from __future__ import annotations
@@ -31,30 +32,34 @@ class ModelState:
     """On disk. Before the download of the default GGUF model: its approximate size."""
 
 
-def list_models(models_dir: Path) -> list[ModelState]:
-    """By names and sizes; no file is read."""
+def list_models(models_dir: Path, gguf_dir: Path | None = None) -> list[ModelState]:
+    """By names and sizes; no file is read. `gguf_dir` is `local.modelCacheDir`, if it is set."""
     states = [_embedded_state(model, models_dir) for model in weights.MODELS]
-    default = LocalModel.at(DEFAULT_MODEL, models_dir)
-    files = sorted({default.path, *models_dir.glob("*/*/**/*.gguf")})
-    return states + [_local_state(path, models_dir) for path in files]
+    folder = gguf_dir or models_dir
+    default = LocalModel.at(DEFAULT_MODEL, folder)
+    files = sorted({default.path, *folder.glob("*/*/**/*.gguf")})
+    return states + [_local_state(path, folder) for path in files]
 
 
 def pull_model(
     models_dir: Path,
     name: str | None = None,
     *,
+    gguf_dir: Path | None = None,
     hub: str = HUB,
     progress: Progress = lambda _, __: None,
 ) -> str:
-    """Fetch a model into `models_dir` unless it is there; returns what was done.
+    """Fetch a model into `models_dir`, a GGUF model into `gguf_dir`, unless it is there; returns
+    what was done.
 
     `name` is one of `weights.MODELS`, `local` for the default GGUF model, or an `hf:` name. None
     is the model that the wheel normally contains.
     """
     if name == "local" or (name or "").startswith("hf:"):
         uri = DEFAULT_MODEL if name in (None, "local") else name
-        outcome = LocalEmbedder(uri, models_dir, hub=hub).prepare(progress)
-        return outcome or f"{uri} is already there: {LocalModel.at(uri or '', models_dir).path}"
+        folder = gguf_dir or models_dir
+        outcome = LocalEmbedder(uri, folder, hub=hub).fetch(progress)
+        return outcome or f"{uri} is already there: {LocalModel.at(uri or '', folder).path}"
     model = weights.model_called(name or weights.ARCTIC_EMBED_S.name)
     if model is None:
         known = ", ".join(model.name for model in weights.MODELS)

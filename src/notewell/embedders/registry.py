@@ -32,6 +32,8 @@ class RegisteredProvider:
     """Its place in the order of `provider: auto`, lowest first; None: `auto` never takes it."""
     aliases: tuple[str, ...] = ()
     """Other names for it below `models.providers` and in auth profiles."""
+    input_types: bool = False
+    """Whether a request says what kind of text it has, so that `inputType` has an effect."""
 
     def load(self) -> Provider:
         """Import the provider's module; raises `KeyError` for one that has no wire format."""
@@ -51,16 +53,21 @@ NONE = "none"
 
 PROVIDERS = (
     RegisteredProvider("embedded", auto_rank=90),
-    RegisteredProvider("openai", "openai:OPENAI", ("OPENAI_API_KEY",), auto_rank=20),
+    RegisteredProvider("openai", "openai:OPENAI", ("OPENAI_API_KEY",), 20, input_types=True),
     RegisteredProvider(
-        "gemini", "gemini:GEMINI", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), 30, aliases=("google",)
+        "gemini",
+        "gemini:GEMINI",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        30,
+        aliases=("google",),
+        input_types=True,
     ),
-    RegisteredProvider("voyage", "voyage:VOYAGE", ("VOYAGE_API_KEY",), auto_rank=40),
+    RegisteredProvider("voyage", "voyage:VOYAGE", ("VOYAGE_API_KEY",), 40, input_types=True),
     RegisteredProvider("local", auto_rank=10),
     # `auto` does not take the next two: a server on this machine may be there for another
     # purpose, and an OpenAI-compatible server has neither a default address nor a default model.
     RegisteredProvider("ollama", "ollama:OLLAMA", ("OLLAMA_API_KEY",)),
-    RegisteredProvider("openai-compatible", "openai:OPENAI_COMPATIBLE"),
+    RegisteredProvider("openai-compatible", "openai:OPENAI_COMPATIBLE", input_types=True),
     RegisteredProvider(NONE),
 )
 
@@ -130,6 +137,12 @@ def entry_problem(name: str, api: str | None) -> str | None:
         return None
     known = ", ".join(KNOWN_APIS)
     return f"models.providers.{name}.api is {api!r}, which has no vectors; known: {known}"
+
+
+def has_input_types(name: str, api: str | None) -> bool:
+    """Whether `inputType` has an effect for a provider, ours or an entry of `models.providers`."""
+    wire_format = _APIS.get(api or "", name if name in _BY_NAME else "openai-compatible")
+    return name == "auto" or _BY_NAME[wire_format].input_types
 
 
 def provider_of(name: str, api: str | None) -> Provider:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from notewell.embedders.providers.provider import Endpoint
 from notewell.embedders.registry import REMOTE_PROVIDERS, key_variables
 from notewell.embedders.retrying import COOLDOWN_S, Clock, RetryPolicy
-from notewell.embedders.settings import ProviderSettings
+from notewell.embedders.settings import DOCUMENT_TIMEOUT_S, ProviderSettings
 from notewell.errors import BadSetting, EmbedderMissing
 from notewell.files import make_private, replace_file
 from notewell.ports import Lacking
-from notewell.records import dataclass, field
+from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,6 +58,8 @@ class RemotePlan:
         values."""
         header_names = sorted(name.lower() for name in self.headers)
         parts = [self.provider.name, self.endpoint.base_url, self.endpoint.model, *header_names]
+        # Vectors of another input type are other vectors, so that the cache must not mix them.
+        parts += filter(None, (self.endpoint.query_input_type, self.endpoint.document_input_type))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -143,7 +145,11 @@ def plan_remote(
     """
     remote, entry = settings.remote, entry or ProviderSettings()
     address = remote.base_url or entry.base_url or provider.default_url or ""
-    endpoint = _endpoint(provider, address, model, settings.dims)
+    endpoint = replace(
+        _endpoint(provider, address, model, settings.dims),
+        query_input_type=settings.query_input_type or settings.input_type,
+        document_input_type=settings.document_input_type or settings.input_type,
+    )
     origin: AddressOrigin = "entry"
     if endpoint.own_address or remote.base_url:
         origin = "provider" if endpoint.own_address else "remote"
@@ -157,8 +163,8 @@ def plan_remote(
         headers=headers,
         lacking=lacking or _lacking(provider, endpoint, headers, key),
         concurrency=remote.concurrency,
-        query_timeout_s=remote.query_timeout_s,
-        document_timeout_s=remote.document_timeout_s,
+        query_timeout_s=settings.query_timeout_s or provider.query_timeout_s,
+        document_timeout_s=settings.document_timeout_s or DOCUMENT_TIMEOUT_S,
     )
     return plan, key
 

@@ -228,9 +228,19 @@ def open_embedded(models_dir: Path | None = None, model: str | None = None) -> E
 def _open_local(models_dir: Path, settings: EmbedderSettings) -> Embedder:
     from notewell.embedders.local import LocalEmbedder
 
-    configured = settings.local.model_cache_dir
-    cache_dir = Path(configured).expanduser() if configured else models_dir
-    return LocalEmbedder(settings.local.model_path, cache_dir)
+    return LocalEmbedder(
+        settings.local.model_path,
+        gguf_dir(settings.local.model_cache_dir, models_dir),
+        context_size=settings.local.context_size,
+        query_timeout_s=settings.query_timeout_s,
+        document_timeout_s=settings.document_timeout_s,
+    )
+
+
+def gguf_dir(configured: str | None, models_dir: Path) -> Path:
+    """Where downloaded GGUF models are, for the embedder and for `notewell model`; `configured` is
+    `local.modelCacheDir`."""
+    return Path(configured).expanduser() if configured else models_dir
 
 
 class NoEmbedder:

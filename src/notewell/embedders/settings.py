@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from notewell.core import Secret
 
-QUERY_TIMEOUT_S = 1.5
-"""A search must return its keyword hits within 2 s even if the provider hangs."""
-
 DOCUMENT_TIMEOUT_S = 120.0
 """For one request with all its retries; OpenClaw gives a batch two minutes."""
 
@@ -56,8 +53,6 @@ class RemoteSettings:
     headers: Mapping[str, Secret] = field(default_factory=lambda: MappingProxyType({}))
     """Sent with every request. They replace our own headers; names ignore case."""
     concurrency: int = CONCURRENCY
-    query_timeout_s: float = QUERY_TIMEOUT_S
-    document_timeout_s: float = DOCUMENT_TIMEOUT_S
     batch: BatchSettings = BatchSettings()
 
     def __post_init__(self) -> None:
@@ -65,8 +60,6 @@ class RemoteSettings:
             _check_url("remote", self.base_url)
         if not 1 <= self.concurrency <= 64:
             raise BadSetting("remote.concurrency", f"expected 1 to 64, not {self.concurrency}")
-        if self.query_timeout_s <= 0 or self.document_timeout_s <= 0:
-            raise BadSetting("remote timeouts", "expected more than 0 seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +92,8 @@ class LocalSettings:
 
     model_path: str | None = None
     model_cache_dir: str | None = None
+    context_size: int | None = None
+    """The window of the model in tokens; None: its own, up to a limit that saves memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +105,16 @@ class EmbedderSettings:
     """The provider to use when the first one fails; `none` never leads to another one."""
     dims: int | None = None
     """Shorter vectors, if the model supports them; None is the default of the model."""
+    input_type: str | None = None
+    """`input_type` of every text, for servers that distinguish queries from documents."""
+    query_input_type: str | None = None
+    document_input_type: str | None = None
+    """The same for one kind of text; they win over `input_type`."""
+    query_timeout_s: float | None = None
+    """For the vector of a query, with all retries; None: by provider. A person waits for it, and
+    when it is over, keyword search answers."""
+    document_timeout_s: float | None = None
+    """For one request with texts of notes, with all retries; None: by provider."""
     remote: RemoteSettings = RemoteSettings()
     local: LocalSettings = LocalSettings()
     use_environment_keys: bool = False
@@ -122,6 +127,9 @@ class EmbedderSettings:
     def __post_init__(self) -> None:
         if self.dims is not None and not 1 <= self.dims <= 65_536:
             raise BadSetting("dims", f"expected 1 to 65536, not {self.dims}")
+        for seconds in (self.query_timeout_s, self.document_timeout_s):
+            if seconds is not None and seconds <= 0:
+                raise BadSetting("timeouts", "expected more than 0 seconds")
 
     def entry_of(self, names: Sequence[str]) -> ProviderSettings:
         """The entry of `models.providers` under the first of a provider's names that has one."""
@@ -129,14 +137,16 @@ class EmbedderSettings:
         return found[0] if found else ProviderSettings()
 
     def without_remote(self) -> EmbedderSettings:
-        """For another provider than the one that `remote.*` and `dims` were written for: its key
-        and its address must never reach a second one. Only the limits stay."""
-        limits = RemoteSettings(
-            concurrency=self.remote.concurrency,
-            query_timeout_s=self.remote.query_timeout_s,
-            document_timeout_s=self.remote.document_timeout_s,
+        """For another provider than the one that `remote.*`, `dims` and the input types were
+        written for: its key and its address must never reach a second one."""
+        return replace(
+            self,
+            dims=None,
+            input_type=None,
+            query_input_type=None,
+            document_input_type=None,
+            remote=RemoteSettings(concurrency=self.remote.concurrency),
         )
-        return replace(self, dims=None, remote=limits)
 
     def for_fallback(self) -> EmbedderSettings:
         """The same with the fallback as the provider; the model belongs to the first one too."""

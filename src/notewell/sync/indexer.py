@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeGuard
 
 from notewell.core import VERSION as WORDS_VERSION
 from notewell.embedders import CacheTally
-from notewell.errors import IndexBusy, IndexTrouble
+from notewell.errors import EmbedderTrouble, IndexBusy, IndexTrouble
 from notewell.index import Identity, IndexFacts
-from notewell.ports import ReportsWaiting
+from notewell.ports import Prepares, ReportsWaiting
 from notewell.records import dataclass, field, replace
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
 from notewell.types import Notice
@@ -152,13 +153,24 @@ class Indexer:
         vectors: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        return self._run(
-            force=force,
-            everything=True,
-            vectors=vectors,
-            on_progress=progress or (lambda _: None),
-            wait_s=self.lease_wait_s,
+        on_progress = progress or (lambda _: None)
+        run = partial(
+            self._run, everything=True, on_progress=on_progress, wait_s=self.lease_wait_s
         )
+        embedder = self.embedder
+        if not vectors or self.keyword_only or not _needs_download(embedder):
+            return run(force=force, vectors=vectors)
+        # Words first: they are searchable while the model is downloaded.
+        words = run(force=force, vectors=False)
+        try:
+            embedder.prepare(lambda have, size: on_progress(_downloaded(have, size)))
+        except EmbedderTrouble as trouble:
+            words.trouble = trouble
+            return words
+        # Only now the facts of the model are complete, so this may build a new index.
+        report = run(force=False, vectors=True)
+        report.rebuilt = words.rebuilt or report.rebuilt
+        return report
 
     def _run(
         self,
@@ -308,6 +320,14 @@ class Indexer:
             )
             for source in self.text_sources(everything=False)
         }
+
+
+def _needs_download(embedder: Embedder) -> TypeGuard[Prepares]:
+    return isinstance(embedder, Prepares) and embedder.missing() is not None
+
+
+def _downloaded(have: int, size: int) -> Progress:
+    return Progress(have >> 20, size >> 20, "MiB of the model")
 
 
 # -- the sources of text -------------------------------------------------------------------------

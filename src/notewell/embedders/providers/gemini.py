@@ -76,7 +76,7 @@ def request(endpoint: Endpoint, texts: Sequence[str], kind: Kind) -> HttpRequest
     if model.startswith(_NO_TASK_TYPES):
         texts = GEMMA.before(texts, kind)
     else:
-        common["taskType"] = _TASKS[kind]
+        common["taskType"] = endpoint.input_type(kind) or _TASKS[kind]
     if endpoint.dims is not None:
         common["outputDimensionality"] = endpoint.dims
     return HttpRequest(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from notewell.embedders.providers.openai import auth
 from notewell.embedders.providers.provider import (
+    SELF_HOSTED_TIMEOUT_S,
     Endpoint,
     ErrorFacts,
     HttpRequest,
@@ -66,6 +67,7 @@ OLLAMA = Provider(
     default_model="nomic-embed-text",
     models={},
     items=64,
+    query_timeout_s=SELF_HOSTED_TIMEOUT_S,
     needs_key=False,
     auth=auth,
     request=request,

@@ -1,6 +1,6 @@
 """OpenAI's `POST /embeddings`, and every server with the same API.
 
-    {"model", "input": [texts], "encoding_format", "dimensions"?}
+    {"model", "input": [texts], "encoding_format", "dimensions"?, "input_type"?}
     {"data": [{"index", "embedding"}], "usage": {"total_tokens"}}
 
 Batch jobs take a file of requests and write a file of replies within 24 hours:
@@ -32,6 +32,7 @@ from notewell.core import Secret
 from notewell.embedders.providers.provider import (
     BATCH_FILE_NAME,
     JSON_LINES,
+    SELF_HOSTED_TIMEOUT_S,
     BatchApi,
     BatchResult,
     Endpoint,
@@ -41,6 +42,7 @@ from notewell.embedders.providers.provider import (
     Json,
     Model,
     Phase,
+    Prompts,
     Provider,
     count_or_none,
     count_or_zero,
@@ -77,14 +79,19 @@ _BAD_KEY = {"invalid_api_key", "incorrect_api_key"}
 
 
 def request(endpoint: Endpoint, texts: Sequence[str], kind: Kind) -> HttpRequest:
+    input_type = endpoint.input_type(kind)
+    # A server that is told the kind of a text adds the prompt of the model itself.
+    prompts = Prompts() if input_type else prompts_of(endpoint.model)
     body: dict[str, Json] = {
         "model": endpoint.model,
-        "input": prompts_of(endpoint.model).before(texts, kind),
+        "input": prompts.before(texts, kind),
         # Base64 is a quarter of the bytes of decimal floats. Other servers may not support it.
         "encoding_format": "base64" if endpoint.own_address else "float",
     }
     if endpoint.dims is not None:
         body["dimensions"] = endpoint.dims
+    if input_type:
+        body["input_type"] = input_type
     return HttpRequest(f"{endpoint.base_url}/embeddings", body)
 
 
@@ -271,6 +278,7 @@ OPENAI_COMPATIBLE = Provider(
     # Such servers accept 32 (text-embeddings-inference) to 2048 texts. `LearnedLimits` finds out
     # when 256 are too many; nothing would find out that they are too few.
     items=256,
+    query_timeout_s=SELF_HOSTED_TIMEOUT_S,
     needs_key=False,
     auth=auth,
     request=request,

@@ -52,6 +52,12 @@ class Endpoint:
     """The length to ask for; None: the default length of the model."""
     own_address: bool
     """Whether this is the provider's own address, where everything that it documents holds."""
+    query_input_type: str | None = None
+    document_input_type: str | None = None
+    """`input_type` of a text, if the user has set one; None: as the provider documents it."""
+
+    def input_type(self, kind: Kind) -> str | None:
+        return self.query_input_type if kind == "query" else self.document_input_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,10 @@ class BatchApi:
     max_requests: int = MAX_JOB_REQUESTS
 
 
+SELF_HOSTED_TIMEOUT_S = 15.0
+"""For a query to a server of the user's: the first one often waits until the model is loaded."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     name: str
@@ -154,6 +164,9 @@ class Provider:
     error_facts: Callable[[int, Json], ErrorFacts]
     batch: BatchApi | None = None
     """None: the provider has no batch jobs."""
+    query_timeout_s: float = 5.0
+    """For a query, unless the settings say otherwise. A hosted model answers within a second; a
+    person who waits longer would rather have the keyword hits."""
 
 
 # -- reading JSON of an unknown shape ------------------------------------------------------------

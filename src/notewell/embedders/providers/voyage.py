@@ -65,7 +65,7 @@ def request(endpoint: Endpoint, texts: Sequence[str], kind: Kind) -> HttpRequest
     body: dict[str, Json] = {
         "model": endpoint.model,
         "input": list(texts),
-        "input_type": kind,
+        "input_type": endpoint.input_type(kind) or kind,
         "truncation": False,
     }
     if endpoint.dims is not None:
