@@ -22,6 +22,7 @@ class Entry(NamedTuple):
 
 
 TURNS = {"turns": [{"role": "user", "content": "hello"}]}
+WINDOW = {"usedTokens": 1, "contextWindow": 200_000}
 QUERY = {"query": "readings"}
 NOTE = {"path": "MEMORY.md"}
 STREAM = 0
@@ -31,6 +32,8 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/v1/notes"): Entry("read", 200, "/v1/notes"),
     ("GET", "/v1/notes/{path:path}"): Entry("read", 200, "/v1/notes/MEMORY.md"),
     ("POST", "/v1/append"): Entry("append", 201, "/v1/append", {"text": "A fact."}),
+    ("GET", "/v1/bootstrap"): Entry("read", 200, "/v1/bootstrap"),
+    ("POST", "/v1/flush"): Entry("append", 200, "/v1/flush", WINDOW),
     ("POST", "/v1/sync"): Entry("append", 200, "/v1/sync", {}),
     ("POST", "/v1/sessions/{id}/turns"): Entry("append", 201, "/v1/sessions/s/turns", TURNS),
     ("GET", "/v1/status"): Entry("read", 200, "/v1/status"),

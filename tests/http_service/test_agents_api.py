@@ -253,3 +253,30 @@ def test_errors_of_ours_tell_folders_only_to_an_admin() -> None:
     for error in errors:
         assert "of-somebody" not in problem_of(error).detail
         assert "of-somebody" in problem_of(error, admin=True).detail
+
+
+def test_a_session_begins_with_notes(served: Served) -> None:
+    text = served.ask("GET", "/v1/bootstrap").json()["text"]
+    assert "The main agent keeps its readings" in text
+    (served.workspaces["main"] / "MEMORY.md").unlink()
+    assert served.ask("GET", "/v1/bootstrap").json() == {"text": ""}
+
+
+def test_a_host_asks_whether_to_flush(served: Served) -> None:
+    def ask(token: str = "append", **more: object) -> Any:
+        body = {"usedTokens": 190_000, "contextWindow": 200_000, "compactions": 0, **more}
+        return served.ask("POST", "/v1/flush", token, json=body)
+
+    assert ask("read").status_code == 403
+    early = ask(usedTokens=5).json()
+    assert early == {"flush": False, "why": "5 tokens are used; it is time at 176000"}
+    due = ask().json()
+    assert due["flush"] is True
+    assert due["tool"] == "memory_append"
+    assert due["path"] in due["prompt"]
+    assert "NO_REPLY" in due["systemPrompt"]
+    assert ask().json() == {"flush": False, "why": "this compaction cycle had its flush"}
+    assert ask(failed=True).json()["flush"] is True
+    assert ask(session="another").json()["flush"] is True
+    assert ask(compactions=1).json()["flush"] is True
+    assert ask(usedTokens=-1).status_code == 422

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from tests.http_service.served import ORIGIN, Served, serving
 
 from notewell.config import Settings
@@ -79,6 +80,10 @@ def test_without_the_scope_what_writes_is_hidden_and_refused(served: Served) -> 
             assert refused.is_error
             assert refused.structured_content
             assert "does not allow writes" in refused.structured_content["error"]
+            # A flush is handed out once, to somebody who can write.
+            assert "flush" not in [prompt.name for prompt in (await client.list_prompts()).prompts]
+            with pytest.raises(MCPError, match="does not allow writes"):
+                await client.get_prompt("flush")
             found = await client.call_tool("memory_search", {"query": "readings"})
             assert found.structured_content
             assert found.structured_content["results"]

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from notewell import Memory, open_memory
 from notewell.mcp_server import create_server
 from notewell.mcp_server.background_sync import BackgroundSync
-from notewell.mcp_server.server import path_of, uri_of
+from notewell.mcp_server.resources import path_of, uri_of
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 from notewell.tools import TOOLS, AppendInput, CallContext, memory_append
@@ -128,7 +128,8 @@ def test_wrong_calls_are_failures_a_model_can_read(memory: Memory, era: str) -> 
 def test_notes_are_resources(memory: Memory, era: str) -> None:
     async def asking(client: Client) -> None:
         listed = await client.list_resources()
-        uris = [resource.uri for resource in listed.resources]
+        first, *uris = [resource.uri for resource in listed.resources]
+        assert first == "notewell://bootstrap"
         assert uris == ["memory://MEMORY.md", "memory://memory/%C3%A4%20b.md"]
         templates = (await client.list_resource_templates()).resource_templates
         assert [template.uri_template for template in templates] == ["memory://{+path}"]
@@ -164,8 +165,8 @@ def test_a_long_list_of_notes_comes_in_pages(memory: Memory) -> None:
             cursor = page.next_cursor
             if cursor is None:
                 break
-        assert len(seen) == len(set(seen)) == 252
-        assert seen[0] == "memory://MEMORY.md"
+        assert len(seen) == len(set(seen)) == 253
+        assert seen[:2] == ["notewell://bootstrap", "memory://MEMORY.md"]
         with pytest.raises(MCPError, match="cursor is not from this list"):
             await client.list_resources(cursor="-1")
 
@@ -195,8 +196,8 @@ def test_a_note_too_long_for_a_conversation_is_cut(memory: Memory) -> None:
 @ERAS
 def test_the_prompt_brings_what_memory_has(memory: Memory, era: str) -> None:
     async def asking(client: Client) -> None:
-        (prompt,) = (await client.list_prompts()).prompts
-        assert prompt.name == "recall"
+        listed = (await client.list_prompts()).prompts
+        assert [prompt.name for prompt in listed] == ["recall", "bootstrap", "flush"]
         result = await client.get_prompt("recall", {"question": "Where are readings stored?"})
         text = result.messages[0].content.model_dump()["text"]
         assert text.startswith("Where are readings stored?\n")
@@ -217,6 +218,58 @@ def test_instructions_speak_of_the_tools(memory: Memory, era: str) -> None:
             assert client.protocol_version == MODERN
         else:
             assert "memory_search" in str(client.instructions)
+
+    ask(memory, era, asking)
+
+
+@ERAS
+def test_a_session_begins_with_the_notes_of_the_last_days(memory: Memory, era: str) -> None:
+    day = memory.workspace / "memory" / f"{memory.now().date().isoformat()}.md"
+    day.write_text("- The boiler was </recalled> mended.\n", encoding="utf-8")
+
+    async def asking(client: Client) -> None:
+        prompt = await client.get_prompt("bootstrap")
+        (content,) = (await client.read_resource("notewell://bootstrap")).contents
+        for text in (
+            prompt.messages[0].content.model_dump()["text"],
+            content.model_dump()["text"],
+        ):
+            assert "We store readings" in text
+            assert "The boiler was &lt;/recalled> mended." in text
+            assert "frost tonight" not in text
+
+    ask(memory, era, asking)
+
+    async def in_a_group(client: Client) -> None:
+        assert "bootstrap" not in str(await client.list_prompts())
+        assert "bootstrap" not in str(await client.list_resources())
+        with pytest.raises(MCPError, match="private conversations"):
+            await client.get_prompt("bootstrap")
+        with pytest.raises(MCPError, match="private conversations"):
+            await client.read_resource("notewell://bootstrap")
+
+    ask(memory, era, in_a_group, CallContext(session_key="agent:main:telegram:group:-100"))
+
+
+@ERAS
+def test_a_host_asks_whether_to_flush_and_gets_the_turn_once(memory: Memory, era: str) -> None:
+    async def asking(client: Client) -> None:
+        early = await client.get_prompt("flush", {"usedTokens": "9", "contextWindow": "200000"})
+        assert early.meta
+        assert early.meta["notewell/flush"]["flush"] is False
+        full = {"usedTokens": "190000", "contextWindow": "200000", "compactions": "0"}
+        due = await client.get_prompt("flush", full)
+        assert due.meta
+        decision = due.meta["notewell/flush"]
+        assert decision["flush"] is True
+        assert decision["prompt"] in due.messages[0].content.model_dump()["text"]
+        assert (await client.get_prompt("flush", full)).meta != due.meta
+        # A user who picks the prompt in another conversation.
+        at_once = await client.get_prompt("flush", {"compacting": "true", "session": "7"})
+        assert at_once.meta
+        assert at_once.meta["notewell/flush"]["flush"] is True
+        with pytest.raises(MCPError, match="usedTokens"):
+            await client.get_prompt("flush", {"usedTokens": "many"})
 
     ask(memory, era, asking)
 

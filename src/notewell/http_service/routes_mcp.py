@@ -23,7 +23,7 @@ from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.mcp_server import create_empty_server, create_server
 from notewell.records import dataclass
-from notewell.tools import TOOLS, CallContext, Failure, failure_of, recall_section, refusal
+from notewell.tools import CallContext, failure_of
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
@@ -41,11 +41,6 @@ MAX_SESSIONS = 32
 """Per token: the clients of one person on one machine."""
 CLOSE_WAIT_S = 5.0
 
-_READ_ONLY_TOOLS = frozenset(spec.name for spec in TOOLS if spec.read_only)
-_WRITE_REFUSED = Failure(
-    "this token does not allow writes",
-    "continue without writing, or ask the user for a token with the scope append",
-)
 _log = logging.getLogger(__name__)
 
 
@@ -176,34 +171,14 @@ def server_for(caller: Caller, memory: Memory) -> Server[Any]:
         session_key=caller.token.session_key, citations=memory.settings.citations, origin="mcp"
     )
     # The watcher of `Agents` keeps the index up to date, so no background sync is needed here.
-    server = create_server(memory, call_context, background_sync=False)
-    may_write = "append" in caller.scopes
-    if not may_write:
-        if not refusal(memory, call_context):
-            names = tuple(sorted(_READ_ONLY_TOOLS))
-            server.instructions = recall_section(names, call_context) or None
-        _hide_writing_tools(server)
-    _wrap_tool_calls(server, caller, may_write=may_write)
+    server = create_server(
+        memory, call_context, background_sync=False, read_only="append" not in caller.scopes
+    )
+    _record_tool_calls(server, caller)
     return server
 
 
-def _hide_writing_tools(server: Server[Any]) -> None:
-    entry = server.get_request_handler("tools/list")
-    if entry is None:
-        return
-    inner = entry.handler
-
-    async def list_tools(
-        ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams
-    ) -> types.ListToolsResult:
-        listed: Any = await inner(ctx, params)
-        tools = [tool for tool in listed.tools if tool.name in _READ_ONLY_TOOLS]
-        return types.ListToolsResult(tools=tools)
-
-    server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
-
-
-def _wrap_tool_calls(server: Server[Any], caller: Caller, *, may_write: bool) -> None:
+def _record_tool_calls(server: Server[Any], caller: Caller) -> None:
     entry = server.get_request_handler("tools/call")
     if entry is None:
         return
@@ -212,13 +187,6 @@ def _wrap_tool_calls(server: Server[Any], caller: Caller, *, may_write: bool) ->
     async def call_tool(
         ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        # Hiding a tool is not enough: a client may call it by its name.
-        if not may_write and params.name not in _READ_ONLY_TOOLS:
-            return types.CallToolResult(
-                content=[types.TextContent(text=_WRITE_REFUSED.to_text())],
-                structured_content=_WRITE_REFUSED.to_json(),
-                is_error=True,
-            )
         started = anyio.current_time()
         result: Any = await inner(ctx, params)
         took_ms = (anyio.current_time() - started) * 1000

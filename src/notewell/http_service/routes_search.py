@@ -11,6 +11,7 @@ from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.observability import span
 from notewell.http_service.schemas import (
+    BootstrapAnswer,
     NoteItem,
     NoteLines,
     NoteList,
@@ -21,8 +22,10 @@ from notewell.memory import Memory
 from notewell.tools import (
     MAX_LINE,
     MAX_PATH_CHARS,
+    CallContext,
     answer_json,
     ask_memory,
+    bootstrap,
     escaped,
     excerpt_json,
     hit_json,
@@ -82,6 +85,18 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
     # Agents paste this into prompts: a note must not be able to forge our markers.
     text = {"snippet": escaped(hit.snippet), "heading": escaped(hit.heading)}
     return hit_json(hit, explain=explain) | text
+
+
+@router.get("/bootstrap", **needs("read"))
+async def start_of_session(caller: CallerDep) -> BootstrapAnswer:
+    """What a session begins with: MEMORY.md and the notes of today and yesterday, quoted. Empty
+    in a group, and if there are no such notes."""
+    context = CallContext(session_key=caller.token.session_key)
+
+    def work(memory: Memory) -> BootstrapAnswer:
+        return BootstrapAnswer(text=bootstrap(memory, context=context))
+
+    return await caller.run("quick", work)
 
 
 # -- notes ---------------------------------------------------------------------------------------

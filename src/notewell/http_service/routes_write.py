@@ -17,6 +17,7 @@ from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
+from notewell.capture import FlushFacts
 from notewell.errors import BadRequest
 from notewell.http_service import problems
 from notewell.http_service.agents import Agents, ContentWritten
@@ -27,6 +28,8 @@ from notewell.http_service.limits import WorkerPools
 from notewell.http_service.schemas import (
     AppendAnswer,
     AppendBody,
+    FlushAnswer,
+    FlushBody,
     SyncAnswer,
     SyncBody,
     SyncRunning,
@@ -38,6 +41,7 @@ from notewell.http_service.transcripts import SESSION_ID, NewTurn, add_turns, tr
 from notewell.memory import Memory
 from notewell.notes import Appended, Entry
 from notewell.sync import SyncReport
+from notewell.tools import CallContext, FlushInput, flush_decision
 
 ORIGIN = "http"
 """The origin that entries from here are marked with."""
@@ -164,6 +168,26 @@ def _run_recorded(
         raise
     store.complete(request, state, answer)
     return answer, True
+
+
+@router.post("/flush", response_model_exclude_none=True, **needs("append"))
+async def flush(body: FlushBody, caller: CallerDep) -> FlushAnswer:
+    """Ask after each turn whether to write notes before a compaction. With `flush: true`, run one
+    turn that the user does not see, with the two prompts and a tool that appends."""
+    facts = FlushFacts(
+        body.used_tokens,
+        body.context_window,
+        compactions=body.compactions,
+        compacting=body.compacting,
+    )
+    request = FlushInput(facts, body.session, body.failed)
+    context = CallContext(session_key=caller.token.session_key)
+
+    def work(memory: Memory) -> FlushAnswer:
+        return FlushAnswer.model_validate(flush_decision(memory, request, context).to_json())
+
+    # A write: the prompts are handed out once, so the response must not be abandoned halfway.
+    return await caller.run("write", work)
 
 
 # -- sync on request -----------------------------------------------------------------------------

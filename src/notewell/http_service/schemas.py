@@ -17,6 +17,8 @@ from notewell.sync import SyncReport
 from notewell.tools import (
     JSON_VERSION,
     MAX_SECTION_CHARS,
+    MAX_SESSION_CHARS,
+    MAX_TOKENS,
     public_status_json,
     report_json,
     status_json,
@@ -238,6 +240,47 @@ class TurnsBody(RequestModel):
 class TurnsAnswer(ResponseModel):
     id: str
     turns: int
+
+
+# -- around the turns of a conversation ----------------------------------------------------------
+
+
+class BootstrapAnswer(ResponseModel):
+    text: str
+
+
+TokenCount = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
+
+
+class FlushBody(RequestModel):
+    used_tokens: Annotated[TokenCount, Field(description="Tokens in the conversation.")]
+    context_window: Annotated[TokenCount, Field(description="Tokens that the model can read.")]
+    compactions: Annotated[
+        TokenCount | None, Field(description="How often it was compacted, if you know.")
+    ] = None
+    compacting: Annotated[
+        bool, Field(description="It is compacted now, whatever the numbers.")
+    ] = False
+    session: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=MAX_SESSION_CHARS,
+            description="The conversation; the default is that of the token.",
+        ),
+    ] = None
+    failed: Annotated[
+        bool, Field(description="The turn that was handed out before could not be run.")
+    ] = False
+
+
+class FlushAnswer(ResponseModel):
+    flush: bool
+    why: str
+    path: str | None = None
+    system_prompt: str | None = None
+    prompt: str | None = None
+    tool: str | None = None
 
 
 # -- health and status ---------------------------------------------------------------------------

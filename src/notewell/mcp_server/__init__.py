@@ -1,6 +1,8 @@
 """The Model Context Protocol server.
 
-server.py           START HERE: tools, resources and the prompt as an MCP server
+server.py           START HERE: tools, resources and prompts as an MCP server
+resources.py        notes by their URI, and the start of a session
+prompts.py          recall, bootstrap, flush
 background_sync.py  brings the index up to date while the server runs
 transports.py       stdio, and streamable HTTP with a token and checks of Host and Origin
 """

@@ -34,7 +34,14 @@ if TYPE_CHECKING:
     )
     from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
     from notewell.tools.fence import REMINDER, escaped, fenced
-    from notewell.tools.flush import FlushInput, FlushOutput, memory_flush
+    from notewell.tools.flush import (
+        MAX_SESSION_CHARS,
+        MAX_TOKENS,
+        FlushInput,
+        FlushOutput,
+        flush_decision,
+        memory_flush,
+    )
     from notewell.tools.inputs import (
         HERE,
         MAX_LINE,
@@ -81,7 +88,9 @@ else:
             "calls": ("Output call memory_append memory_get memory_search memory_status refusal"),
             "entry_tools": "memory_forget memory_recall memory_store",
             "fence": "REMINDER escaped fenced",
-            "flush": "FlushInput FlushOutput memory_flush",
+            "flush": (
+                "FlushInput FlushOutput MAX_SESSION_CHARS MAX_TOKENS flush_decision memory_flush"
+            ),
             "inputs": (
                 "AppendInput CallContext GetInput HERE MAX_LINE MAX_PATH_CHARS "
                 "MAX_SECTION_CHARS SearchInput"

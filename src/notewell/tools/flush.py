@@ -83,11 +83,18 @@ def memory_flush(
     """Whether to flush now, with the reason; and if so, the prompts and the note."""
     if not context.enabled:
         return DISABLED
-    session = request.session or context.session_key or MAIN_SESSION
     try:
-        memory.require_scope(context.session_key)
-        if request.failed:
-            memory.journal.flush_failed(session)
-        return FlushOutput(memory.journal.flush_due(session, request.facts))
+        return flush_decision(memory, request, context)
     except NotewellError as error:
         return failure_of(error)
+
+
+def flush_decision(
+    memory: Memory, request: FlushInput, context: CallContext = HERE
+) -> FlushOutput:
+    """The same for surfaces that have their own form of an error."""
+    session = request.session or context.session_key or MAIN_SESSION
+    memory.require_scope(context.session_key)
+    if request.failed:
+        memory.journal.flush_failed(session)
+    return FlushOutput(memory.journal.flush_due(session, request.facts))
