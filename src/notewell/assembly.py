@@ -21,7 +21,7 @@ from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
 from notewell.index import StoreSettings
-from notewell.index.sqlite import SqliteStore
+from notewell.index.sqlite import SqliteStore, usable_driver
 from notewell.memory import Memory
 from notewell.notes.workspace import Workspace
 from notewell.records import replace
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from notewell.core import Binding
     from notewell.engines import Engine
     from notewell.index import IndexStore
+    from notewell.index.sqlite import DriverChoice
     from notewell.notes import ExtraPath, NoteStore
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
@@ -205,8 +206,14 @@ def index_dir(state: Path, agent: str, workspace: Path, indexes: Path | None = N
 
 def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:
     """The store of the index in a folder; nothing is read or written yet."""
-    settings = settings or StoreSettings()
-    return SqliteStore(folder, settings.vector_driver, settings.cache_entries)
+    return _store(folder, settings or StoreSettings())[0]
+
+
+def _store(folder: Path, settings: StoreSettings) -> tuple[IndexStore, DriverChoice]:
+    if settings.driver != "sqlite":
+        raise BadSetting("store.driver", f"{settings.driver!r} is unknown; choose 'sqlite'")
+    choice = usable_driver(settings)
+    return SqliteStore(folder, choice.driver, settings.cache_entries, choice.problem), choice
 
 
 def _indexer(
@@ -218,7 +225,8 @@ def _indexer(
     now_ns: Callable[[], int],
     lease_wait_s: float,
 ) -> Indexer:
-    store, sessions = settings.store, _sessions(settings.sessions, agent, state, settings)
+    store, choice = _store(index_dir(state, agent, root, settings.store.path), settings.store)
+    sessions = _sessions(settings.sessions, agent, state, settings)
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
         indexes_notes=settings.notes.enabled,
@@ -226,11 +234,12 @@ def _indexer(
         delta_limits=sessions.delta_limits,
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
-        store=store_at(index_dir(state, agent, root, store.path), store),
+        store=store,
         embedder=embedder,
         chunk_tokens=settings.sync.chunk_tokens,
         chunk_overlap=settings.sync.chunk_overlap,
-        vector_driver=store.vector_driver,
+        vector_driver=choice.driver.name,
+        driver_problem=choice.problem,
         keyword_only=settings.search.keyword_only,
         now_ns=now_ns,
         monotonic_s=time.monotonic,

@@ -18,9 +18,6 @@ SOURCE = Path(__file__).parents[2] / "src" / "notewell"
 
 WITHOUT_EFFECT = {
     "memorySearch.remote.batch.wait": "a sync always waits for its batch jobs",
-    "memorySearch.store.driver": "it has one choice",
-    "memorySearch.store.vector.enabled": "vectors are stored whatever it says",
-    "memorySearch.store.vector.extensionPath": "sqlite-vec is loaded from its Python package",
 }
 """Accepted, documented, and read by nobody. Each needs a reader, or the check `Unused`, which
 tells the user so. A key that gets a reader must leave this list."""

@@ -470,6 +470,7 @@ def indexer(
         chunk_tokens=60,
         chunk_overlap=0,
         vector_driver="segments",
+        driver_problem=None,
         keyword_only=False,
         now_ns=lambda: 10**18,
         monotonic_s=time.monotonic,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from notewell import Settings, open_memory
+from notewell import Settings, StoreSettings, open_memory
 from notewell.cli import main
+from notewell.errors import BadSetting
 from notewell.search import SearchSettings
 from notewell.testing import HashEmbedder
 
@@ -37,10 +39,13 @@ class Scene:
         whole = {"agents": {"defaults": {"memorySearch": memory_search}}}
         (self.root / "own.json").write_text(json.dumps(whole), encoding="utf-8")
 
+    def output(self) -> str:
+        return self._capsys.readouterr().out
+
     def run(self, command: str, *arguments: str, workspace: str = "workspace") -> dict[str, Any]:
         place = ["-w", str(self.root / workspace), "--state-dir", str(self.state), "--json"]
         main([command, *place, *arguments])
-        answer: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        answer: dict[str, Any] = json.loads(self.output())
         return answer
 
 
@@ -135,6 +140,72 @@ def test_two_workspaces_with_one_store_path_have_two_indexes(scene: Scene) -> No
     assert ["Ada" in hit["snippet"] for hit in hits] == [True]
     assert len(list((scene.root / "indexes").iterdir())) == 2
     assert not (scene.state / "memory").exists()
+
+
+# -- sqlite-vec ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("vector", "reason"),
+    [
+        ({"driver": "sqlite-vec", "enabled": False}, "store.vector.enabled is false"),
+        ({"extensionPath": "/nowhere/vec0"}, "/nowhere/vec0"),
+        ({"driver": "sqlite-vec", "extensionPath": "/nowhere/vec0"}, "/nowhere/vec0"),
+    ],
+)
+def test_without_sqlite_vec_vectors_are_searched_all_the_same_and_a_notice_says_so(
+    scene: Scene, vector: dict[str, object], reason: str
+) -> None:
+    scene.set(store={"vector": vector})
+    assert scene.run("index")["vectorsWaiting"] == 0
+    answer = scene.run("search", "boat")
+    assert (answer["mode"], paths(answer)) == ("hybrid", ["MEMORY.md"])
+    assert "sqlite-vec is not used, `segments` is" in answer["notice"]
+    assert reason in answer["notice"]
+    status = scene.run("status")["vector"]
+    assert (status["available"], status["driver"]) == (True, "segments")
+    assert reason in status["loadError"]
+
+
+def test_a_switch_that_changes_nothing_gives_no_notice(scene: Scene) -> None:
+    scene.set(store={"vector": {"enabled": False}})
+    scene.run("index")
+    answer = scene.run("search", "boat")
+    assert (answer["mode"], answer.get("notice")) == ("hybrid", None)
+
+
+def test_the_named_library_of_sqlite_vec_is_used(scene: Scene) -> None:
+    import sqlite_vec
+
+    scene.set(store={"vector": {"extensionPath": sqlite_vec.loadable_path()}})
+    scene.run("index")
+    answer = scene.run("search", "boat")
+    assert (answer["mode"], answer.get("notice")) == ("hybrid", None)
+    assert scene.run("status")["vector"]["driver"] == "sqlite-vec"
+
+
+def test_an_index_of_sqlite_vec_is_searched_by_words_where_the_package_is_missing(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.set(store={"vector": {"driver": "sqlite-vec"}})
+    scene.run("index")
+    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    answer = scene.run("search", "boat")
+    assert (answer["mode"], paths(answer)) == ("keyword", ["MEMORY.md"])
+    assert "the index holds vectors of sqlite-vec: run `notewell index`" in answer["notice"]
+    assert "pip install" in answer["notice"]
+    scene.run("index")
+    assert scene.run("search", "boat")["mode"] == "hybrid"
+
+
+def test_there_is_one_storage_engine(scene: Scene) -> None:
+    scene.set(store={"driver": "postgres"})
+    assert main(["config", "check"]) != 0
+    assert "memorySearch.store.driver: expected 'sqlite', not 'postgres'" in scene.output()
+    with pytest.raises(BadSetting, match="'postgres' is unknown; choose 'sqlite'"):
+        open_memory(
+            scene.root / "workspace", settings=Settings(store=StoreSettings(driver="postgres"))
+        )
 
 
 # -- the text that is embedded -------------------------------------------------------------------

@@ -150,9 +150,9 @@ def test_deep_shows_vectors_that_cannot_be_searched(cli: StatusCli) -> None:
         # As if the package had been removed.
         patch.setitem(sys.modules, "sqlite_vec", None)
         assert cli("status") == 5
-        assert "vectors     sqlite-vec cannot be loaded: " in cli.out
+        assert "vectors     sqlite-vec is not used, segments is: " in cli.out
         vector = cli.json()["vector"]
-        assert (vector["available"], vector["driver"]) == (False, "sqlite-vec")
+        assert (vector["available"], vector["driver"]) == (False, "segments")
         assert "sqlite-vec" in vector["loadError"]
         assert cli.json("--deep")["probe"]["vectors"]["ok"] is False
 

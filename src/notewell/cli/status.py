@@ -78,7 +78,9 @@ def _index_facts(status: Status) -> list[tuple[str, str]]:
     facts.append(("chunks", f"{counts.chunks}, {counts.embedded} with a vector"))
     if status.vector_load_error:
         driver = status.vector_driver
-        facts.append(("vectors", f"{driver} cannot be loaded: {status.vector_load_error}"))
+        facts.append(
+            ("vectors", f"sqlite-vec is not used, {driver} is: {status.vector_load_error}")
+        )
     return facts
 
 

@@ -99,15 +99,21 @@ _EMBEDDER = (
 )  # fmt: skip
 
 _STORE = (
-    Key("store.driver", Choice(("sqlite",)), "sqlite", "the database of the index"),
+    Key("store.driver", Choice(("sqlite",)), "sqlite", "the storage engine of the index",
+        field="store.driver"),
     Key("store.path", Text(), None,
         "the folder for indexes; each agent and workspace has a folder of its own in it; "
         "`{agentId}` is replaced by the agent's id",
         field="store.path"),
-    on("store.vector.enabled", "store vectors in the index"),
-    Key("store.vector.extensionPath", Text(), None, "another sqlite-vec library"),
-    Key("store.vector.driver", Choice(("segments", "sqlite-vec")), "segments",
-        "how vectors are stored; `sqlite-vec` needs the extra of that name", "ours",
+    on("store.vector.enabled",
+        "use sqlite-vec if `driver` or `extensionPath` names it; vectors are stored and searched "
+        "in any case", field="store.vector_extension"),
+    Key("store.vector.extensionPath", Text(), None,
+        "the library of sqlite-vec; unset, the one of its Python package",
+        field="store.extension_path"),
+    Key("store.vector.driver", Choice(("segments", "sqlite-vec")), None,
+        "how vectors are stored; unset, `sqlite-vec` if `extensionPath` is set, else `segments`; "
+        "if sqlite-vec cannot be loaded, `segments` takes its place, with a notice", "ours",
         field="store.vector_driver"),
     Key("chunking.tokens", Number(16, 8000), CHUNK_TOKENS,
         "the longest chunk, in estimated tokens; a model's own limit can be lower",

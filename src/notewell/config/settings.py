@@ -241,6 +241,7 @@ _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {
     "sessions.enabled": lambda sources: "sessions" in sources,
     "sessions.folders": _named_folders,
     "store.path": Path,
+    "store.extension_path": lambda path: Path(path).expanduser(),
     "qmd.paths": _extra_folders,
 }
 """From the value of a key to the value of its field, where they differ."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from notewell.errors import EmbedderTrouble, IndexTrouble
 from notewell.search import SearchOptions, prepare, search
+from notewell.types import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from notewell.ports import Embedder, Reranker
     from notewell.search import Question, SearchContext, SearchSettings
     from notewell.sync import Indexer, ProgressCallback, SyncOutcome, SyncReport
-    from notewell.types import Answer, Notice
+    from notewell.types import Answer
+
+
+OTHER_DRIVER = "sqlite-vec is not used, `segments` is"
 
 
 class BuiltinEngine:
@@ -77,7 +81,13 @@ class BuiltinEngine:
     def search(self, question: Question) -> Answer:
         context = self.prepare(question)
         with self.indexer.store.view() as view:
-            return search(view, context, self.reranker)
+            answer = search(view, context, self.reranker)
+        problem = self.indexer.driver_problem
+        if problem is None or context.options.keyword_only:
+            return answer
+        return answer.with_notice(
+            Notice(f"{OTHER_DRIVER}: {problem}", f"{OTHER_DRIVER}; `notewell status` says why")
+        )
 
     def prepare(self, question: Question) -> SearchContext:
         """Embeds the question; see `search.prepare`."""

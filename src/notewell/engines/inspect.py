@@ -175,8 +175,11 @@ class IndexInspector:
         with self.store.view() as view:
             if view is None:
                 return None
-            model = view.identity().model
-            return Placed(view.generation, model, view.inventory().placed())
+            identity = view.identity()
+            # Another vector driver stored them: this process cannot read them.
+            is_readable = identity.vector_driver == self._engine.indexer.vector_driver
+            chunks = view.inventory().placed() if is_readable else ()
+            return Placed(view.generation, identity.model, chunks)
 
     def vectors(
         self, ids: Sequence[int], at_once: int = VECTORS_AT_ONCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from notewell.errors import EmbedderTrouble, IndexTrouble, NotewellError
+from notewell.errors import BadSetting, EmbedderTrouble, IndexTrouble, NotewellError
 from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Status:
     vectors_enabled: bool = True
     """False: the settings ask for keyword search alone."""
     vector_load_error: str | None = None
-    """Why the vector driver does not work on this machine."""
+    """Why the vector driver is not the one that the settings name."""
     has_vectors: bool = False
     """Whether the index holds vectors, so that a vector search can find something."""
     index_age_s: float | None = None
@@ -118,8 +118,8 @@ class Status:
     @property
     def vectors_available(self) -> bool:
         """Whether a question can be answered by vectors, as far as is known without a request."""
-        is_usable = self.vectors_enabled and not self.vector_load_error
-        return is_usable and self.has_vectors and not self.embedder_missing
+        # An error of the vector driver is no obstacle: another one takes its place.
+        return self.vectors_enabled and self.has_vectors and not self.embedder_missing
 
     @property
     def fallback(self) -> Fallback | None:
@@ -221,6 +221,10 @@ def _probe_vectors(indexer: Indexer, vector: Vectors | None) -> VectorProbe | No
     started = indexer.monotonic_s()
     found, trouble = 0, None
     try:
+        index = indexer.index_facts()
+        if index and not index.is_readable:
+            text = f"the index holds vectors of {index.identity.vector_driver}"
+            raise BadSetting("store.vector.driver", f"{text}; run `notewell index`")
         with indexer.store.view() as view:
             if view is None:
                 return None
@@ -294,10 +298,16 @@ def _with_parts(status: Status, indexer: Indexer, store: StoreFacts) -> Status:
         cache_limit=store.cache_limit,
         vectors_enabled=not indexer.keyword_only,
         vector_load_error=store.vector_load_error,
-        has_vectors=bool(status.counts and status.counts.embedded),
+        has_vectors=bool(status.counts and status.counts.embedded) and _is_readable(indexer),
         index_age_s=age_s,
         batch=batch_facts_of(indexer.embedder),
     )
+
+
+def _is_readable(indexer: Indexer) -> bool:
+    """Whether the vectors in the index were stored by the driver in use."""
+    index = indexer.index_facts()
+    return index is not None and index.is_readable
 
 
 def _sources(scans: Mapping[str, Scan], counts: Counts | None) -> tuple[SourceStatus, ...]:

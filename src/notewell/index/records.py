@@ -129,6 +129,8 @@ class IndexFacts:
     waiting: int
     """Chunks without a vector."""
     has_vectors: bool
+    is_readable: bool
+    """Whether the vector driver in use is the one that stored its vectors."""
 
 
 # -- the store itself ----------------------------------------------------------------------------

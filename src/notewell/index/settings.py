@@ -17,6 +17,13 @@ class StoreSettings:
     path: Path | None = None
     """The folder for indexes; each agent and workspace has a folder of its own in it. None:
     `memory` in the state folder."""
-    vector_driver: str = "segments"
+    driver: str = "sqlite"
+    """The storage engine; there is one."""
+    vector_driver: str | None = None
+    """`segments` or `sqlite-vec`; None: `sqlite-vec` if `extension_path` names its library."""
+    vector_extension: bool = True
+    """False: sqlite-vec is never loaded; `segments` takes its place."""
+    extension_path: Path | None = None
+    """The library of sqlite-vec; None: the one of its Python package."""
     cache_entries: int = 50_000
     """Vectors that survive a rebuild of the index; 0 keeps none."""

@@ -101,6 +101,9 @@ def _why_no_vector(
     if (identity.provider, identity.model) != (facts.provider, facts.model):
         text = f"the index holds vectors of {identity.model}: run `notewell index`"
         return Notice.same(text), True
+    if not index.is_readable:
+        text = f"the index holds vectors of {identity.vector_driver}: run `notewell index`"
+        return Notice.same(text), True
     if index.has_vectors:
         return None, False
     if not waiting:

@@ -64,6 +64,8 @@ class Indexer:
     chunk_tokens: int
     chunk_overlap: int
     vector_driver: str
+    driver_problem: str | None
+    """Why the vector driver is not the one that the settings name."""
     keyword_only: bool
     now_ns: Callable[[], int]
     monotonic_s: Callable[[], float]
@@ -124,8 +126,10 @@ class Indexer:
     def _learned(self, mark: tuple[int, ...], view: IndexView | None) -> IndexFacts | None:
         facts = None
         if view is not None:
+            identity = view.identity()
+            is_readable = identity.vector_driver == self.vector_driver
             facts = IndexFacts(
-                view.generation, view.identity(), view.waiting(), view.has_vectors()
+                view.generation, identity, view.waiting(), view.has_vectors(), is_readable
             )
         self._known_facts = (mark, facts)
         return facts

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.lease import Lease, leases_in, writer_lease
     from notewell.index.sqlite.schema import SCHEMA
-    from notewell.index.sqlite.store import SqliteReader, SqliteStore, vector_driver
+    from notewell.index.sqlite.store import (
+        DriverChoice,
+        SqliteReader,
+        SqliteStore,
+        usable_driver,
+        vector_driver,
+    )
     from notewell.index.sqlite.view import SqliteView
     from notewell.index.sqlite.writer import SqliteWriter
 else:
@@ -41,7 +47,7 @@ else:
             "folder": "IndexFolder",
             "lease": "Lease leases_in writer_lease",
             "schema": "SCHEMA",
-            "store": "SqliteReader SqliteStore vector_driver",
+            "store": "DriverChoice SqliteReader SqliteStore usable_driver vector_driver",
             "view": "SqliteView",
             "writer": "SqliteWriter",
         },

@@ -18,6 +18,7 @@ from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -32,11 +33,13 @@ MOST = 4_096
 @dataclass(frozen=True, slots=True)
 class SqliteVecDriver:
     name: ClassVar[str] = "sqlite-vec"
+    library: Path | None = None
+    """None: the one of the Python package."""
 
     def load_error(self) -> str | None:
         db = apsw.Connection(":memory:")
         try:
-            _load(db)
+            _load(db, self.library)
         except (BadSetting, apsw.Error) as error:
             return str(error)
         finally:
@@ -44,7 +47,7 @@ class SqliteVecDriver:
         return None
 
     def create(self, db: apsw.Connection, dims: int) -> None:
-        _load(db)
+        _load(db, self.library)
         db.execute("CREATE TABLE vec_state (dims INTEGER NOT NULL)")
         db.execute("INSERT INTO vec_state VALUES (?)", (dims,))
         # A declaration takes no bound values; int() makes this one safe. While the length is
@@ -55,7 +58,7 @@ class SqliteVecDriver:
         )
 
     def add(self, db: apsw.Connection, source: str, ids: Sequence[int], vectors: Vectors) -> None:
-        _load(db)
+        _load(db, self.library)
         rows = zip(ids, unit_rows(vectors, _dims(db)), strict=True)
         db.executemany(
             "INSERT INTO chunks_vec (id, source, vector) VALUES (?, ?, ?)",
@@ -63,13 +66,13 @@ class SqliteVecDriver:
         )
 
     def remove(self, db: apsw.Connection, ids: Sequence[int]) -> None:
-        _load(db)
+        _load(db, self.library)
         db.executemany("DELETE FROM chunks_vec WHERE id = ?", ((chunk,) for chunk in ids))
 
     def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
         import numpy as np
 
-        _load(db)
+        _load(db, self.library)
         one = "SELECT id, vector FROM chunks_vec WHERE id = ?"
         rows = [row for chunk in sorted(set(ids)) for row in select(db, one, (chunk,))]
         vectors = np.frombuffer(b"".join(vector for _, vector in rows), "<f4")
@@ -79,16 +82,19 @@ class SqliteVecDriver:
         """Nothing to do: vec0 merges its blocks by itself."""
 
     def count(self, db: apsw.Connection, sources: Sequence[str]) -> int:
-        _load(db)
+        _load(db, self.library)
         rows = select(db, "SELECT source, count(*) FROM chunks_vec GROUP BY source")
         return sum(count for source, count in rows if source in sources)
 
     def reader(self) -> VectorReader:
-        return SqliteVecReader()
+        return SqliteVecReader(self.library)
 
 
 class SqliteVecReader:
     """Keeps nothing: vec0 reads its blocks through SQLite's page cache."""
+
+    def __init__(self, library: Path | None = None) -> None:
+        self._library = library
 
     @property
     def answered_by(self) -> str:
@@ -99,7 +105,7 @@ class SqliteVecReader:
     ) -> list[tuple[int, float]]:
         if k < 1:
             return []
-        _load(db)
+        _load(db, self._library)
         nearest = (
             "SELECT id, distance FROM chunks_vec WHERE vector MATCH ? AND k = ? AND source = ?"
         )
@@ -119,19 +125,24 @@ def _dims(db: apsw.Connection) -> int:
     return int(dims)
 
 
-def _load(db: apsw.Connection) -> None:
+def _load(db: apsw.Connection, library: Path | None) -> None:
     try:
         select(db, "SELECT vec_version()")
     except apsw.SQLError:
-        try:
-            import sqlite_vec
-        except ImportError as error:
-            raise BadSetting(
-                "store.vector.driver",
-                "needs the extra `sqlite-vec`: `pip install '.[sqlite-vec]'` in a checkout",
-            ) from error
+        path = str(library) if library else _packaged_library()
         db.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position only
         try:
-            db.load_extension(sqlite_vec.loadable_path())
+            db.load_extension(path)
         finally:
             db.enable_load_extension(False)  # noqa: FBT003
+
+
+def _packaged_library() -> str:
+    try:
+        import sqlite_vec
+    except ImportError as error:
+        raise BadSetting(
+            "store.vector.driver",
+            "needs the extra `sqlite-vec`: `pip install '.[sqlite-vec]'` in a checkout",
+        ) from error
+    return str(sqlite_vec.loadable_path())

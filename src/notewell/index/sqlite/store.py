@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         StoreRepair,
     )
     from notewell.index.ports import IndexView
+    from notewell.index.settings import StoreSettings
     from notewell.index.sqlite.cache import SqliteVectorCache
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
     from notewell.index.sqlite.writer import SqliteWriter
@@ -54,9 +55,17 @@ MOVED_TRIES = 5  # A writer may publish and sweep between reading CURRENT and op
 class SqliteStore:
     """See `IndexStore`. Nothing is read or written before the first question."""
 
-    def __init__(self, path: Path, driver: str, cache_entries: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        driver: str | VectorDriver,
+        cache_entries: int | None = None,
+        load_error: str | None = None,
+    ) -> None:
+        """`load_error` says why `driver` is not the one in the settings; see `usable_driver`."""
         self.folder = IndexFolder(path)
-        self.driver = vector_driver(driver)
+        self.driver = vector_driver(driver) if isinstance(driver, str) else driver
+        self._load_error = load_error
         self._cache_entries = cache_entries
         # One connection for all views: it keeps page cache and vector segments between searches.
         self._reader: SqliteReader | None = None
@@ -94,7 +103,7 @@ class SqliteStore:
             generation_bytes=_size(generation) if generation else 0,
             suspect=suspect,
             cache_limit=self._cache_entries,
-            vector_load_error=self.driver.load_error(),
+            vector_load_error=self._load_error or self.driver.load_error(),
         )
 
     def change_mark(self) -> tuple[int, ...]:
@@ -214,6 +223,28 @@ def vector_driver(name: str) -> VectorDriver:
         return SqliteVecDriver()
     known = " or ".join(repr(driver) for driver in DRIVERS)
     raise BadSetting("store.vector.driver", f"{name!r} is unknown; choose {known}")
+
+
+class DriverChoice(NamedTuple):
+    """The vector driver in use, and why it is not the one that the settings name."""
+
+    driver: VectorDriver
+    problem: str | None = None
+
+
+def usable_driver(settings: StoreSettings) -> DriverChoice:
+    """Both drivers find the same chunks, so a library that is missing is no reason to search
+    without vectors, and even less to fail."""
+    wanted = settings.vector_driver
+    if wanted is None:
+        wanted = "sqlite-vec" if settings.extension_path and settings.vector_extension else ""
+    if wanted != "sqlite-vec":
+        return DriverChoice(vector_driver(wanted or "segments"))
+    from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
+
+    driver = SqliteVecDriver(settings.extension_path)
+    problem = driver.load_error() if settings.vector_extension else "store.vector.enabled is false"
+    return DriverChoice(vector_driver("segments"), problem) if problem else DriverChoice(driver)
 
 
 class SqliteReader:
