@@ -24,6 +24,7 @@
     ├── BackendFailed           another engine was asked and did not answer
     └── EmbedderTrouble         no vectors at the moment: keyword search still works
         ├── EmbedderMissing     its weights, its package or its key is missing
+        ├── VectorsPending      a batch job computes them; a later sync fetches them
         ├── EmbedderRefused     it refuses every request until the user acts
         │   └── QuotaExhausted  the quota or the credit of the account is used up
         └── EmbedderFailed      it gave no usable vectors; the next request may succeed
@@ -45,7 +46,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from notewell.ports import Vectors
 
@@ -328,6 +329,22 @@ class EmbedderMissing(EmbedderTrouble):
         self.provider = provider
         self.problem = problem
         self.action = action
+
+
+class VectorsPending(EmbedderTrouble):
+    """Nothing went wrong: the settings say that nobody waits for a batch job."""
+
+    summary = "has batch jobs under way"
+
+    def __init__(self, provider: str, texts: int, jobs: Sequence[str]) -> None:
+        super().__init__(
+            f"{texts} texts are in batch jobs of {provider!r} that have not ended "
+            f"({', '.join(jobs)}); a later `notewell index` fetches their vectors"
+        )
+        self.provider = provider
+        self.action = "a later sync fetches their vectors"
+        self.texts = texts
+        self.jobs = tuple(jobs)
 
 
 class EmbedderRefused(EmbedderTrouble):

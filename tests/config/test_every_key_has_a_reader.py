@@ -1,4 +1,4 @@
-"""Every key of the table has an effect, or is listed here as one that has none yet."""
+"""Every key of the table has an effect; there are no exceptions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ from notewell.config.registry import all_keys
 from notewell.entries import EntriesSettings
 
 SOURCE = Path(__file__).parents[2] / "src" / "notewell"
-
-WITHOUT_EFFECT = {
-    "memorySearch.remote.batch.wait": "a sync always waits for its batch jobs",
-}
-"""Accepted, documented, and read by nobody. Each needs a reader, or the check `Unused`, which
-tells the user so. A key that gets a reader must leave this list."""
 
 USED_BY_CONFIG = {
     "memorySearch.enabled": "memorySearch.enabled",
@@ -111,7 +105,7 @@ def test_every_key_decides_a_field_or_is_listed() -> None:
         for path, key in by_own_path().items()
         if not key.field and not isinstance(key.check, Unused)
     }
-    assert unmapped == {*WITHOUT_EFFECT, *USED_BY_CONFIG, *FOR_PEOPLE}
+    assert unmapped == {*USED_BY_CONFIG, *FOR_PEOPLE}
 
 
 def test_the_configuration_names_the_keys_that_it_uses() -> None:
@@ -129,14 +123,3 @@ def test_the_configuration_names_the_keys_that_it_uses() -> None:
     }
     for path, name in USED_BY_CONFIG.items():
         assert name in texts or any(text.endswith(f".{name}") for text in texts), path
-
-
-def test_keys_without_effect_are_named_nowhere() -> None:
-    """Whoever reads one by its name gives it a reader: take it off the list then."""
-    names = list(WITHOUT_EFFECT)
-    for path in SOURCE.rglob("*.py"):
-        if path.name.startswith("keys_") or path.name == "openclaw.py":
-            continue
-        text = path.read_text(encoding="utf-8")
-        for name in names:
-            assert f'"{name}"' not in text, f"{path.name} reads {name}"

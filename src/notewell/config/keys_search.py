@@ -81,7 +81,9 @@ _EMBEDDER = (
         field="embedder.remote.concurrency"),
     off("remote.batch.enabled", "use the provider's batch API, which is cheaper and slower",
         field="embedder.remote.batch.enabled"),
-    on("remote.batch.wait", "wait until a batch job is done"),
+    on("remote.batch.wait",
+        "wait until a batch job has ended; `false`: begin it, and let a later sync fetch its "
+        "vectors", field="embedder.remote.batch.wait"),
     Key("remote.batch.concurrency", Number(1, 16), 2, "concurrent batch jobs",
         field="embedder.remote.batch.concurrency"),
     Key("remote.batch.pollIntervalMs", Number(100, _DAY_MS), 2000,

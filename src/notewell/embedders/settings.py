@@ -27,6 +27,8 @@ class BatchSettings:
     """The providers' own batch jobs, for large first runs; off by default."""
 
     enabled: bool = False
+    wait: bool = True
+    """Whether a sync waits until its jobs have ended; else a later one fetches the vectors."""
     concurrency: int = 2
     poll_interval_s: float = 2.0
     """Before the second poll of a job; the pauses grow from there."""

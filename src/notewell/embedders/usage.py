@@ -43,6 +43,8 @@ class BatchFacts:
     timeout_minutes: float
     failures: int
     """In a row, in this process."""
+    failed_jobs: int
+    """Altogether, in this process."""
     off_because: str | None
     """Set once this process has given up on batch jobs."""
     last_failure: str | None

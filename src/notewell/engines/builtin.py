@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from notewell.errors import EmbedderTrouble, IndexTrouble
+from notewell.errors import EmbedderTrouble, IndexTrouble, VectorsPending
 from notewell.search import SearchOptions, prepare, search
 from notewell.types import Notice
 
@@ -166,6 +166,9 @@ class BuiltinEngine:
         self._try_first_again()
         report = self.indexer.run(force=force, vectors=vectors, progress=progress)
         while isinstance(report.trouble, EmbedderTrouble) and self._selection.has_second:
+            # A job that is under way is no failure, and its texts are paid for.
+            if isinstance(report.trouble, VectorsPending):
+                break
             self.indexer.embedder = (
                 self._selection.after(report.trouble) or self._selection.embedder
             )

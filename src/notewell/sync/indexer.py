@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from notewell.embedders import BatchFacts
     from notewell.index import IndexedNote, IndexStore, IndexView
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
@@ -189,7 +190,7 @@ class Indexer:
         """Waits `wait_s` for other processes and `thread_wait_s` for other threads of this one;
         -1 is without limit."""
         # Imported here: a search needs neither a Markdown parser nor a cache.
-        from notewell.embedders import Cached
+        from notewell.embedders import Cached, batch_facts_of
         from notewell.sync.apply import KnownVectors, TextSync
         from notewell.sync.embed_pending import PendingEmbedder
 
@@ -212,8 +213,10 @@ class Indexer:
             # After the writer lease is released: embedding may take hours.
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache, self.tally)
+                before = batch_facts_of(self.embedder)
                 with self._alone(self._embedding, thread_wait_s), self._reporting(on_progress):
                     PendingEmbedder(self.store, cached, wanted, wait_s, on_progress).run(report)
+                report.batch_failure = _batch_failure(before, batch_facts_of(self.embedder))
             return self._counted(report)
         # The cache holds a file open; on Windows that would block a repair.
         finally:
@@ -324,6 +327,13 @@ class Indexer:
             )
             for source in self.text_sources(everything=False)
         }
+
+
+def _batch_failure(before: BatchFacts | None, after: BatchFacts | None) -> str | None:
+    """Why a batch job failed meanwhile; None if none did."""
+    if before is None or after is None or after.failed_jobs == before.failed_jobs:
+        return None
+    return after.off_because or after.last_failure
 
 
 def _needs_download(embedder: Embedder) -> TypeGuard[Prepares]:

@@ -155,6 +155,8 @@ class SyncReport:
     vectors_waiting: int = 0
     trouble: NotewellError | None = None
     """Why chunks still wait for vectors, or why an engine is not up to date."""
+    batch_failure: str | None = None
+    """Why batch jobs did not compute vectors, which were then paid for at the full price."""
 
     @property
     def notes(self) -> int:
@@ -166,4 +168,5 @@ class SyncReport:
 
     @property
     def is_degraded(self) -> bool:
-        return bool(self.unreadable or isinstance(self.trouble, EmbedderTrouble | BackendFailed))
+        failed = isinstance(self.trouble, EmbedderTrouble | BackendFailed)
+        return bool(self.unreadable or self.batch_failure or failed)

@@ -269,6 +269,7 @@ def report_figures(report: SyncReport) -> dict[str, Any]:
         "vectorsAdded": report.vectors_added,
         "vectorsWaiting": report.vectors_waiting,
         "trouble": str(report.trouble) if report.trouble else None,
+        "batchFailure": report.batch_failure,
     }
 
 

@@ -22,7 +22,7 @@ from notewell.embedders.batch.store import StoredJob, covered
 from notewell.embedders.batch.workers import BatchBreaker, BatchState, JobQueue, JobWorkers
 from notewell.embedders.remote import sendable
 from notewell.embedders.usage import BatchFacts
-from notewell.errors import EmbedderTrouble
+from notewell.errors import EmbedderTrouble, VectorsPending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -126,7 +126,9 @@ class BatchEmbedder:
         )
         self._breaker = BatchBreaker()
         runner = JobRunner(plain, api, settings)
-        self._workers = JobWorkers(runner, store, self._breaker, settings.concurrency)
+        self._workers = JobWorkers(
+            runner, store, self._breaker, settings.concurrency, wait=settings.wait
+        )
         self._fetched: list[StoredJob] = []
 
     # -- delegated to the embedder inside --------------------------------------------------------
@@ -177,6 +179,7 @@ class BatchEmbedder:
             poll_interval_s=settings.poll_interval_s,
             timeout_minutes=settings.timeout_minutes,
             failures=state.failures,
+            failed_jobs=state.failed_jobs,
             off_because=state.off_because,
             last_failure=state.last_failure,
             jobs=tuple(job.job_id for job in stored),
@@ -217,10 +220,14 @@ class BatchEmbedder:
                 keep({numbers[digest]: row for digest, row in wanted.items()})
 
         by_digest = dict(zip(digests, sent, strict=True))
-        self._run_jobs(by_digest, take, kept=keep is not None)
-        rest = {digest: text for digest, text in by_digest.items() if digest not in rows}
+        running = self._run_jobs(by_digest, take, kept=keep is not None)
+        pending = covered(running) & by_digest.keys() - rows.keys()
+        left = {d: text for d, text in by_digest.items() if d not in rows and d not in pending}
         try:
-            self._send_plain(rest, take)
+            self._send_plain(left, take)
+            if pending:
+                provider = self._plain.plan.provider.name
+                raise VectorsPending(provider, len(pending), [job.job_id for job in running])
         except EmbedderTrouble as trouble:
             # Rows that the jobs delivered are paid for, so the error carries them to the caller.
             trouble.finished = {n: rows[d] for n, d in enumerate(digests) if d in rows}
@@ -242,11 +249,14 @@ class BatchEmbedder:
             raise
         keep(dict(enumerate(rows)))
 
-    def _run_jobs(self, texts: Mapping[str, str], take: Take, *, kept: bool) -> None:
-        """Take whatever vectors the jobs have for these texts: none, some or all."""
+    def _run_jobs(
+        self, texts: Mapping[str, str], take: Take, *, kept: bool
+    ) -> Sequence[StoredJob]:
+        """Take whatever vectors the jobs have for these texts: none, some or all. Returns the jobs
+        that nobody waits for: their texts must not be paid for again."""
         facts = self.facts
         if facts.dims == 0:
-            return  # No vector could be checked; the plain requests report what is wrong.
+            return ()  # No vector could be checked; the plain requests report what is wrong.
         lines = {d: line_of(self._api, self._plain, d, text) for d, text in texts.items()}
         plan = plan_jobs(
             {digest: len(line) + 1 for digest, line in lines.items()},  # 1: the line end
@@ -261,6 +271,7 @@ class BatchEmbedder:
                 self._store.remove(job)
             else:
                 self._fetched.append(job)
+        return jobs.running
 
     def _forget_fetched(self) -> None:
         # The caller has stored the vectors of its last call by now, or lost them itself.

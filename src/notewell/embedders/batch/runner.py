@@ -64,6 +64,14 @@ class BatchFailed(Exception):
         """The next job would fail the same way."""
 
 
+class StillRunning(Exception):
+    """A job has not ended, and nobody waits for it."""
+
+    def __init__(self, job: StoredJob) -> None:
+        super().__init__(job.job_id)
+        self.job = job
+
+
 class JobRunner:
     """Thread-safe."""
 
@@ -118,6 +126,13 @@ class JobRunner:
             f"batch job {job.job_id} had not ended after {WAITS} times "
             f"{self._settings.timeout_minutes:g} minutes; it was cancelled"
         )
+
+    def look(self, job: StoredJob) -> JobState:
+        """The final state, without waiting for it; raises `StillRunning` before the end."""
+        state = self._poll(job)
+        if state is None or state.phase == "waiting":
+            raise StillRunning(job)
+        return state
 
     def _poll(self, job: StoredJob) -> JobState | None:
         """None if the state is unknown at the moment."""

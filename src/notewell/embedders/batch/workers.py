@@ -14,7 +14,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from notewell.embedders.batch.runner import BatchFailed, why_unfinished
+from notewell.embedders.batch.runner import BatchFailed, StillRunning, why_unfinished
 from notewell.embedders.batching import estimated_tokens
 from notewell.ports import Waiting
 from notewell.records import dataclass, replace
@@ -41,6 +41,8 @@ class BatchState:
     """None while jobs are tried. Once set, batch jobs stay off until the process ends."""
     failures: int = 0
     """In a row."""
+    failed_jobs: int = 0
+    """Altogether, in this process."""
     last_failure: str | None = None
     waiting: tuple[Waiting, ...] = ()
 
@@ -74,7 +76,11 @@ class BatchBreaker:
             elif failures >= FAILURES_BEFORE_OPEN:
                 off = off or f"{failures} batch jobs failed, the last one: {failure.why}"
             self._state = replace(
-                self._state, failures=failures, last_failure=failure.why, off_because=off
+                self._state,
+                failures=failures,
+                failed_jobs=self._state.failed_jobs + 1,
+                last_failure=failure.why,
+                off_because=off,
             )
 
     def now_waiting(self, waiting: tuple[Waiting, ...]) -> None:
@@ -93,6 +99,8 @@ class JobQueue:
         self.jobs = jobs
         self.ready: queue.SimpleQueue[EndedJob | None] = queue.SimpleQueue()
         """None when a worker has ended."""
+        self.running: list[StoredJob] = []
+        """Jobs that go on at the provider and that nobody waits for."""
         self.error: BaseException | None = None
         self.stop = False
 
@@ -110,8 +118,16 @@ class JobWorkers:
     """Runs the jobs of all calls, at most `size` at once. Thread-safe."""
 
     def __init__(
-        self, runner: JobRunner, store: JobStore, breaker: BatchBreaker, size: int
+        self,
+        runner: JobRunner,
+        store: JobStore,
+        breaker: BatchBreaker,
+        size: int,
+        *,
+        wait: bool = True,
     ) -> None:
+        """`wait` False: a job that has not ended is left to a later run."""
+        self._wait = wait
         self._runner = runner
         self._store = store
         self._breaker = breaker
@@ -166,13 +182,17 @@ class JobWorkers:
                 self._store.remove(job)
                 self._breaker.failed(failure)
                 return
+            except StillRunning as running:
+                jobs.running.append(running.job)
+                return
             finally:
                 # Also after a failure: the status must not show the job as waiting for ever.
                 self._report(job, None)
         jobs.ready.put((job, rows))
 
     def _fetch(self, jobs: JobQueue, job: StoredJob) -> dict[str, Vectors]:
-        """The vectors of a job that ended; raises `BatchFailed` if it has none."""
+        """The vectors of a job that ended; raises `BatchFailed` if it has none, and `StillRunning`
+        if nobody waits for its end."""
         if not job.job_id:
             job = self._begin(jobs, job)
 
@@ -183,7 +203,7 @@ class JobWorkers:
             self._report(job, Waiting(f"batch job {job.job_id}", done, len(job.digests)))
 
         on_progress(0)
-        state = self._runner.wait(job, on_progress)
+        state = self._runner.wait(job, on_progress) if self._wait else self._runner.look(job)
         rows = self._runner.collect(job, state, jobs.tokens_of)
         problem = why_unfinished(job, state, rows)
         if problem is None:
