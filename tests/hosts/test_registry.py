@@ -33,7 +33,7 @@ def test_hooks_call_events_that_exist() -> None:
     from notewell.cli.hook import _EVENTS
 
     for hooks in HOOK_FILES.values():
-        assert set(hooks.events.values()) <= set(_EVENTS)
+        assert {*hooks.events.values(), *hooks.turn_events.values()} <= set(_EVENTS)
 
 
 def test_no_other_module_names_a_host_or_a_suffix() -> None:

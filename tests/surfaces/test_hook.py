@@ -16,7 +16,7 @@ import pytest
 from notewell import Settings, SyncSettings
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
-from notewell.cli import hook
+from notewell.cli import hook, main
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.testing import HashEmbedder
 
@@ -452,3 +452,77 @@ def test_a_folder_cannot_name_the_program(host: Host, tmp_path: Path) -> None:
     host("session-end", reason="clear")
     assert not made.exists()
     assert not any("theirs" in note.name for note in host.notes())
+
+
+# -- entries -------------------------------------------------------------------------------------
+
+
+def lancedb(**config: bool) -> dict[str, Any]:
+    return {"plugins": {"entries": {"memory-lancedb": {"enabled": True, "config": config}}}}
+
+
+def stored(host: Host) -> list[str]:
+    words = ["entries", "list", "--json", "-w", str(host.workspace)]
+    assert main([*words, "--state-dir", str(host.state)]) == 0
+    listed = json.loads(host.capsys.readouterr().out)
+    return sorted(entry["text"] for entry in listed["entries"])
+
+
+def test_statements_of_the_user_become_entries_at_the_end_of_a_turn(
+    configured: Configured,
+) -> None:
+    host = configured(lancedb(autoCapture=True))
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    host.say("I prefer dark mode in every editor", "What time is it?", f"My key is {secret}")
+    host("stop")
+    assert (host.out, host.err) == ("", "")
+    assert stored(host) == ["I prefer dark mode in every editor"]
+    host.say("We decided to ship on Friday")
+    for event in ("stop", "pre-compact", "session-end"):
+        host(event)
+        assert host.out == ""
+    assert stored(host) == ["I prefer dark mode in every editor", "We decided to ship on Friday"]
+    looked_at = json.loads((host.folder / "entries.json").read_text(encoding="utf-8"))
+    assert looked_at["cc-1"]["bytes"] == host.transcript.stat().st_size
+
+
+def test_a_prompt_gets_the_entries_that_are_about_it(configured: Configured) -> None:
+    host = configured(lancedb(autoCapture=True, autoRecall=True))
+    host.say("I prefer dark mode in every editor")
+    host("stop")
+    host("prompt", prompt="Which mode do I prefer in my editor, dark or light?")
+    context = json.loads(host.out)["hookSpecificOutput"]
+    assert context["hookEventName"] == "UserPromptSubmit"
+    assert "I prefer dark mode in every editor\n</recalled>" in context["additionalContext"]
+    # What was put into the conversation is not captured as a statement of the user.
+    host.say(context["additionalContext"])
+    host("session-end")
+    assert stored(host) == ["I prefer dark mode in every editor"]
+
+
+def test_without_the_settings_hooks_leave_entries_alone(configured: Configured) -> None:
+    host = configured(lancedb())
+    host.say("I prefer dark mode in every editor")
+    host("stop")
+    host("session-end")
+    host("prompt", prompt="Which mode do I prefer?")
+    assert host.out == ""
+    assert not (host.state / "lancedb").exists()
+    assert not (host.folder / "entries.json").exists()
+
+
+def test_entries_that_cannot_be_stored_are_tried_again_and_reported(
+    configured: Configured,
+) -> None:
+    host = configured(lancedb(autoCapture=True))
+    host.state.mkdir()
+    (host.state / "lancedb").write_text("in the way", encoding="utf-8")
+    host.say("I prefer dark mode in every editor")
+    host("stop")
+    assert (host.out, host.err) == ("", "")
+    health = capture_health(host.folder, NOW)
+    assert health is not None
+    assert "not all entries captured" in health.message
+    (host.state / "lancedb").unlink()
+    host("stop")
+    assert stored(host) == ["I prefer dark mode in every editor"]

@@ -172,3 +172,35 @@ def test_what_is_installed_can_be_parsed_again(tmp_path: Path) -> None:
         "claude",
         str(tmp_path),
     )
+
+
+@pytest.mark.parametrize(
+    ("config", "words", "claude", "codex"),
+    [
+        ({}, [], set(), {"Stop"}),
+        ({}, ["--recall"], {"UserPromptSubmit"}, {"Stop", "UserPromptSubmit"}),
+        ({"autoRecall": True}, [], {"UserPromptSubmit"}, {"Stop", "UserPromptSubmit"}),
+        ({"autoCapture": True}, [], {"Stop"}, {"Stop"}),
+    ],
+)
+def test_events_of_each_turn_are_installed_only_if_they_are_wanted(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    config: dict[str, bool],
+    words: list[str],
+    claude: set[str],
+    codex: set[str],
+) -> None:
+    file = tmp_path / "own.json"
+    lancedb = {"memory-lancedb": {"enabled": True, "config": config}}
+    file.write_text(json.dumps({"plugins": {"entries": lancedb}}), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
+    for name, expected in (("claude", claude), ("codex", codex)):
+        hook.run(parse(name, "-w", str(tmp_path), "--print", "--json", *words))
+        hooks = json.loads(capsys.readouterr().out)["entries"]["hooks"]
+        assert set(hooks) & {"Stop", "UserPromptSubmit"} == expected
+        for entry in hooks.get("UserPromptSubmit", []):
+            command = shlex.split(entry["hooks"][0]["command"])
+            assert command[command.index("hook") + 1] == "prompt"
+            assert ("--recall" in command) is bool(words)

@@ -58,7 +58,8 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
     hooks = HOOK_FILES[arguments.host]
     file = hooks.file(_machine(), _project(arguments))
     items = {
-        event: hooks.item(hook_command(arguments, ours)) for event, ours in hooks.events.items()
+        event: hooks.item(hook_command(arguments, ours))
+        for event, ours in {**hooks.events, **_turn_events(arguments)}.items()
     }
     if arguments.print:
         _print_hooks(arguments, file, with_hooks(hooks.new_file, items) or "")
@@ -70,6 +71,20 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
     if result.changed and hooks.advice and not arguments.json:
         tell(hooks.advice)
     return 0
+
+
+def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
+    """The events of each turn that the options or the settings of entries want."""
+    from notewell.config import load_settings
+
+    agent, workspace, settings = location_of(arguments)
+    entries = (settings or load_settings(Path(workspace).absolute(), agent)).entries
+    wanted = {
+        "prompt": arguments.recall or (entries is not None and entries.auto_recall),
+        "stop": entries is not None and entries.auto_capture,
+    }
+    events = HOOK_FILES[arguments.host].turn_events
+    return {event: ours for event, ours in events.items() if wanted[ours]}
 
 
 def _print_hooks(arguments: argparse.Namespace, file: Path, text: str) -> None:
@@ -109,7 +124,8 @@ def serve_command(arguments: argparse.Namespace) -> list[str]:
 def hook_command(arguments: argparse.Namespace, event: str) -> str:
     """The command line of a hook."""
     words = [*_program(), "hook", event, "--host", arguments.host, *_place_options(arguments)]
-    return hook_command_line(words)
+    recall = ["--recall"] if event == "prompt" and arguments.recall else []
+    return hook_command_line([*words, *recall])
 
 
 def _place_options(arguments: argparse.Namespace) -> list[str]:

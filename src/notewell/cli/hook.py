@@ -2,7 +2,7 @@
 
     session-start   print notes for the new session         stop          never print anything
     prompt          with --recall, print what notes say     session-end   save the messages
-    pre-compact     save the messages
+    pre-compact     save the messages                       (entries: see `hook_turns`)
 
 The host writes JSON to standard input. The exit code is always 0: a failure of the memory must not
 stop the host. Failures go into the heartbeat file, which `notewell doctor` reads.
@@ -36,9 +36,6 @@ MAX_INPUT_BYTES = 8 * 1024 * 1024
 """Enough for a prompt with a pasted file; the rest of the JSON is short."""
 CONTEXT_CHARS = 3000
 """Per note. Codex accepts 10 000 characters from a hook, others more; there are three notes."""
-MAX_RECALLED = 3
-SYNC_S = 5.0
-"""A hook may index words for this long; a host ends a hook after ten seconds."""
 LEASE_WAIT_S = 1.0
 """Another process is writing the index: it does the work of the hook, too."""
 MAX_QUESTION_CHARS = 2000
@@ -76,6 +73,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     install = actions.add_parser("install", help="add these hooks to a host's file")
     install.set_defaults(action="install")
     install.add_argument("host", choices=tuple(HOOK_FILES))
+    install.add_argument(
+        "--recall", action="store_true", help="also print what notes say about each prompt"
+    )
     install.add_argument("--print", action="store_true", help="print the entry and change nothing")
     install.add_argument(
         "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
@@ -224,6 +224,7 @@ def _session_start(hook: _Hook) -> HookResult:
 
 def _begin(hook: _Hook, memory: Memory) -> str | None:
     """Print the notes of a new session, then bring the index up to date; what is left to do."""
+    from notewell.cli.hook_turns import SYNC_S
     from notewell.tools import bootstrap, refresh_words
 
     today = hook.now.astimezone(hook.zone).date()
@@ -264,40 +265,17 @@ def _is_gone(error: NoteUnreadable) -> bool:
 def _prompt(hook: _Hook) -> HookResult:
     # A long prompt is mostly pasted text; its beginning has the question.
     question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
-    if not getattr(hook.arguments, "recall", False) or not question:
+    if hook.settings.off_because or not question:
         return HookResult()
-    with hook.memory() as memory:
-        text, trouble = _recalled(memory, question)
-    _inject(hook, "UserPromptSubmit", text)
-    return HookResult(trouble=trouble)
+    from notewell.cli.hook_turns import RecalledText, recalled_entries, recalled_notes
 
-
-def _recalled(memory: Memory, question: str) -> tuple[str, str | None]:
-    """What notes say about a prompt, and why they could not be searched."""
-    from notewell.tools import REMINDER, OutOfTime, ask_memory, fenced, stop_after, unsearchable
-
-    try:
-        # Keywords only: to load the model would take longer than a prompt may wait.
-        answer, _ = ask_memory(
-            memory,
-            question,
-            max_results=MAX_RECALLED,
-            mode="keyword",
-            journal_as=None,
-            progress=stop_after(SYNC_S),
-        )
-    except OutOfTime:
-        return _not_searched("the notes are not indexed yet: run `notewell index`")
-    if answer.hits:
-        hits = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in answer.hits]
-        return "\n\n".join((REMINDER, *hits)), None
-    why = unsearchable(memory.status())
-    return _not_searched(why) if why else ("", None)
-
-
-def _not_searched(why: str) -> tuple[str, str]:
-    """The model must know that silence does not mean that there is no note about it."""
-    return f"(Notes could not be searched for this prompt: {why})", why
+    notes = RecalledText()
+    if getattr(hook.arguments, "recall", False):
+        with hook.memory() as memory:
+            notes = recalled_notes(memory, question)
+    entries = recalled_entries(hook.arguments, hook.settings, question)
+    _inject(hook, "UserPromptSubmit", "\n\n".join(filter(None, (notes.text, entries.text))))
+    return HookResult(trouble=notes.trouble or entries.trouble)
 
 
 def _stop(hook: _Hook) -> HookResult:
@@ -306,7 +284,16 @@ def _stop(hook: _Hook) -> HookResult:
         from notewell.capture import remember_pending
 
         remember_pending(hook.folder, hook.ended())
-    return HookResult()
+    return HookResult(trouble=_entries_trouble(hook))
+
+
+def _entries_trouble(hook: _Hook) -> str | None:
+    """Capture entries, if the settings say so and the host has named its transcript."""
+    if hook.settings.entries is None or not hook.call.transcript:
+        return None
+    from notewell.cli.hook_turns import capture_entries
+
+    return capture_entries(hook.arguments, hook.settings, hook.folder, hook.ended())
 
 
 def _pre_compact(hook: _Hook) -> HookResult:
@@ -322,11 +309,17 @@ def _pre_compact(hook: _Hook) -> HookResult:
     flush_due(
         hook.folder, session, facts, settings=settings, zone=hook.zone, clock=lambda: hook.now
     )
-    return _save(hook) if settings.enabled else HookResult()
+    if settings.enabled:
+        return _save(hook)
+    return HookResult(trouble=_entries_trouble(hook))
 
 
 def _save(hook: _Hook) -> HookResult:
-    return _save_ended(hook, hook.ended())
+    try:
+        saved = _save_ended(hook, hook.ended())
+    finally:  # The two captures are independent of each other.
+        trouble = _entries_trouble(hook)
+    return saved._replace(trouble=saved.trouble or trouble)
 
 
 def _save_ended(hook: _Hook, ended: SessionEnd) -> HookResult:

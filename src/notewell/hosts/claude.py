@@ -100,6 +100,7 @@ HOST = Host(
             "SessionEnd": "session-end",
         },
         nested=True,
+        turn_events={"UserPromptSubmit": "prompt", "Stop": "stop"},
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".mcp.json", typed=True),
 )

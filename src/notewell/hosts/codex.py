@@ -110,6 +110,7 @@ HOST = Host(
             "SessionEnd": "session-end",
         },
         nested=True,
+        turn_events={"UserPromptSubmit": "prompt"},
         # Until then Codex skips the hook without a message.
         advice="Codex runs a new hook once you trust it: type /hooks there",
     ),

@@ -98,6 +98,9 @@ class HookFile:
     context: Callable[[str, str], dict[str, Any] | None] = nested_context
     """The JSON that adds text to the conversation, by event; None if the host takes none then."""
     fields: HookFields = field(default_factory=HookFields)
+    turn_events: Mapping[str, str] = field(default_factory=dict)
+    """Events before and after each turn; installed only if the settings or the user want them,
+    because a host waits for them in every turn."""
 
     def file(self, machine: Machine, project: Path | None) -> Path:
         if project is not None:

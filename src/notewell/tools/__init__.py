@@ -10,6 +10,7 @@ specs.py      the tools as hosts list them: descriptions and JSON Schemas
 flush.py      memory_flush: a host asks whether to write notes before a compaction
 recall.py     the system prompt's section on memory, and the context of a new session
 entry_tools.py  memory_recall, memory_store, memory_forget; recall before a turn, capture after
+entry_capture.py  capture from the transcript of a host
 """
 
 from typing import TYPE_CHECKING
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
         memory_status,
         refusal,
     )
-    from notewell.tools.entry_tools import memory_forget, memory_recall, memory_store
+    from notewell.tools.entry_capture import capture_transcript
+    from notewell.tools.entry_tools import (
+        Capture,
+        Injection,
+        capture_turn,
+        memory_forget,
+        memory_recall,
+        memory_store,
+        recall_for_turn,
+    )
     from notewell.tools.fence import REMINDER, escaped, fenced
     from notewell.tools.flush import (
         MAX_SESSION_CHARS,
@@ -86,7 +96,11 @@ else:
         {
             "ask": "AskResult OutOfTime ask_memory refresh_words stop_after unsearchable",
             "calls": ("Output call memory_append memory_get memory_search memory_status refusal"),
-            "entry_tools": "memory_forget memory_recall memory_store",
+            "entry_capture": "capture_transcript",
+            "entry_tools": (
+                "Capture Injection capture_turn memory_forget memory_recall memory_store "
+                "recall_for_turn"
+            ),
             "fence": "REMINDER escaped fenced",
             "flush": (
                 "FlushInput FlushOutput MAX_SESSION_CHARS MAX_TOKENS flush_decision memory_flush"

@@ -6,7 +6,7 @@ The caller opens the store for one agent; a model cannot choose another agent.
 
 Hosts call two functions without being asked by the model:
 
-    before a turn   recalled_for(entries, prompt, settings)     text to put before the prompt
+    before a turn   recall_for_turn(entries, prompt, settings)  text to put before the prompt
     after a turn    capture_turn(entries, messages, settings)   messages of the user become entries
 
 Both do nothing unless the settings switch them on.
@@ -270,7 +270,7 @@ class Capture:
     """What stopped the capture; the entries in `stored` are stored nevertheless."""
 
 
-def recalled_for(
+def recall_for_turn(
     entries: EntryStore,
     prompt: str,
     settings: EntriesSettings = _OFF,
