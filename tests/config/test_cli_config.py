@@ -123,3 +123,80 @@ def test_openclaw_shows_what_it_would_bring(run: Any, tmp_path: Path) -> None:
     payload = json.loads(run("openclaw", str(file), "--json")[1])
     assert payload["agents"][0]["workspace"] == f"{state}/workspace"
     assert run("check", str(file))[0] == 0
+
+
+EVERY_ORIGIN = """\
+agents:
+  defaults:
+    memorySearch:
+      extraPaths: [~/wiki]
+  list:
+    - id: main
+      memorySearch:
+        extraPaths:
+          - docs
+models:
+  providers:
+    mylab:
+      baseUrl: http://127.0.0.1:9/v1
+      apiKey: s3cret
+memory:
+  scope:
+    rules:
+      - action: allow
+        match: {chatType: direct}
+      - action: deny
+"""
+
+
+def test_show_names_every_line_that_a_value_comes_from(run: Any, tmp_path: Path) -> None:
+    own = tmp_path / "mine.yaml"
+    own.write_text(EVERY_ORIGIN, encoding="utf-8")
+    inner = tmp_path / "notewell.json"
+    inner.write_text(
+        '{"agents": {"defaults": {"memorySearch": {\n"extraPaths": ["inner"]}}}}', encoding="utf-8"
+    )
+    lines = [" ".join(line.split()) for line in run("show", "--origin")[1].split("\n")]
+    origins = dict(line.split(" # ") for line in lines if " # " in line)
+    by_key = {text.split(" = ")[0]: origin for text, origin in origins.items()}
+    # A list that several places add to has all of them; a list of rules has its first line.
+    assert by_key["memorySearch.extraPaths"] == f"{own}:4, {inner}:2, {own}:8"
+    assert by_key["memory.scope.rules"] == f"{own}:18"
+    assert by_key["models.providers.mylab.baseUrl"] == f"{own}:13"
+    assert by_key["models.providers.mylab.apiKey"] == f"{own}:14"
+    assert "models.providers.mylab.headers" not in by_key
+    assert json.loads(run("show", "--json")[1])["providers"]["mylab"]["apiKey"] == "***"
+
+
+def test_openclaw_takes_only_what_has_an_effect(run: Any, tmp_path: Path) -> None:
+    state = tmp_path / ".openclaw"
+    state.mkdir()
+    (state / "openclaw.json").write_text(
+        """{
+        agents: {defaults: {memorySearch: {provider: "mistral", fallback: "gemini"}}},
+        models: {providers: {anthropic: {apiKey: "a"}, google: {apiKey: "g"}}},
+        memory: {qmd: {command: "qmd2", scope: {default: "allow"}}},
+        plugins: {entries: {"memory-lancedb": {config: {autoRecall: true, embedding: {}}}}},
+        bindings: [{agentId: "main", match: {channel: "slack", roles: []}},
+                   {agentId: "main", match: {channel: "discord"}}]}""",
+        encoding="utf-8",
+    )
+    findings = json.loads(run("openclaw", "--json")[1])["findings"]
+    taken = {one["key"] for one in findings if one["kind"] == "taken"}
+    left = {one["key"]: one["message"] for one in findings if one["kind"] == "left"}
+    assert taken == {
+        "agents.defaults.memorySearch.fallback",
+        "models.providers.google.apiKey",
+        "memory.qmd.scope.default",
+        "bindings[1].agentId",
+        "bindings[1].match.channel",
+    }
+    lance = "plugins.entries.memory-lancedb"
+    assert left["memorySearch.provider"].startswith("Notewell has no provider 'mistral'")
+    assert left["models.providers.anthropic.apiKey"] == (
+        "not used: no agent computes vectors with it"
+    )
+    assert left["memory.qmd.command"] == "not used: memory.backend is not 'qmd'"
+    assert left[f"{lance}.config.autoRecall"] == f"not used: {lance}.enabled is not true"
+    assert left[f"{lance}.config.embedding"].startswith("not used: entries use the embedder")
+    assert left["bindings[0].agentId"] == "not used: bindings[0] is not"

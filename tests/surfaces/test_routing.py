@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from mcp import Client, StdioServerParameters
 
 from notewell import Memory, open_memory
 from notewell.config import load_configuration
@@ -163,3 +165,29 @@ def test_an_id_in_capitals_has_no_index_of_its_own(home: Home) -> None:
             memory.sync()
     (index,) = (home.folder / "state" / "memory").iterdir()
     assert index.name.startswith("main-")
+
+
+@pytest.mark.parametrize(
+    ("key", "agent"),
+    [("agent:main:slack:group:G1", "support"), ("agent:family:slack:dm:u7", "family")],
+)
+def test_the_session_key_of_an_mcp_server_decides_whose_notes_it_finds(
+    home: Home, key: str, agent: str
+) -> None:
+    allowed = {"scope": {"default": "allow"}, "curated": "shared"}
+    home.settings |= {"memory": allowed}
+    home.write()
+
+    async def asking() -> str:
+        started = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "notewell", "mcp", "serve", "--session-key", key],
+            env={**os.environ, **home.environment},
+            cwd=home.folder,
+        )
+        with anyio.fail_after(120):
+            async with Client(started) as client:
+                answer = await client.call_tool("memory_search", {"query": "zebra"})
+                return str(answer.structured_content)
+
+    assert f"zebra of {agent}" in anyio.run(asking)

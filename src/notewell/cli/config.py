@@ -147,10 +147,12 @@ def _show_agent(agent: AgentConfig, *, origin: bool) -> None:
 
 def _show_routes(configuration: Configuration, *, origin: bool) -> None:
     rows: list[tuple[str, Any, str]] = []
-    for name, provider in configuration.providers.items():
-        for field, value in provider._asdict().items():
-            if value is not None:
-                rows.append((f"models.providers.{name}.{field}", masked(value), ""))
+    for name, entry in _providers_json(configuration).items():
+        for key, value in entry.items():
+            path = f"models.providers.{name}.{key}"
+            # Only what a file sets has an origin; the rest of an entry is empty.
+            if path in configuration.origins:
+                rows.append((path, value, configuration.origins[path]))
     # `bindings` and their origins are made in one loop, so they have the same order.
     for binding, (key, place) in zip(
         configuration.bindings,
@@ -177,6 +179,16 @@ def _show_rows(rows: Iterable[tuple[str, Any, str]], *, origin: bool) -> None:
         say(f"{text:<60} # {place}" if origin and place else text)
 
 
+def _providers_json(configuration: Configuration) -> dict[str, dict[str, Any]]:
+    """The entries of `models.providers`, with their keys as files spell them."""
+    from notewell.config import PROVIDER_FIELDS
+
+    return {
+        name: {key: masked(getattr(entry, field)) for key, field in PROVIDER_FIELDS.items()}
+        for name, entry in configuration.providers.items()
+    }
+
+
 def _binding_json(binding: Binding) -> dict[str, Any]:
     parts = {name: part for name, part in binding._asdict().items() if part is not None}
     return {**parts, "peer": binding.peer._asdict()} if binding.peer else parts
@@ -197,10 +209,7 @@ def as_json(configuration: Configuration) -> dict[str, Any]:
             for agent in configuration.agents.values()
         ],
         "bindings": [_binding_json(binding) for binding in configuration.bindings],
-        "providers": {
-            name: {field: masked(value) for field, value in provider._asdict().items()}
-            for name, provider in configuration.providers.items()
-        },
+        "providers": _providers_json(configuration),
         "origins": dict(configuration.origins),
         "findings": [_finding_json(finding) for finding in configuration.findings],
     }

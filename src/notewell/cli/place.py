@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
-    from notewell.config import Settings
+    from notewell.config import Configuration, Settings
     from notewell.memory import Memory
 
 HERE = "."
@@ -59,6 +61,9 @@ def location_of(arguments: argparse.Namespace) -> MemoryLocation:
         location = _openclaw(arguments)
         # The settings of the agent stay; only the folder of notes is replaced.
         return location._replace(workspace=arguments.workspace or location.workspace)
+    agent = None if arguments.agent else _routed(arguments)
+    if agent:
+        return MemoryLocation(agent, str(arguments.workspace or _folder_of(agent) or HERE))
     if arguments.workspace is not None:
         return MemoryLocation(arguments.agent or MAIN, str(arguments.workspace))
     return _configured(arguments)
@@ -84,12 +89,37 @@ def memory_of(arguments: argparse.Namespace, *, by_host: bool = False) -> Memory
     )
 
 
+def _routed(
+    arguments: argparse.Namespace, configuration: Configuration | None = None
+) -> str | None:
+    """The agent to which `--session-key` and the bindings route; None: nothing decides it."""
+    # Only `mcp serve` has the option.
+    session_key = getattr(arguments, "session_key", None)
+    if not session_key:
+        return None
+    from notewell.config import ConfigScope, read_configuration
+    from notewell.core import BadSessionKey
+
+    configuration = configuration or read_configuration(ConfigScope(), os.environ)
+    route = configuration.route_session(session_key)
+    # A key that cannot be parsed stops nobody: the scope of the memory decides about it.
+    if isinstance(route, BadSessionKey) or route.by == "default":
+        return None
+    return route.agent
+
+
+def _folder_of(agent: str) -> Path | None:
+    """The folder of an agent. Raises for a mistake in the bindings, which could route wrongly."""
+    from notewell.config import load_configuration
+
+    return load_configuration(agent=agent).agents[agent].workspace
+
+
 def _configured(arguments: argparse.Namespace) -> MemoryLocation:
     """The agent, and the folder that the settings give to it.
 
     A user who is in a workspace and names no agent means that workspace.
     """
-    import os
     from pathlib import Path
 
     # `has_files` is cheap. The readers of settings files load only if there is one to read.
@@ -124,14 +154,15 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
     from notewell.records import replace
 
     openclaw = from_openclaw()
-    id_ = arguments.agent or openclaw.configuration.default_agent
+    configuration = openclaw.configuration
+    id_ = arguments.agent or _routed(arguments, configuration) or configuration.default_agent
     agent = openclaw.agents.get(id_)
     if agent is None:
         known = ", ".join(openclaw.agents)
         raise BadSetting("agent", f"OpenClaw has no agent {id_!r}; it has: {known}")
     if agent.config.workspace is None:
         raise BadSetting("workspace", f"OpenClaw gives its agent {id_!r} no folder")
-    settings = settings_of(agent.config, openclaw.configuration.providers)
+    settings = settings_of(agent.config, configuration.providers)
     # OpenClaw keeps transcripts in its own folder and format, outside our state folder.
     folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)

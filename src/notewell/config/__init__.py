@@ -20,6 +20,7 @@ openclaw.py     an existing OpenClaw, read only
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.config.agents import PROVIDER_FIELDS
     from notewell.config.checks import masked
     from notewell.config.document import ConfigFinding, FindingKind
     from notewell.config.openclaw import OpenClaw, from_openclaw
@@ -47,6 +48,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
+            "agents": "PROVIDER_FIELDS",
             "checks": "masked",
             "document": "ConfigFinding FindingKind",
             "openclaw": "OpenClaw from_openclaw",

@@ -31,10 +31,14 @@ class Value(NamedTuple):
     value: Any
     file: str = ""
     line: int = 0
+    added_to: tuple[str, ...] = ()
+    """For a list that adds to those of weaker layers: where these are set."""
 
     @property
     def origin(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else DEFAULT
+        if not self.file:
+            return DEFAULT
+        return ", ".join((*self.added_to, f"{self.file}:{self.line}"))
 
 
 class ProviderEntry(NamedTuple):
@@ -45,6 +49,16 @@ class ProviderEntry(NamedTuple):
     headers: Mapping[str, Secret] | None = None
     api: str | None = None
     models: tuple[str, ...] = ()
+
+
+PROVIDER_FIELDS = {
+    "baseUrl": "base_url",
+    "apiKey": "api_key",
+    "headers": "headers",
+    "api": "api",
+    "models": "models",
+}
+"""The field of `ProviderEntry` for each key of an entry."""
 
 
 class AgentEntry(NamedTuple):
@@ -167,21 +181,24 @@ def _take_rule(values: dict[str, Value], setting: Setting, layer: Layer) -> None
     path = dotted(setting.path[:depth])
     # A stronger file replaces the whole list: rules of two files in one list would have no clear
     # order.
-    rules = {} if values[path].file != layer.file else dict(values[path].value)
+    is_first = values[path].file != layer.file
+    rules = {} if is_first else dict(values[path].value)
     number, *rest = setting.path[depth:]
     rules[number] = {**rules.get(number, {}), dotted(tuple(rest)): setting.value}
-    values[path] = Value(rules, layer.file, setting.line)
+    values[path] = Value(rules, layer.file, setting.line if is_first else values[path].line)
 
 
 def _take(values: dict[str, Value], path: str, setting: Setting, layer: Layer) -> None:
     # `id`, `default` and OpenClaw's other keys of a profile have no value of their own.
     if path not in values:
         return
-    value = setting.value
+    value, weaker = setting.value, values[path]
+    added_to: tuple[str, ...] = ()
     # An empty list is not added but replaces: it is the way to clear the defaults.
     if path == _CONCATENATED and value:
-        value = tuple(dict.fromkeys((*values[path].value, *value)))
-    values[path] = Value(value, layer.file, setting.line)
+        value = tuple(dict.fromkeys((*weaker.value, *value)))
+        added_to = (weaker.origin,) if weaker.value else ()
+    values[path] = Value(value, layer.file, setting.line, added_to)
 
 
 def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
@@ -308,19 +325,12 @@ def _binding(
 
 def providers_of(layers: Iterable[Layer]) -> tuple[dict[str, ProviderEntry], dict[str, str]]:
     """`models.providers`, and who set each of its values."""
-    fields = {
-        "baseUrl": "base_url",
-        "apiKey": "api_key",
-        "headers": "headers",
-        "api": "api",
-        "models": "models",
-    }
     providers: dict[str, ProviderEntry] = {}
     origins = {}
     for layer in layers:
         for setting in layer.settings:
             if setting.path[:2] == ("models", "providers"):
-                name, field = str(setting.path[2]), fields.get(str(setting.path[3]))
+                name, field = str(setting.path[2]), PROVIDER_FIELDS.get(str(setting.path[3]))
                 # An entry counts even if we use none of its keys: `provider` may name it.
                 provider = providers.setdefault(name, ProviderEntry())
                 if field:

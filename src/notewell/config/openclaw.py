@@ -1,8 +1,8 @@
 """An existing OpenClaw: its configuration, its agents and their folders, read only.
 
 Keys that would make Notewell write into OpenClaw's folders (its index, its model cache, its
-exports) are not used, nor are keys that are not about memory. Every key of the file has a finding,
-`taken` or `left`.
+exports) are not used, nor are keys that are not about memory. Every key of the file has a finding:
+`taken` if it has an effect, else `left` with the reason.
 
 Two spellings are understood. Earlier versions have the keys where ours are; since 2026.9
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from notewell.config.document import FindingKind
     from notewell.config.resolve import AgentConfig, Configuration
-    from notewell.config.validate import Layer
+    from notewell.config.validate import Layer, Setting
 
 STATE_FOLDERS = (".openclaw", ".clawdbot", ".moltbot")
 """OpenClaw's names, newest first; the first folder that exists is used, as OpenClaw does."""
@@ -58,6 +58,7 @@ LEFT = {
     "plugins.entries.memory-lancedb.config.dbPath": "that is OpenClaw's; Notewell keeps its own",
     "$include": "included files are not read: name them instead",
 }
+_LANCE = "plugins.entries.memory-lancedb"
 _FLAT = {"chunkSize": "chunking.tokens", "chunkOverlap": "chunking.overlap",
          "maxResults": "query.maxResults"}  # fmt: skip
 """Keys that very early files had one level higher."""
@@ -91,8 +92,8 @@ def from_openclaw(
     env = {**_own_variables(document.root), **env}
     ours = document._replace(root=with_our_keys(document.root))
     layer = check_document(ours, "openclaw", env, LEFT)
-    layer = layer._replace(findings=(*layer.findings, *_taken(layer)))
     configuration = read_configuration(ConfigScope(), env, layer)
+    taken = _taken(layer, configuration)
     agents = {
         id_: _agent(configuration, config, state_dir)
         for id_, config in configuration.agents.items()
@@ -100,7 +101,7 @@ def from_openclaw(
     configuration = replace(
         configuration, agents={id_: agent.config for id_, agent in agents.items()}
     )
-    findings = (*configuration.findings, *_sessions_elsewhere(agents, state_dir))
+    findings = (*configuration.findings, *taken, *_sessions_elsewhere(agents, state_dir))
     return OpenClaw(file, state_dir, agents, configuration, findings)
 
 
@@ -226,15 +227,57 @@ def _own_variables(root: Located) -> dict[str, str]:
 # -- what comes of it ----------------------------------------------------------------------------
 
 
-def _taken(layer: Layer) -> list[ConfigFinding]:
+def _taken(layer: Layer, configuration: Configuration) -> list[ConfigFinding]:
+    """Every value of the file: taken, or left because it has no effect."""
     findings = []
+    # A provider that we do not have is reported by `read_configuration`, under its last name.
+    reported = {
+        (finding.line, finding.key.rsplit(".", 1)[-1])
+        for finding in configuration.findings
+        if finding.kind == "left"
+    }
     for setting in layer.settings:
-        unused = isinstance(setting.key.check, Unused)
-        message = "not about memory" if unused else f"taken: {shown(masked(setting.value))}"
-        kind: FindingKind = "left" if unused else "taken"
         key = dotted(setting.path)
+        if (setting.line, str(setting.path[-1])) in reported:
+            continue
+        reason = _without_effect(setting, configuration)
+        message = reason or f"taken: {shown(masked(setting.value))}"
+        kind: FindingKind = "left" if reason else "taken"
         findings.append(ConfigFinding(kind, layer.file, setting.line, key, message))
-    return findings
+    return sorted(findings, key=lambda finding: finding.line)
+
+
+def _without_effect(setting: Setting, configuration: Configuration) -> str | None:
+    """Why the value changes nothing; None if it does."""
+    key, path = dotted(setting.path), setting.path
+    values = configuration.agents[configuration.default_agent].values
+    if isinstance(setting.key.check, Unused):
+        about_memory = path[0] == "plugins"
+        return f"not used: {setting.key.meaning}" if about_memory else "not about memory"
+    if path[0] == "bindings" and f"bindings[{path[1]}]" not in configuration.origins:
+        return f"not used: bindings[{path[1]}] is not"
+    # Its scope holds for every engine.
+    is_qmd = key.startswith("memory.qmd.") and path[2] != "scope"
+    if is_qmd and values["memory.backend"] != "qmd":
+        return "not used: memory.backend is not 'qmd'"
+    if key.startswith(f"{_LANCE}.config.") and not values[f"{_LANCE}.enabled"]:
+        return f"not used: {_LANCE}.enabled is not true"
+    if path[:2] == ("models", "providers") and str(path[2]) not in _used_providers(configuration):
+        return "not used: no agent computes vectors with it"
+    return None
+
+
+def _used_providers(configuration: Configuration) -> set[str]:
+    """The names below `models.providers` from which some agent would take a key or an address."""
+    from notewell.embedders import auto_order, names_of
+
+    used: set[str] = set()
+    for agent in configuration.agents.values():
+        for key in ("memorySearch.provider", "memorySearch.fallback"):
+            name = agent.values[key]
+            for one in auto_order() if name == "auto" else (name,):
+                used.update(names_of(one))
+    return used
 
 
 def _agent(configuration: Configuration, config: AgentConfig, state_dir: Path) -> OpenClawAgent:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
         PROVIDER_NAMES,
         PROVIDERS,
         REMOTE_PROVIDERS,
+        auto_order,
         entry_problem,
         has_input_types,
+        names_of,
     )
     from notewell.embedders.remote import RemoteEmbedder, open_remote
     from notewell.embedders.remote_plan import Runtime
@@ -58,8 +60,8 @@ else:
             "cached": "Cached",
             "decision": "Decision",
             "models": "ModelState list_models pull_model",
-            "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS entry_problem "
-            "has_input_types",
+            "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS auto_order "
+            "entry_problem has_input_types names_of",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
             "selection": "EmbedderSelection choose_embedder gguf_dir open_embedded profile_files",
