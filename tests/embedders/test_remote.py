@@ -254,6 +254,26 @@ def test_the_proxy_of_the_environment_is_used_unless_the_host_is_excepted(
     assert _proxy_for("http://127.0.0.1:1/") is None
 
 
+def test_a_model_of_this_machine_is_never_asked_through_a_proxy(
+    server: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeProvider() as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.address)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        settings = EmbedderSettings(
+            provider="ollama", remote=RemoteSettings(base_url=server.url("openai-compatible"))
+        )
+        embedder = open_remote(
+            REMOTE_PROVIDERS["openai-compatible"], settings, KeySources(), Runtime(), model="m"
+        ).embedder
+        assert embedder.embed(["x"], "query").shape == (1, 8)
+        assert (len(server.seen), proxy.seen) == (1, [])
+    for address in ("http://localhost:1/", "http://[::1]:1/", "http://127.9.9.9/"):
+        assert _proxy_for(address) is None
+
+
 def test_requests_go_through_the_proxy(
     server: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

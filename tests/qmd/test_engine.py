@@ -14,6 +14,7 @@ from tests.qmd.conftest import NO_MODELS, with_node
 
 from notewell import Memory, open_memory
 from notewell.config import Settings
+from notewell.core import ConversationScope
 from notewell.engines.qmd import QmdEngine
 from notewell.errors import BackendFailed, ConversationDenied, NotANote
 from notewell.qmd import ExtraFolder, QmdSettings, home_of
@@ -37,11 +38,18 @@ def open_with(notes: Path, tmp_path: Path) -> Iterator[Open]:
     """A memory with QMD as its engine: `command` is the program."""
     with ExitStack() as stack:
 
-        def opened(command: Path, fallback: str = "builtin", **told: Any) -> Memory:
+        def opened(
+            command: Path,
+            fallback: str = "builtin",
+            scope: ConversationScope | None = None,
+            **told: Any,
+        ) -> Memory:
             fixed: dict[str, Any] = {"models": NO_MODELS, "timeout_s": 30.0, "daemon": False}
             qmd = QmdSettings(**fixed | {"command": str(command)} | told)
             settings = Settings(
-                qmd=qmd, fallback_engine="none" if fallback == "none" else "builtin"
+                qmd=qmd,
+                scope=scope,
+                fallback_engine="none" if fallback == "none" else "builtin",
             )
             memory = open_memory(
                 notes,
@@ -251,6 +259,24 @@ def test_a_curated_note_may_be_called_memory_md(
     assert "Friday" in memory.get("memory.md").text
     with pytest.raises(NotANote):
         memory.get("other.md")
+
+
+def test_a_group_reads_the_curated_note_by_no_other_path(
+    open_with: Open, notes: Path, tmp_path: Path
+) -> None:
+    """An extra folder may contain the workspace; QMD's path of such a file is no second door."""
+    group = "agent:main:telegram:group:-100"
+    for folder, path in ((notes, "MEMORY.md"), (notes.parent, f"{notes.name}/MEMORY.md")):
+        memory = open_with(
+            tmp_path / "no-such-qmd",
+            paths=(ExtraFolder(str(folder), None, "all"),),
+            scope=ConversationScope("allow", ()),
+        )
+        assert "Friday" in memory.get("MEMORY.md").text
+        with pytest.raises(ConversationDenied):
+            memory.get("MEMORY.md", session_key=group)
+        with pytest.raises(NotANote):
+            memory.get(f"qmd/all-main/{path}", session_key=group)
 
 
 # -- with a scripted one -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ Importing this module imports the HTTP library, so it is imported only when a ca
 
 from __future__ import annotations
 
+import ipaddress
 import queue
 import threading
 from typing import TYPE_CHECKING, Any
@@ -301,9 +302,21 @@ def _pool(
 def _proxy_for(base_url: str) -> str | None:
     """The proxy for this address, from the environment variables that other programs use too."""
     parts = urlsplit(base_url)
+    if _is_loopback(parts.hostname or ""):
+        # A model of this machine, such as Ollama's: no text for it may leave the machine.
+        return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.netloc):
         return None
     # `HTTPS_PROXY=host:3128`, without a scheme, is common.
     return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False  # Another name.

@@ -135,7 +135,13 @@ def locate(workspace: Path, collections: Iterable[Collection], path: str) -> Col
             return None
         _, name, *below = parts
         for collection in collections:
-            if collection.name == name and collection.holds(tuple(below)):
+            # Under the path of its hits only. An extra folder may contain the workspace, and a
+            # second path to MEMORY.md would lead around the rule that hides it from groups.
+            if (
+                collection.name == name
+                and collection.holds(tuple(below))
+                and shown_path(workspace, collection, tuple(below)) == path
+            ):
                 return CollectionFile(collection.root, tuple(below))
         return None
     if not {"", ".", ".."}.isdisjoint(parts):
