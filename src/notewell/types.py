@@ -140,6 +140,18 @@ class Notice(NamedTuple):
         return cls(text, text)
 
 
+class Fallback(NamedTuple):
+    """A second choice is in use: another engine, or another embedder."""
+
+    part: Literal["engine", "embedder"]
+    wanted: str
+    used: str
+    reason: str | None
+    since: str | None
+    """An ISO time; None if it is not known."""
+    public_reason: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Hits, best first, and how they were found."""
@@ -156,6 +168,8 @@ class Answer:
     """The mode is less than what was requested."""
     public_notice: str | None = None
     """The notice for remote readers."""
+    fallback: Fallback | None = None
+    """The second choice that answered; None if the first one did."""
 
     def with_notice(self, notice: Notice) -> Answer:
         """The same answer with one more notice."""

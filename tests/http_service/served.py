@@ -79,6 +79,7 @@ def serving(
     watch: bool = False,
     tokens: dict[str, str] | None = None,
     settings: Settings | None = None,
+    route: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Served]:
     """`tokens` are those of an earlier one in the same folder, which this one carries on."""
     workspaces = {agent: _workspace(folder / agent, agent) for agent in ("main", "work")}
@@ -86,7 +87,7 @@ def serving(
     book = TokenStore(state / TOKENS_FILE)
     tokens = tokens or make_tokens(book)
     places = {agent: ServedAgent(str(path), settings) for agent, path in workspaces.items()}
-    agents = Agents(places, state, watch=watch, embedder=embedder or HashEmbedder())
+    agents = Agents(places, state, watch=watch, embedder=embedder or HashEmbedder(), route=route)
     app = create_app(
         agents, book, allowed_hosts=AllowedHosts.of(PORT), limits=limits, monotonic_s=monotonic_s
     )

@@ -10,6 +10,7 @@ from fastapi.routing import iter_route_contexts
 from tests.http_service.served import HOST, ORIGIN, PORT, Served, serving
 
 from notewell.http_service.auth import SCOPE_KEY, GuardedRoute
+from notewell.http_service.tokens import TokenRequest
 
 
 class Entry(NamedTuple):
@@ -154,6 +155,27 @@ def test_an_agent_is_picked_among_the_tokens_own(served: Served) -> None:
     # The header wins over the query, and two of them are one too many.
     assert found("both", "main", params={"agent": "work"}).status_code == 200
     assert found("both", None, params=[("agent", "main"), ("agent", "work")]).status_code == 403
+
+
+def test_bindings_decide_the_agent_of_a_conversation(tmp_path: Path) -> None:
+    def route(session_key: str) -> str | None:
+        return "work" if ":slack:" in session_key else None
+
+    def read(key: str, *agents: str, **headers: str) -> Any:
+        request = TokenRequest("talk", agents, ("read",), session_key=key)
+        served.tokens["talk"] = served.book.create(request)[1]
+        return served.ask("GET", "/v1/notes/MEMORY.md", "talk", headers=headers)
+
+    slack, telegram = "agent:main:slack:dm:ada", "agent:main:telegram:dm:ada"
+    with serving(tmp_path, route=route) as served:
+        assert "work agent" in read(slack, "main", "work").json()["text"]
+        assert "main agent" in read(telegram, "main", "work").json()["text"]
+        # A client that routes by itself names the agent; a token gives no more than its agents.
+        named = read(slack, "main", "work", **{"Notewell-Agent": "main"})
+        assert "main agent" in named.json()["text"]
+        refused = read(slack, "main")
+        assert refused.status_code == 403
+        assert "bindings" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tests.http_service.served import Served, serving
 
+from notewell import QmdSettings, Settings
 from notewell.errors import EmbedderUnreachable, IndexBusy, NotewellError, WorkspaceMissing
 from notewell.http_service.problems import problem_of
 from notewell.http_service.schemas import status_answer
 from notewell.testing import BrokenEmbedder
-from notewell.tools import status_json
+from notewell.tools import (
+    TOOLS,
+    SearchOutput,
+    answer_json,
+    ask_memory,
+    call,
+    status_json,
+)
+
+SEARCH_SCHEMA = Draft202012Validator(TOOLS[0].output_schema)
 
 
 def test_the_first_question_is_answered_and_every_hit_can_be_read(served: Served) -> None:
@@ -280,3 +292,26 @@ def test_a_host_asks_whether_to_flush(served: Served) -> None:
     assert ask(session="another").json()["flush"] is True
     assert ask(compactions=1).json()["flush"] is True
     assert ask(usedTokens=-1).status_code == 422
+
+
+def test_an_answer_of_a_second_engine_says_so_on_every_surface(tmp_path: Path) -> None:
+    missing = tmp_path / "no-such-qmd"
+    with serving(tmp_path, settings=Settings(qmd=QmdSettings(command=str(missing)))) as served:
+        served.ask("POST", "/v1/sync", "append", json={})
+        fallback = served.search("readings")["fallback"]
+        assert (fallback["part"], fallback["from"], fallback["to"]) == ("engine", "qmd", "builtin")
+        assert fallback["reason"]
+        assert datetime.fromisoformat(fallback["since"]).tzinfo is not None
+        assert str(tmp_path) not in str(fallback)
+        memory = served.agents.memory("main")
+        output = call(memory, "memory_search", {"query": "readings"})
+        assert isinstance(output, SearchOutput)
+        assert output.to_json()["fallback"] == fallback
+        assert SEARCH_SCHEMA.is_valid(output.to_json())
+        answer = ask_memory(memory, "readings", journal_as=None).answer
+        # The owner at the command line sees the whole reason.
+        assert str(missing) in answer_json(answer)["fallback"]["reason"]
+    with serving(tmp_path / "plain") as served:
+        assert "fallback" not in served.search("readings")
+        plain = call(served.agents.memory("main"), "memory_search", {"query": "readings"})
+        assert "fallback" not in plain.to_json()

@@ -224,3 +224,37 @@ def test_a_memory_that_is_switched_off_is_a_server_without_tools(
 
     anyio.run(asking)
     assert not (workspace.parent / "state").exists()
+
+
+def test_bindings_decide_whose_memory_a_conversation_gets(workspace: Path) -> None:
+    other = workspace.parent / "other"
+    other.mkdir()
+    (other / "MEMORY.md").write_text("The walrus is at work.\n", encoding="utf-8")
+    settings = {
+        "agents": {
+            "defaults": {"memorySearch": {"provider": "none"}},
+            "list": [
+                {"id": "main", "default": True, "workspace": str(workspace)},
+                {"id": "work", "workspace": str(other)},
+            ],
+        },
+        "bindings": [{"agentId": "work", "match": {"channel": "slack"}}],
+    }
+
+    async def read(key: str) -> str:
+        server = started(workspace, settings)
+        program = [*server.args[:3], "--session-key", key]
+        program += ["--state-dir", str(workspace.parent / "state")]
+        # Elsewhere than in a workspace, which would be taken in place of the agent's own.
+        away = workspace.parent / "away"
+        away.mkdir(exist_ok=True)
+        async with Client(server.model_copy(update={"args": program, "cwd": str(away)})) as client:
+            (content,) = (await client.read_resource("memory://MEMORY.md")).contents
+            return str(content.model_dump()["text"])
+
+    async def asking() -> None:
+        with anyio.fail_after(120):
+            assert "walrus" in await read("agent:main:slack:dm:ada")
+            assert "SQLite" in await read("agent:main:telegram:dm:ada")
+
+    anyio.run(asking)

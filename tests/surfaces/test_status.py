@@ -172,6 +172,13 @@ def test_the_reason_for_the_fallback_outlives_the_process(
     assert REFUSED in first["reason"]
     assert cli("status") == 5
     assert f"in place of openai-compatible since {first['since']}: " in cli.out
+    assert cli("search", "--json", "router") == 0
+    searched = json.loads(cli.out)["fallback"]
+    assert (searched["part"], searched["from"], searched["to"]) == (
+        "embedder",
+        "openai-compatible",
+        "embedded",
+    )
     cli("index")
     assert cli.json()["fallback"] == first
     server.always(None)

@@ -16,7 +16,7 @@ from notewell.errors import BadSetting, NotewellError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from notewell.http_service import Agents, ServedAgent, TokenStore
 
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
     owner_file = create_owner_token(tokens, state, tuple(served))
-    agents, closing = Agents(served, state), anyio.Event()
+    agents, closing = Agents(served, state, route=_route(served)), anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
     app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
     with _published_address(state, _address(arguments, port)) as address:
@@ -152,6 +152,25 @@ def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
     if normal_agent_id(id_) != id_:
         raise BadSetting("agent", f"{agent!r} is not an agent id")
     return {id_: ServedAgent(str(Path(workspace).absolute()), settings)}
+
+
+def _route(served: Mapping[str, ServedAgent]) -> Callable[[str], str | None]:
+    """How bindings choose among the agents; a single agent answers everybody."""
+    if len(served) == 1:
+        return lambda _: None
+    from notewell.config import ConfigScope, read_configuration
+    from notewell.core import BadSessionKey
+
+    configuration = read_configuration(ConfigScope(), os.environ)
+
+    def route(session_key: str) -> str | None:
+        found = configuration.route_session(session_key)
+        # A key that cannot be parsed is routed nowhere; the memory treats it as a group's.
+        if isinstance(found, BadSessionKey) or found.by == "default":
+            return None
+        return found.agent
+
+    return route
 
 
 def _require_folder(served: ServedAgent) -> None:

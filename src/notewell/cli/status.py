@@ -11,7 +11,8 @@ from notewell.tools import status_json
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.engines import Answering, Fallback, Probe, Status
+    from notewell.engines import Answering, Probe, Status
+    from notewell.types import Fallback
 
 DEGRADED = 5
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from notewell.engines.qmd import open_qmd
     from notewell.engines.status import (
         Answering,
-        Fallback,
         Probe,
         Status,
         VectorProbe,
@@ -35,6 +34,6 @@ else:
             "inspect": "IndexInspector Placed",
             "protocol": "Engine search_fresh",
             "qmd": "open_qmd",
-            "status": "Answering Fallback Probe Status VectorProbe with_record",
+            "status": "Answering Probe Status VectorProbe with_record",
         },
     )

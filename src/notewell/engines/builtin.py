@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from notewell.errors import EmbedderTrouble, IndexTrouble, VectorsPending
+from notewell.records import replace
 from notewell.search import SearchOptions, prepare, search
 from notewell.types import Notice
 
@@ -82,6 +83,11 @@ class BuiltinEngine:
         context = self.prepare(question)
         with self.indexer.store.view() as view:
             answer = search(view, context, self.reranker)
+        decision = self._selection.decision
+        if decision is not None and decision.fell_back:
+            from notewell.engines.status import embedder_fallback
+
+            answer = replace(answer, fallback=embedder_fallback(decision))
         problem = self.indexer.driver_problem
         if problem is None or context.options.keyword_only:
             return answer

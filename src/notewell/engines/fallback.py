@@ -18,7 +18,7 @@ from notewell.engines.protocol import search_fresh
 from notewell.engines.status import Answering
 from notewell.errors import BackendFailed, IndexTrouble
 from notewell.records import dataclass, replace
-from notewell.types import Notice
+from notewell.types import Fallback, Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,16 @@ class FallbackEngine:
         except IndexTrouble as error:
             # The failure of the engine that the user configured comes first.
             raise _both(outage.failure, self._second.name, error) from error
-        return replace(answer.with_notice(self._notice(outage)), degraded=True)
+        fallback = Fallback(
+            "engine",
+            self._first.name,
+            self._second.name,
+            str(outage.failure),
+            outage.since.isoformat(),
+            outage.failure.public_text(),
+        )
+        noticed = answer.with_notice(self._notice(outage))
+        return replace(noticed, degraded=True, fallback=fallback)
 
     def get(self, path: str) -> str:
         """Reading a file works even while the engine does not answer."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from notewell.errors import BadSetting, EmbedderTrouble, IndexTrouble, NotewellError
 from notewell.records import dataclass, field, replace
+from notewell.types import Fallback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,18 +46,6 @@ class SourceStatus(NamedTuple):
     eligible: int
     files: int
     chunks: int
-
-
-class Fallback(NamedTuple):
-    """A second choice is in use: another engine, or another embedder."""
-
-    part: Literal["engine", "embedder"]
-    wanted: str
-    used: str
-    reason: str | None
-    since: str | None
-    """An ISO time; None if it is not known."""
-    public_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,23 +142,29 @@ class Status:
 def with_record(status: Status, record: SyncState) -> Status:
     """The same status with what earlier syncs, also of other processes, have recorded."""
     decision, known = status.decision, record.fallback
-    fallback = None
-    if decision is not None and decision.fell_back:
-        is_same = known and (known.wanted, known.used) == (decision.requested, decision.used)
-        fallback = Fallback(
-            "embedder",
-            decision.requested,
-            decision.used,
-            known.reason if known and is_same else decision.why,
-            known.since if known and is_same else None,
-            # The reason quotes the provider, and that text is for the user at this machine.
-            f"the embedder {decision.requested} could not be used",
-        )
+    fallback = embedder_fallback(decision) if decision else None
+    if fallback and known and (known.wanted, known.used) == (fallback.wanted, fallback.used):
+        fallback = fallback._replace(reason=known.reason, since=known.since)
     return replace(
         status,
         last_error=record.failure,
         batch_failure=record.batch if status.batch else None,
         embedder_fallback=fallback,
+    )
+
+
+def embedder_fallback(decision: Decision) -> Fallback | None:
+    """The embedder that is used in place of the requested one."""
+    if not decision.fell_back:
+        return None
+    return Fallback(
+        "embedder",
+        decision.requested,
+        decision.used,
+        decision.why,
+        None,
+        # The reason quotes the provider, and that text is for the user at this machine.
+        f"the embedder {decision.requested} could not be used",
     )
 
 

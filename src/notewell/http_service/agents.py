@@ -106,6 +106,7 @@ class Agents:
         *,
         watch: bool = True,
         embedder: Embedder | None = None,
+        route: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         if not served:
             raise BadRequest("there is no agent to serve")
@@ -113,6 +114,9 @@ class Agents:
         self._state = state
         self._watch = watch
         self._embedder = embedder
+        self.route = route
+        """The agent to which the bindings of the settings route a session key; None if they say
+        nothing about it."""
         self._open: dict[str, _OpenMemory] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()

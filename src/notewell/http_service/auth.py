@@ -141,14 +141,27 @@ def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) ->
             "this server serves none of the token's agents",
             "make a token for an agent that this server serves",
         )
-    # The first agent of a token is its default.
-    agent = requested[0].lower() if requested else available[0]
+    agent = requested[0].lower() if requested else _default_agent(context, token, available)
     if len(requested) > 1 or agent not in available:
         raise problems.not_allowed(
             "the token is not valid for the requested agent",
             "leave the agent out, or use a token for that agent",
         )
     return Caller(context, token, agent)
+
+
+def _default_agent(context: ServiceContext, token: Token, available: Sequence[str]) -> str:
+    """The agent to which the bindings route the token's conversation, else its first agent."""
+    routed = context.agents.route(token.session_key) if token.session_key else None
+    if routed is None:
+        return available[0]
+    if routed not in available:
+        # Its first agent would answer from the memory of somebody else.
+        raise problems.not_allowed(
+            "the bindings route the conversation of the token to an agent that it does not have",
+            "make a token for that agent, or name one of the token's agents in the request",
+        )
+    return routed
 
 
 def _token(context: ServiceContext, method: str, headers: Headers) -> Token:

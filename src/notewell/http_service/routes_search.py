@@ -71,11 +71,10 @@ async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
 
 def _answer_json(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnswer:
     payload = {
-        **answer_json(answer),
+        **answer_json(answer, public=True),
         "results": [_hit_json(hit, explain=explain) for hit in answer.hits],
         # QMD brings its own models, so its answers name it as the provider.
         "backend": "qmd" if answer.provider == "qmd" else "builtin",
-        "notice": answer.public_notice,
         "tookMs": round(took_ms, 1),
     }
     return SearchAnswer.model_validate(payload)

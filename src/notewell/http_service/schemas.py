@@ -109,12 +109,23 @@ class SearchHit(ResponseModel):
     parts: ScoreBreakdown | None = None
 
 
+class FallbackFacts(ResponseModel):
+    """What answered in place of what the settings name."""
+
+    part: Literal["engine", "embedder"]
+    from_: Annotated[str, Field(alias="from")]
+    to: str
+    reason: str | None
+    since: str | None
+
+
 class SearchAnswer(ResponseModel):
     results: list[SearchHit]
     mode: Literal["hybrid", "partial", "keyword", "vector"]
     provider: str
     model: str
     backend: str
+    fallback: FallbackFacts | None = None
     reason: str | None = None
     notice: str | None = None
     took_ms: float

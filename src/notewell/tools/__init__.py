@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         JSON_VERSION,
         answer_json,
         excerpt_json,
+        fallback_json,
         hit_json,
         ignored_json,
         pick,
@@ -116,7 +117,7 @@ else:
             "recall": "bootstrap recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
             "wire": (
-                "JSON_VERSION answer_json excerpt_json hit_json ignored_json pick "
+                "JSON_VERSION answer_json excerpt_json fallback_json hit_json ignored_json pick "
                 "public_status_json report_figures report_json score_json status_json"
             ),
         },

@@ -34,14 +34,14 @@ from notewell.errors import (
 )
 from notewell.records import dataclass, field, replace
 from notewell.tools.fence import REMINDER, escaped, fenced
-from notewell.tools.wire import excerpt_json, hit_json, pick
+from notewell.tools.wire import excerpt_json, fallback_json, hit_json, pick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from notewell.notes import Excerpt
     from notewell.tools.inputs import CallContext, Citations
-    from notewell.types import Answer, Hit, Ignored
+    from notewell.types import Answer, Fallback, Hit, Ignored
 
 SHOWN_PROBLEMS = 10
 """Enough to see what is wrong; `notewell status` lists all of them for the user."""
@@ -129,6 +129,8 @@ class SearchOutput:
     shortened: int = 0
     left_out: int = 0
     """Hits that did not fit into the budget."""
+    fallback: Fallback | None = None
+    """The second choice that answered."""
 
     @classmethod
     def of(cls, answer: Answer, context: CallContext, max_chars: int | None) -> SearchOutput:
@@ -150,6 +152,7 @@ class SearchOutput:
             notice=answer.public_notice,
             shortened=fitted.shortened,
             left_out=fitted.left_out,
+            fallback=answer.fallback,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -169,6 +172,8 @@ class SearchOutput:
             payload["reason"] = self.reason
         if self.notice:
             payload["notice"] = self.notice
+        if self.fallback:
+            payload["fallback"] = fallback_json(self.fallback, public=True)
         return payload
 
     def to_text(self) -> str:
@@ -183,6 +188,9 @@ class SearchOutput:
             parts.append(f"Nothing found: {self.reason}")
         if self.notice:
             parts.append(f"Note: {self.notice}")
+        # An engine that fell back says so in the notice.
+        if self.fallback and self.fallback.part == "embedder":
+            parts.append(f"Note: {self.fallback.public_reason}; {self.fallback.used} answers")
         return "\n\n".join(parts)
 
 

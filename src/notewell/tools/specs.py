@@ -70,6 +70,15 @@ _FAILURE: Schema = {
 # A failure has `results` whatever the tool, so the tools without results declare it as well.
 _NO_RESULTS: Schema = {"results": {"type": "array", "description": "Empty: it failed."}}
 
+_FALLBACK = _object(
+    {
+        "part": _text("engine or embedder."),
+        "from": _text("What the settings name."),
+        "to": _text("What answered."),
+        "reason": _text("Why."),
+        "since": {"type": ["string", "null"], "description": "Since when, if known."},
+    }
+)
 _HIT = _object(
     {
         "path": _text("The note, as memory_get takes it."),
@@ -115,6 +124,10 @@ SEARCH = ToolSpec(
             "provider": _text("Who made the vectors."),
             "model": _text("With which model."),
             "citations": _text("on, off or auto."),
+            "fallback": {
+                "description": "What answered in place of what the settings name.",
+                **_FALLBACK,
+            },
             "shortened": _whole("Snippets cut to fit the budget.", minimum=0),
             "leftOut": _whole("Weaker hits that did not fit.", minimum=0),
             "reason": _text("Why there are no hits."),

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from notewell.embedders import BatchFacts
-    from notewell.engines import Fallback, Probe, Status, VectorProbe
+    from notewell.engines import Probe, Status, VectorProbe
     from notewell.notes import Excerpt
     from notewell.sync import BatchFailure, SyncFailure, SyncReport
-    from notewell.types import Answer, Hit, Ignored, ScoreParts
+    from notewell.types import Answer, Fallback, Hit, Ignored, ScoreParts
 
 JSON_VERSION = 1
 """Grows when a field changes its meaning or is removed. A new field does not change it."""
@@ -59,18 +59,23 @@ def score_json(parts: ScoreParts) -> dict[str, Any]:
     }
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """An answer without its hits: each surface shows those in its own selection."""
+def answer_json(answer: Answer, *, public: bool = False) -> dict[str, Any]:
+    """An answer without its hits: each surface shows those in its own selection.
+
+    `public`: for remote readers, who see no folders of this machine.
+    """
     payload: dict[str, Any] = {
         "mode": answer.mode,
         "provider": answer.provider,
         "model": answer.model,
+        "fallback": fallback_json(answer.fallback, public=public),
     }
     # Left out when there is nothing to say: most answers have neither.
     if answer.reason:
         payload["reason"] = answer.reason
-    if answer.notice:
-        payload["notice"] = answer.notice
+    notice = answer.public_notice if public else answer.notice
+    if notice:
+        payload["notice"] = notice
     return payload
 
 
@@ -98,7 +103,7 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
         # `backend` is the engine that answers now. While a second choice is in use, `fallback`
         # says why, so that a program need not compare names.
         "backend": status.answering.backend,
-        "fallback": _fallback_json(status.fallback),
+        "fallback": fallback_json(status.fallback),
         "engine": dict(status.answering.facts),
         "workspace": status.workspace,
         "extraPaths": list(status.extra_paths),
@@ -203,14 +208,15 @@ def _batch_json(facts: BatchFacts | None, failure: BatchFailure | None) -> dict[
     }
 
 
-def _fallback_json(fallback: Fallback | None) -> dict[str, Any] | None:
+def fallback_json(fallback: Fallback | None, *, public: bool = False) -> dict[str, Any] | None:
+    """The second choice in use; null if the first one is."""
     if fallback is None:
         return None
     return {
         "part": fallback.part,
         "from": fallback.wanted,
         "to": fallback.used,
-        "reason": fallback.reason,
+        "reason": fallback.public_reason if public else fallback.reason,
         "since": fallback.since,
     }
 

@@ -90,10 +90,9 @@ def _answer_json(
     answer: Answer, took_ms: float, query: str, days: Mapping[str, date], today: date
 ) -> PlaygroundAnswer:
     payload = {
-        **answer_json(answer),
+        **answer_json(answer, public=True),
         "results": [_hit_json(hit, query, days.get(hit.path), today) for hit in answer.hits],
         "backend": "builtin",
-        "notice": answer.public_notice,
         "tookMs": round(took_ms, 1),
     }
     return PlaygroundAnswer.model_validate(payload)
