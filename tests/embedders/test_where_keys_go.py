@@ -276,3 +276,36 @@ def test_a_profile_is_not_sent_to_an_address_of_memory_search_alone(
     machine.configure({"provider": "openai", "outputDimensionality": 8, "remote": remote})
     machine.run("index")
     assert requests_at(first) == {Request("/openai/v1/embeddings", "")}
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["google", "Gemini"])
+def test_another_name_of_a_provider_of_ours_is_that_provider(
+    machine: Machine, first: FakeProvider, name: str
+) -> None:
+    entry = {"baseUrl": first.url("gemini"), "apiKey": GEMINI_KEY}
+    search = {"provider": name, "outputDimensionality": 128}
+    machine.configure(search, models={"providers": {"google": entry}})
+    assert machine.run("index").returncode == 0
+    path = "/gemini/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert requests_at(first) == {Request(path, GEMINI_KEY)}
+
+
+def test_with_auto_an_entry_for_conversations_only_is_passed_over(machine: Machine) -> None:
+    entry = {"apiKey": OPENAI_KEY, "api": "openai-codex-responses"}
+    machine.configure({"provider": "auto"}, models={"providers": {"openai": entry}})
+    assert machine.run("index").returncode == 0
+    embedder = json.loads(machine.run("status", "--json").stdout)["embedder"]
+    assert embedder["used"] == "embedded"
+    (step,) = [step for step in embedder["steps"] if step["provider"] == "openai"]
+    assert "openai-codex-responses" in step["why"]
+
+
+@pytest.mark.parametrize("entry", [{"models": [{"id": "m"}]}, {"baseUrl": "https://lab.example"}])
+def test_the_check_says_what_an_entry_lacks(machine: Machine, entry: dict[str, object]) -> None:
+    machine.configure({"provider": "mylab"}, models={"providers": {"mylab": entry}})
+    checked = machine.run("config", "check").stdout
+    missing = "baseUrl" if "models" in entry else "models"
+    assert f"no vectors: models.providers.mylab.{missing} is not set" in checked

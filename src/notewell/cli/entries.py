@@ -88,17 +88,24 @@ def _opened(
     import os
 
     from notewell.config import default_state_dir
-    from notewell.embedders import EmbedderSelection
+    from notewell.embedders import EmbedderSelection, profile_files
     from notewell.entries import EntryStore
     from notewell.redaction import Redactor, load_mask_key
 
     named = arguments.state_dir
     state = Path(named).expanduser() if named else default_state_dir(os.environ)
-    selection = EmbedderSelection(settings.embedder, state / "models", os.environ)
+    agent = location_of(arguments).agent
+    selection = EmbedderSelection(
+        settings.embedder,
+        state / "models",
+        os.environ,
+        auth_profiles=profile_files(state, agent),
+        started_by_user=True,
+    )
     try:
         yield EntryStore(
             entries_settings.folder(state),
-            location_of(arguments).agent,
+            agent,
             selection.embedder,
             redact=Redactor(load_mask_key(state)),
         )

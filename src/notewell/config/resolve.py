@@ -229,6 +229,7 @@ class _Resolver:
         self.findings += findings
         self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
         self.findings += _unused_input_types(values, providers)
+        self.findings += _incomplete_entries(values, providers)
         return self._agent_config(id_, workspace, values)
 
     @property
@@ -294,18 +295,17 @@ def _unknown_providers(
     OpenClaw has more providers than we do; its file is used with the default instead.
     """
     from notewell.config.validate import did_you_mean
-    from notewell.embedders import PROVIDER_NAMES, entry_problem
+    from notewell.embedders import PROVIDER_NAMES, entry_problem, own_name
 
     findings = []
     for key in ("memorySearch.provider", "memorySearch.fallback"):
         provider = values[key]
-        name = provider.value
-        if name.lower() in PROVIDER_NAMES:
-            name = name.lower()
-            values[key] = provider._replace(value=name)
+        name = own_name(provider.value)
+        values[key] = provider._replace(value=name)
+        entry = _entry_of(name, named)
         message = None
-        if name in named:
-            message = entry_problem(name, named[name].api)
+        if entry:
+            message = entry_problem(name, entry.api)
         elif name not in PROVIDER_NAMES:
             message = f"{name!r} is not a provider{did_you_mean(name, PROVIDER_NAMES)}"
         if message:
@@ -317,6 +317,36 @@ def _unknown_providers(
     return findings
 
 
+def _entry_of(name: str, named: Mapping[str, ProviderEntry]) -> ProviderEntry | None:
+    from notewell.embedders import entry_of, names_of
+
+    return entry_of(named, names_of(name))
+
+
+def _incomplete_entries(
+    values: Mapping[str, Value], named: Mapping[str, ProviderEntry]
+) -> list[ConfigFinding]:
+    """Entries of the user's own that lack an address or a model: no vector can be computed."""
+    from notewell.embedders import PROVIDER_NAMES, ProviderSettings
+
+    findings = []
+    for key in ("memorySearch.provider", "memorySearch.fallback"):
+        value = values[key]
+        entry = named.get(value.value)
+        if entry is None or value.value in PROVIDER_NAMES:
+            continue
+        # `remote.baseUrl` and `model` are for the provider, not for its fallback.
+        is_first = key == "memorySearch.provider"
+        model = values["memorySearch.model"].value if is_first else None
+        address = values["memorySearch.remote.baseUrl"].value if is_first else None
+        lacks = [] if address or entry.base_url else ["baseUrl"]
+        lacks += [] if model or ProviderSettings(models=entry.models).model else ["models"]
+        for name in lacks:
+            message = f"no vectors: models.providers.{value.value}.{name} is not set"
+            findings.append(ConfigFinding("note", value.file, value.line, key, message))
+    return findings
+
+
 def _unused_input_types(
     values: Mapping[str, Value], named: Mapping[str, ProviderEntry]
 ) -> list[ConfigFinding]:
@@ -324,7 +354,7 @@ def _unused_input_types(
     from notewell.embedders import has_input_types
 
     provider = values["memorySearch.provider"].value
-    entry = named.get(provider)
+    entry = _entry_of(provider, named)
     if has_input_types(provider, entry.api if entry else None):
         return []
     message = f"not used: the provider {provider!r} has no input types"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         entry_problem,
         has_input_types,
         names_of,
+        own_name,
     )
     from notewell.embedders.remote import RemoteEmbedder, open_remote
     from notewell.embedders.remote_plan import Runtime
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         LocalSettings,
         ProviderSettings,
         RemoteSettings,
+        entry_of,
     )
     from notewell.embedders.usage import (
         BatchFacts,
@@ -61,12 +63,12 @@ else:
             "decision": "Decision",
             "models": "ModelState list_models pull_model",
             "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS auto_order "
-            "entry_problem has_input_types names_of",
+            "entry_problem has_input_types names_of own_name",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
             "selection": "EmbedderSelection choose_embedder gguf_dir open_embedded profile_files",
             "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
-            "RemoteSettings",
+            "RemoteSettings entry_of",
             "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",
             "vectors": "is_sound",
         },

@@ -24,6 +24,7 @@ from notewell.embedders.registry import (
     auto_order,
     entry_problem,
     names_of,
+    own_name,
     provider_of,
 )
 from notewell.embedders.remote_plan import Runtime
@@ -71,6 +72,9 @@ class _Candidate:
 
 def choose(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     """Raises `BadSetting` for an unknown name; everything else becomes a decision."""
+    settings = replace(
+        settings, provider=own_name(settings.provider), fallback=own_name(settings.fallback)
+    )
     _check_names(settings, context)
     if settings.provider == "auto":
         return _auto(settings, context)
@@ -88,6 +92,9 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
         if provider == "local" and not _has_model_file(settings):
             # `local` would download its default model; nobody asked for that with `auto`.
             steps.append(Step(provider, "passed over", "no model file at local.modelPath"))
+            continue
+        if problem := _entry_problem(provider, settings):
+            steps.append(Step(provider, "passed over", problem))
             continue
         candidate = _candidate(provider, _auto_settings(provider, settings), context)
         # `embedded` is the last one: even if it lacks its weights, the status must report that.
@@ -211,7 +218,9 @@ def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
         if name != also and name not in known:
             choices = ", ".join([also, *known])
             raise BadSetting(setting, f"no provider is called {name!r}; known: {choices}")
-        if name in settings.providers:
-            problem = entry_problem(name, settings.providers[name].api)
-            if problem:
-                raise BadSetting(setting, problem)
+        if problem := _entry_problem(name, settings):
+            raise BadSetting(setting, problem)
+
+
+def _entry_problem(name: str, settings: EmbedderSettings) -> str | None:
+    return entry_problem(name, settings.entry_of(names_of(name)).api)

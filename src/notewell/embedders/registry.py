@@ -157,6 +157,13 @@ def provider_of(name: str, api: str | None) -> Provider:
     return replace(wire_format, name=name, default_url=None, default_model=None, needs_key=False)
 
 
+def own_name(name: str) -> str:
+    """The name of a provider of ours that is meant: any case, or an alias (`google` is `gemini`).
+    Every other name is returned as it is: it can only be one of the user's."""
+    known = {alias: entry.name for entry in PROVIDERS for alias in (entry.name, *entry.aliases)}
+    return {**known, "auto": "auto"}.get(name.lower(), name)
+
+
 class _RemoteProviders(Mapping[str, "Provider"]):
     """A lookup imports one provider; `in`, `len` and iteration import none."""
 

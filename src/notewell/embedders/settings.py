@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from notewell.errors import BadSetting
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.core import Secret
+
+T = TypeVar("T")
 
 DOCUMENT_TIMEOUT_S = 120.0
 """For one request with all its retries; OpenClaw gives a batch two minutes."""
@@ -135,8 +137,7 @@ class EmbedderSettings:
 
     def entry_of(self, names: Sequence[str]) -> ProviderSettings:
         """The entry of `models.providers` under the first of a provider's names that has one."""
-        found = [self.providers[name] for name in names if name in self.providers]
-        return found[0] if found else ProviderSettings()
+        return entry_of(self.providers, names) or ProviderSettings()
 
     def without_remote(self) -> EmbedderSettings:
         """For another provider than the one that `remote.*`, `dims` and the input types were
@@ -153,6 +154,11 @@ class EmbedderSettings:
     def for_fallback(self) -> EmbedderSettings:
         """The same with the fallback as the provider; the model belongs to the first one too."""
         return replace(self.without_remote(), provider=self.fallback, fallback="none", model=None)
+
+
+def entry_of(entries: Mapping[str, T], names: Sequence[str]) -> T | None:
+    """The first entry under one of a provider's names."""
+    return next((entries[name] for name in names if name in entries), None)
 
 
 def _check_url(above: str, url: str) -> None:
