@@ -23,7 +23,7 @@ from notewell.index import (
     UpToDate,
 )
 from notewell.index.sqlite import SqliteStore
-from notewell.search import SearchOptions, prepare, search
+from notewell.search import QuestionCache, SearchOptions, prepare, search
 from notewell.sync import Indexer
 from notewell.testing import HashEmbedder, InMemoryIndexStore, InMemoryNotes
 from notewell.types import NoteStat
@@ -511,7 +511,9 @@ def test_a_search_answers_alike_from_every_store(tmp_path: Path) -> None:
         keeper.run()
         options = SearchOptions(today=date(2026, 11, 15))
         question = "when do we ship the router?"
-        context = prepare(keeper.index_facts(), question, keeper.embedder, options)
+        context = prepare(
+            keeper.index_facts(), question, keeper.embedder, options, QuestionCache(0)
+        )
         with store.view() as view:
             answers.append(search(view, context, None))
         store.close()

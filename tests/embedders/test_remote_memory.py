@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.embedders.fake_server import FakeProvider
 
+from notewell import SearchSettings, Settings
 from notewell.assembly import open_memory
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.registry import REMOTE_PROVIDERS
@@ -59,7 +60,7 @@ def test_a_search_has_its_keyword_answer_when_the_provider_hangs(
 ) -> None:
     with memory_of(workspace, embedder_of(server)) as memory:
         memory.sync()
-        assert memory.search("router number 3").mode == "hybrid"
+        assert memory.search("router number 2").mode == "hybrid"
         server.always("hang")
         began = time.monotonic()
         first = memory.search("router number 3")
@@ -93,3 +94,24 @@ def test_an_exhausted_quota_leaves_the_text_searchable_and_the_vectors_waiting(
         report = memory.sync()
         assert (report.trouble, report.vectors_waiting) == (None, 0)
         assert memory.search("router number 3").mode == "hybrid"
+
+
+@pytest.mark.parametrize(("cached", "requests"), [(2, 4), (0, 6)])
+def test_a_question_that_is_asked_again_costs_no_request(
+    server: FakeProvider, workspace: Path, cached: int, requests: int
+) -> None:
+    settings = Settings(search=SearchSettings(cached_questions=cached))
+    with open_memory(
+        workspace,
+        state_dir=workspace.parent / "state",
+        embedder=embedder_of(server),
+        settings=settings,
+    ) as memory:
+        memory.sync()
+        before = len(server.seen)
+        first = memory.search("router")
+        # The cache of two questions keeps the one that was asked last, and drops the other.
+        for question in ("router", "ship", "router", "number", "ship"):
+            assert memory.search(question).mode == "hybrid"
+        assert len(server.seen) - before == requests
+        assert memory.search("router").hits == first.hits

@@ -10,6 +10,7 @@ import pytest
 from tests.sqlite_store import sqlite_store
 
 from notewell import open_memory
+from notewell.errors import EmbedderFailed
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -123,3 +124,26 @@ def test_a_change_that_is_reported_during_a_scan_is_not_forgotten(
         during.setattr(type(memory.notes), "scan", lambda _: slow_scan())
         assert memory.search("router").hits
     assert memory.search("Ada", mode="keyword").hits
+
+
+class FirstFailing(HashEmbedder):
+    """Refuses its first question."""
+
+    questions = 0
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        if kind == "query":
+            self.questions += 1
+            if self.questions == 1:
+                raise EmbedderFailed("hash", "not now")
+        return super().embed(texts, kind)
+
+
+def test_a_question_that_failed_is_sent_again_and_then_kept(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("The router is called Bert.\n", encoding="utf-8")
+    embedder = FirstFailing()
+    with open_memory(tmp_path, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        memory.sync()
+        modes = [memory.search("router").mode for _ in range(3)]
+    assert modes == ["keyword", "hybrid", "hybrid"]
+    assert embedder.questions == 2

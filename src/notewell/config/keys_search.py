@@ -166,6 +166,9 @@ _QUERY = (
         "how long a search waits for the vector of the question before keywords alone answer; "
         "unset, 5 for a hosted provider, 15 for `ollama`, `openai-compatible` and providers of "
         "your own, 30 for `local`", "ours", field="embedder.query_timeout_s"),
+    Key("query.cacheEntries", Number(0, 100_000), 256,
+        "the vectors of so many questions are kept in memory, so that a repeated question costs "
+        "no request; 0 keeps none", "ours", field="search.cached_questions"),
     on("query.hybrid.enabled",
         "search by keywords and vectors; `false`: by vectors alone, and only what reaches "
         "`minScore` is a hit. Without vectors keywords answer, with a notice",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from notewell.errors import EmbedderTrouble, IndexTrouble, VectorsPending
 from notewell.records import replace
-from notewell.search import SearchOptions, prepare, search
+from notewell.search import QuestionCache, SearchOptions, prepare, search
 from notewell.types import Notice
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class BuiltinEngine:
         self.reranker = reranker
         self._selection = selection
         self._settings = settings
+        self._questions = QuestionCache(settings.cached_questions)
         self._agent = agent
         self._sync_on_search = sync_on_search
         self._extra_paths = extra_paths
@@ -99,7 +100,7 @@ class BuiltinEngine:
         """Embeds the question; see `search.prepare`."""
         embedder, options = self.embedder(), self.options(question)
         index = None if options.keyword_only else self.indexer.index_facts()
-        return prepare(index, question.text, embedder, options)
+        return prepare(index, question.text, embedder, options, self._questions)
 
     def options(self, question: Question) -> SearchOptions:
         """The settings, changed by what the question says itself."""

@@ -9,7 +9,13 @@ settings.py    what can be set, and the question of a caller
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.search.candidates import Candidates, SearchContext, prepare, search_words
+    from notewell.search.candidates import (
+        Candidates,
+        QuestionCache,
+        SearchContext,
+        prepare,
+        search_words,
+    )
     from notewell.search.hybrid import make_hits, rank, search, why_absent
     from notewell.search.settings import (
         Question,
@@ -24,7 +30,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "candidates": "Candidates SearchContext prepare search_words",
+            "candidates": "Candidates QuestionCache SearchContext prepare search_words",
             "hybrid": "make_hits rank search why_absent",
             "settings": "Question SearchOptions SearchSettings Weighing check_question",
         },

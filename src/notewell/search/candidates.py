@@ -10,6 +10,8 @@ after it.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
@@ -70,11 +72,43 @@ class Candidates:
         return ranking.LegScores(self.texts, self.vectors, self.cosines, frozenset(self.exact))
 
 
+class QuestionCache:
+    """The vectors of the last questions, in memory: an agent often repeats one, and every vector
+    of a remote provider costs a request."""
+
+    def __init__(self, entries: int) -> None:
+        """With 0 `entries` nothing is kept."""
+        self._entries = entries
+        self._vectors: OrderedDict[tuple[str, str, str, str], Vectors] = OrderedDict()
+        # Searches of several threads share the cache.
+        self._lock = threading.Lock()
+
+    def vector(self, embedder: Embedder, question: str) -> Vectors:
+        """Raises `EmbedderTrouble`; a failure is not kept."""
+        facts = embedder.facts
+        key = (facts.provider, facts.model, facts.endpoint_key, question)
+        with self._lock:
+            if key in self._vectors:
+                self._vectors.move_to_end(key)
+                return self._vectors[key]
+        # Not under the lock: other questions must not wait for a slow provider.
+        vector: Vectors = embedder.embed([question], "query")[0]
+        with self._lock:
+            self._vectors[key] = vector
+            while len(self._vectors) > self._entries:
+                self._vectors.popitem(last=False)
+        return vector
+
+
 # -- before the view -----------------------------------------------------------------------------
 
 
 def prepare(
-    index: IndexFacts | None, question: str, embedder: Embedder, options: SearchOptions
+    index: IndexFacts | None,
+    question: str,
+    embedder: Embedder,
+    options: SearchOptions,
+    cache: QuestionCache,
 ) -> SearchContext:
     """Embed the question, if the index has vectors to compare it with."""
     facts = embedder.facts
@@ -84,7 +118,7 @@ def prepare(
     reason, degraded = _why_no_vector(question, embedder, index)
     if reason is None:
         try:
-            vector = embedder.embed([question], "query")[0]
+            vector = cache.vector(embedder, question)
         except EmbedderTrouble as trouble:
             reason, degraded = Notice(str(trouble), trouble.public_text()), True
     return SearchContext(question, options, facts, index, vector, reason, degraded)

@@ -37,6 +37,8 @@ class SearchSettings:
     """How much relevance counts against similarity to other hits; None leaves the order alone."""
     half_life_days: float | None = 30.0
     """The age at which a dated note has lost half of what age can take; None ignores age."""
+    cached_questions: int = 256
+    """The vectors of so many questions are kept in memory; 0 keeps none."""
     keyword_only: bool = False
     """Search words alone; no vectors are computed, neither for notes nor for questions."""
 
