@@ -16,6 +16,9 @@ from notewell.cli import main
 from notewell.cli.parser import build_parser
 from notewell.index.sqlite import SqliteStore
 
+CLOSED = "http://127.0.0.1:9"
+"""The discard port: nothing listens there."""
+
 
 class Cli:
     """Runs a command in this process, in a workspace of its own."""
@@ -81,10 +84,35 @@ def test_explain_says_what_each_leg_thought(cli: Cli) -> None:
     assert "meaning –" in cli.out
 
 
-def test_a_first_search_indexes_the_words(cli: Cli) -> None:
-    assert cli("search", "readings") == 5
+def test_a_first_search_answers_by_words_and_the_next_one_by_meaning_too(cli: Cli) -> None:
+    assert cli("search", "readings") == 0
     assert "MEMORY.md" in cli.out
     assert cli.err.startswith("keyword: none of 2 chunks has a vector yet")
+    assert "computing vectors for the next search" in cli.err
+    assert cli.json("search", "readings")["mode"] == "hybrid"
+
+
+def test_a_first_search_without_hits_is_3(cli: Cli) -> None:
+    assert cli("search", "zebra") == 3
+    assert "nothing found" in cli.err
+
+
+def test_a_first_search_whose_vectors_cannot_be_computed_is_degraded(cli: Cli) -> None:
+    settings = {"memorySearch": {"provider": "ollama", "remote": {"baseUrl": CLOSED}}}
+    (cli.state / "config").mkdir(parents=True)
+    file = cli.state / "config" / "notewell.json"
+    file.write_text(json.dumps({"agents": {"defaults": settings}}), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("NOTEWELL_CONFIG", str(file))
+        assert cli("search", "readings") == 5
+    assert "MEMORY.md" in cli.out
+    assert "ollama" in cli.err
+
+
+def test_a_first_search_by_keyword_computes_no_vectors(cli: Cli) -> None:
+    assert cli("search", "--mode", "keyword", "readings") == 0
+    assert cli.err == ""
+    assert cli.json("search", "readings")["mode"] == "keyword"
 
 
 def test_nothing_found_is_3_and_says_why(cli: Cli) -> None:

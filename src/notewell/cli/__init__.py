@@ -13,12 +13,13 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import flush, print_json, tell
-from notewell.cli.parser import build_parser
+from notewell import __version__
+from notewell.cli.output import flush, print_json, say, tell
 from notewell.errors import NotewellError, OutputFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
+    from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it.
 
@@ -33,11 +34,31 @@ def main(argv: Sequence[str] | None = None) -> int:
             errors="backslashreplace"
         )  # A pipe may not be UTF-8, but notes are.
     words = sys.argv[1:] if argv is None else argv
+    # Before the parser of all commands is made, which takes longer than the rest.
+    if list(words) == ["--version"]:
+        return _guarded(_print_version, as_json=False)
+    from notewell.cli.parser import build_parser
+
     arguments = build_parser(words[0] if words else None).parse_args(words)
+    return _guarded(lambda: _run(arguments), as_json=arguments.json)
+
+
+def _print_version() -> int:
+    say(f"notewell {__version__}")
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    # Only the module of the command is imported: a search does not pay for the others.
+    module = import_module(f"notewell.cli.{arguments.module}")
+    code: int = getattr(module, arguments.function)(arguments)
+    return code
+
+
+def _guarded(command: Callable[[], int], *, as_json: bool) -> int:
+    """Run a command; turn what it raises into a message and an exit code."""
     try:
-        # Only the module of the command is imported: a search does not pay for the others.
-        module = import_module(f"notewell.cli.{arguments.module}")
-        code: int = getattr(module, arguments.function)(arguments)
+        code = command()
         flush()
     except KeyboardInterrupt:
         sys.stderr.write(
@@ -48,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _give_up_output()  # The reader, `head` for example, has seen enough.
         return 0
     except NotewellError as error:
-        return _report(error, as_json=arguments.json)
+        return _report(error, as_json=as_json)
     return code
 
 

@@ -38,7 +38,7 @@ def recalled_notes(memory: Memory, question: str) -> RecalledText:
 
     try:
         # Keywords only: to load the model would take longer than a prompt may wait.
-        answer, _ = ask_memory(
+        answer, *_ = ask_memory(
             memory,
             question,
             max_results=MAX_RECALLED,

@@ -5,17 +5,21 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import ProgressBar, print_json, say, tell
+from notewell.cli.output import ProgressBar, flush, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.tools import ask_memory
 
 if TYPE_CHECKING:
     import argparse
 
+    from notewell.memory import Memory
+    from notewell.sync import Progress
     from notewell.types import Answer, ScoreParts
 
 NOTHING_FOUND = 3
 DEGRADED = 5
+VECTORS_WITHIN_S = 30.0
+"""After a first search. Most folders need less; a prompt should not stay away for minutes."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,11 +38,24 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             # The owner's own questions are not recorded as recalls of an agent, hence
             # journal_as=None.
-            answer, _ = ask_memory(
+            answer, _, indexed_words = ask_memory(
                 memory, question, **options, journal_as=None, progress=bar.update
             )
         finally:
             bar.done()
+        _print(answer, arguments)
+        # An answer by words is all that a first search can give, and all that an agent gets over
+        # MCP. It is not degraded, if the vectors for the next search can be computed.
+        is_degraded = answer.degraded
+        if is_degraded and indexed_words:
+            is_degraded = not _vectors_follow(memory)
+    if is_degraded:
+        # Before the hits: with vectors the answer might have been another one.
+        return DEGRADED
+    return 0 if answer.hits else NOTHING_FOUND
+
+
+def _print(answer: Answer, arguments: argparse.Namespace) -> None:
     if arguments.json:
         # Imported here: most searches print text, and start-up time counts.
         from notewell.tools import answer_json, hit_json
@@ -47,10 +64,29 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"results": hits, **answer_json(answer)})
     else:
         _show(answer, explain=arguments.explain)
-    # Before the hits: with vectors the answer might have been another one.
-    if answer.degraded:
-        return DEGRADED
-    return 0 if answer.hits else NOTHING_FOUND
+
+
+def _vectors_follow(memory: Memory) -> bool:
+    """Compute the vectors of a first index, after the answer; whether all of them are there."""
+    from notewell.tools import OutOfTime, stop_after
+
+    flush()  # A reader of the output need not wait for the vectors.
+    tell("computing vectors for the next search; Ctrl-C stops this, `notewell index` continues")
+    bar, limit = ProgressBar(), stop_after(VECTORS_WITHIN_S)
+
+    def on_progress(progress: Progress) -> None:
+        bar.update(progress)
+        limit(progress)
+
+    try:
+        report = memory.sync(progress=on_progress)
+    except OutOfTime:
+        return False
+    finally:
+        bar.done()
+    if report.trouble:
+        tell(str(report.trouble))
+    return not report.is_degraded
 
 
 def _show_why(reason: str, arguments: argparse.Namespace) -> int:

@@ -4,8 +4,9 @@
 
 `Memory.search` picks up notes that were saved a moment ago, but it never builds an index: that can
 take longer than a question should. Without an index, though, no question has an answer. So this
-module indexes the words of the notes once, if there are not too many, and searches again. Vectors
-follow with the next sync.
+module indexes the words of the notes once, if there are not too many, and searches again. The
+caller computes the vectors after it has answered: a server in the background, the command line
+before it ends.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ RECALLED_HITS = 3
 class AskResult(NamedTuple):
     answer: Answer
     took_ms: float
+    indexed_words: bool = False
+    """Notes were indexed for this answer, by their words: their vectors should follow."""
 
 
 def ask_memory(
@@ -66,13 +69,14 @@ def ask_memory(
 
     answer = search()
     # Only a search without hits pays for the status: with hits there is an index.
-    if not answer.hits and build_first_index(memory, progress):
+    indexed_words = not answer.hits and build_first_index(memory, progress)
+    if indexed_words:
         answer = search()
     took_ms = (time.perf_counter() - started) * 1000
     if journal_as is not None:
         memory.journal.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED_HITS]])
         memory.journal.answered(question, answer, tool=journal_as, took_ms=took_ms)
-    return AskResult(answer, took_ms)
+    return AskResult(answer, took_ms, indexed_words)
 
 
 def build_first_index(memory: Memory, progress: Callable[[Progress], None] | None) -> bool:

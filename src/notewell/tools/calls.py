@@ -71,7 +71,7 @@ def memory_search(
     if not context.enabled:
         return DISABLED
     try:
-        answer, _ = ask_memory(
+        answer, *_ = ask_memory(
             memory,
             arguments.query,
             max_results=arguments.max_results,
