@@ -58,19 +58,29 @@ def create_file(path: Path, data: bytes, *, durable: bool, mode: int = PRIVATE_F
     Unlike `open(path, "x")` it never shows a file that is half written. On a file system without
     hard links (FAT, exFAT, some network shares) a reader may see it empty for a moment.
     """
-    made = False
-    with _written(path, data, None, mode, durable=durable) as ready, suppress(FileExistsError):
-        try:
-            os.link(ready, path)
-        except OSError as error:
-            if error.errno not in NO_LINKS:
-                raise
-            _move_to_free_name(ready, path)
-        made = True
+    with _written(path, data, None, mode, durable=durable) as ready:
+        made = _given_name(ready, path)
+        ready.unlink(missing_ok=True)
     if durable:
         # Even if another process made it: its name may not be on disk yet, and we rely on it.
         sync_directory(path.parent)
     return made
+
+
+def _given_name(ready: Path, path: Path) -> bool:
+    """Whether the file has the name now; False if something else has it."""
+    try:
+        os.link(ready, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        with suppress(FileExistsError):
+            _move_to_free_name(ready, path)
+            return True
+        return False
+    return True
 
 
 def _move_to_free_name(ready: Path, path: Path) -> None:
@@ -88,7 +98,7 @@ def _move_to_free_name(ready: Path, path: Path) -> None:
 def _written(
     path: Path, data: bytes, temporary: Path | None, mode: int, *, durable: bool
 ) -> Iterator[Path]:
-    """A complete temporary file; it is removed in the end, unless it was renamed."""
+    """A complete temporary file, for the caller to rename or to link; removed on a failure."""
     ready = temporary or path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     if temporary:
         ready.unlink(missing_ok=True)
@@ -103,5 +113,6 @@ def _written(
         if mode != PRIVATE_FILE:
             ready.chmod(mode)  # `open` has applied the umask.
         yield ready
-    finally:
+    except BaseException:
         ready.unlink(missing_ok=True)
+        raise
