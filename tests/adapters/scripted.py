@@ -17,8 +17,9 @@ from openai.types.responses import (
 class ScriptedModel(Model):
     """Makes the calls of the script one after another, and then says "done"."""
 
-    def __init__(self, *calls: tuple[str, str]) -> None:
+    def __init__(self, *calls: tuple[str, str], used_tokens: int = 0) -> None:
         self._calls = list(calls)
+        self._used_tokens = used_tokens
         self.answers: list[str] = []
         """What the tools said, in order."""
         self.offered: list[str] = []
@@ -36,7 +37,11 @@ class ScriptedModel(Model):
         said = [item for item in heard if item.get("type") == "function_call_output"]
         self.answers = [str(item["output"]) for item in said]
         self.offered = [tool.name for tool in tools]
-        return ModelResponse(output=[self._next()], usage=Usage(), response_id=None)
+        return ModelResponse(
+            output=[self._next()],
+            usage=Usage(requests=1, total_tokens=self._used_tokens),
+            response_id=None,
+        )
 
     def _next(self) -> ResponseFunctionToolCall | ResponseOutputMessage:
         if self._calls:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.adapters.claude_commands import MemoryCommands, Refused
 from notewell.adapters.tool_calls import require_package
+from notewell.adapters.turns import TurnFacts
 from notewell.errors import BadSetting, EditRefused, NotewellError
 from notewell.notes import EditableFolder
 from notewell.tools import HERE, UNEXPECTED, failure_of, refusal
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+    from anthropic.types import Message
+    from anthropic.types.beta import BetaMessage
 
+    from notewell.adapters.turns import AfterTurn, Turns
     from notewell.memory import Memory
     from notewell.tools import CallContext
 
@@ -133,6 +137,17 @@ def memory_tool(
         view = create = str_replace = insert = delete = rename = execute
 
     return NotewellMemoryTool()
+
+
+def after_turn(
+    turns: Turns, message: BetaMessage | Message, said: str, *, compactions: int | None = None
+) -> AfterTurn:
+    """After each reply of Claude to what the user `said`: entries, and whether a flush is due."""
+    usage = message.usage
+    # Cached input is read from the cache, but it takes its place in the window all the same.
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+    used = usage.input_tokens + cached + usage.output_tokens
+    return turns.after(TurnFacts((said,), used), compactions=compactions)
 
 
 def async_memory_tool(

@@ -10,11 +10,17 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from notewell.adapters.tool_calls import call_tool, offered_tools, require_package
+from notewell.adapters.turns import TurnFacts
+from notewell.core import token_weight
 from notewell.tools import HERE, Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.messages import BaseMessage
     from langchain_core.tools import BaseTool
 
+    from notewell.adapters.turns import AfterTurn, Turns
     from notewell.memory import Memory
     from notewell.tools import CallContext, ToolSpec
 
@@ -22,6 +28,25 @@ if TYPE_CHECKING:
 def tools(memory: Memory, context: CallContext = HERE) -> list[BaseTool]:
     """A tool message has the text for the model; its `artifact` has the same as JSON."""
     return [_tool(memory, spec, context) for spec in offered_tools(context)]
+
+
+def after_turn(
+    turns: Turns, messages: Sequence[BaseMessage], *, compactions: int | None = None
+) -> AfterTurn:
+    """After each turn, with all messages of the conversation: entries of what the user said, and
+    whether a flush is due."""
+    said = [message.text for message in messages if message.type == "human"][-1:]
+    return turns.after(TurnFacts(tuple(said), _used_tokens(messages)), compactions=compactions)
+
+
+def _used_tokens(messages: Sequence[BaseMessage]) -> int:
+    """As the model counted them in its last reply; estimated if it did not."""
+    for message in reversed(messages):
+        usage = getattr(message, "usage_metadata", None)
+        if usage:
+            return int(usage["total_tokens"])
+    # `token_weight` counts quarters of a token.
+    return sum(token_weight(message.text) for message in messages) // 4
 
 
 def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> BaseTool:

@@ -10,12 +10,18 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from notewell.adapters.tool_calls import call_tool_json, offered_tools, require_package
+from notewell.adapters.turns import TurnFacts
 from notewell.tools import HERE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agents import FunctionTool, Tool
+    from agents.items import TResponseInputItem
+    from agents.result import RunResultBase
     from agents.tool_context import ToolContext
 
+    from notewell.adapters.turns import AfterTurn, Turns
     from notewell.memory import Memory
     from notewell.tools import CallContext, ToolSpec
 
@@ -23,6 +29,30 @@ if TYPE_CHECKING:
 def tools(memory: Memory, context: CallContext = HERE) -> list[Tool]:
     """The tools for `Agent(tools=…)`; none if the context has no memory."""
     return [_tool(memory, spec, context) for spec in offered_tools(context)]
+
+
+def after_turn(
+    turns: Turns, result: RunResultBase, *, compactions: int | None = None
+) -> AfterTurn:
+    """After each run: entries of what the user said, and whether a flush is due."""
+    # The last request held the whole conversation; the sum of all requests would count it again.
+    used = result.raw_responses[-1].usage.total_tokens if result.raw_responses else 0
+    return turns.after(TurnFacts(tuple(_said(result.input)), used), compactions=compactions)
+
+
+def _said(given: str | list[TResponseInputItem]) -> Iterator[str]:
+    """What the user said last; earlier messages belong to earlier turns."""
+    if isinstance(given, str):
+        yield given
+        return
+    for item in reversed(given):
+        content = item.get("content") if item.get("role") == "user" else None
+        if isinstance(content, str):
+            yield content
+            return
+        if isinstance(content, list):
+            yield from (str(part["text"]) for part in content if part.get("type") == "input_text")
+            return
 
 
 def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> FunctionTool:

@@ -9,11 +9,16 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from notewell.adapters.tool_calls import call_tool, offered_tools, require_package
+from notewell.adapters.turns import TurnFacts
 from notewell.tools import HERE, Failure, recall_section
 
 if TYPE_CHECKING:
-    from pydantic_ai import FunctionToolset, Tool
+    from collections.abc import Iterator, Sequence
 
+    from pydantic_ai import AgentRunResult, FunctionToolset, Tool
+    from pydantic_ai.messages import ModelMessage
+
+    from notewell.adapters.turns import AfterTurn, Turns
     from notewell.memory import Memory
     from notewell.tools import CallContext, ToolSpec
 
@@ -30,6 +35,26 @@ def toolset(memory: Memory, context: CallContext = HERE, *, id: str = ID) -> Fun
     return FunctionToolset(
         [_tool(memory, spec, context) for spec in specs], id=id, instructions=instructions or None
     )
+
+
+def after_turn(
+    turns: Turns, result: AgentRunResult[Any], *, compactions: int | None = None
+) -> AfterTurn:
+    """After each run: entries of what the user said, and whether a flush is due."""
+    usage = result.response.usage
+    used = usage.input_tokens + usage.output_tokens
+    said = tuple(_said(result.new_messages()))
+    return turns.after(TurnFacts(said, used), compactions=compactions)
+
+
+def _said(messages: Sequence[ModelMessage]) -> Iterator[str]:
+    for message in messages:
+        for part in message.parts:
+            if part.part_kind == "user-prompt":
+                content = part.content
+                # A prompt may also have images; only its texts count.
+                texts = [content] if isinstance(content, str) else content
+                yield from (text for text in texts if isinstance(text, str))
 
 
 def _tool(memory: Memory, spec: ToolSpec, context: CallContext) -> Tool[Any]:
