@@ -16,13 +16,12 @@ are settings; a key in the environment alone leads to none.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from notewell.embedders.decision import Chosen, Decision, Step, should_switch
 from notewell.embedders.registry import NONE, ambient_keys
 from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
 from notewell.ports import Closes, ModelFacts
-from notewell.records import replace
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +29,92 @@ if TYPE_CHECKING:
     from notewell.embedders.registry import AmbientKey
     from notewell.embedders.settings import EmbedderSettings
     from notewell.ports import Embedder, Kind, Vectors
+
+# -- decisions, as values: `choose.py` makes them too, and the status shows them ----------------
+
+FAILURES_BEFORE_SWITCH = 2
+"""A switch rebuilds the index and embeds everything again: one failure is no reason for that."""
+
+Outcome: TypeAlias = Literal["used", "passed over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One provider that was considered."""
+
+    provider: str
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was requested, what is used, and why; `status` shows it."""
+
+    requested: str
+    used: str
+    model: str
+    why: str
+    fallback: str
+    """The setting, whether or not it was needed."""
+    steps: tuple[Step, ...]
+    key_from: str | None = None
+    """The place of the key, never the key."""
+    endpoint: str | None = None
+    unused_keys: tuple[AmbientKey, ...] = ()
+    """Keys in the environment that `auto` did not use."""
+
+    exposed_file: Path | None = None
+    """The file of the key, if other users of this machine can read it."""
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know about keys."""
+        notices = [
+            f"a key for {provider} is in the environment ({variable}); it is not used and no note "
+            f"is sent there. To use it, set memorySearch.provider: {provider} in your own settings"
+            for provider, variable in self.unused_keys[:1]
+        ]
+        if self.exposed_file:
+            path = str(self.exposed_file)
+            notices.append(f"other users can read the key in {path!r}: run `chmod 600 {path}`")
+        return notices
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "requested": self.requested,
+            "used": self.used,
+            "why": self.why,
+            "fallback": self.fallback,
+            "keyFrom": self.key_from,
+            "endpoint": self.endpoint,
+            "unusedKeys": [key._asdict() for key in self.unused_keys],
+            "keyIsExposed": self.exposed_file is not None,
+            "steps": [
+                {"provider": step.provider, "outcome": step.outcome, "why": step.why}
+                for step in self.steps
+            ],
+        }
+
+    @property
+    def fell_back(self) -> bool:
+        # `auto` names no first choice, so nothing that it chooses is a fallback.
+        return self.requested not in ("auto", self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    embedder: Embedder
+    decision: Decision
+
+
+def should_switch(decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int) -> bool:
+    """Whether the fallback takes over from a provider that failed during an index run."""
+    # A fallback that is in use already has failed itself.
+    has_other = decision.fallback not in (NONE, decision.used, decision.requested)
+    lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
+    return has_other and lasting
+
 
 # -- the embedder in use -------------------------------------------------------------------------
 
