@@ -251,12 +251,19 @@ class Memory:
         *,
         force: bool = False,
         vectors: bool = True,
+        everything: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes; `force` builds a new one."""
+        """Bring the index up to date with the notes; `force` builds a new one.
+
+        Without `everything`, a transcript that has hardly grown since it was indexed
+        (`sync.sessions.*`) waits for more: while people talk, every message would cost a request.
+        """
         on_progress = progress or (lambda _: None)
         try:
-            report = self._engine.sync(force=force, vectors=vectors, progress=on_progress)
+            report = self._engine.sync(
+                force=force, vectors=vectors, everything=everything, progress=on_progress
+            )
         except NotewellError as error:
             self._record_sync(error, vectors=vectors)
             raise
@@ -287,6 +294,15 @@ class Memory:
             if progress:
                 progress(done)
 
+        is_first = True
+
+        def sync() -> SyncReport:
+            # The first one takes what grew while nobody watched. Later ones hold transcripts back.
+            nonlocal is_first
+            report = self.sync(everything=is_first, progress=on_progress)
+            is_first = False
+            return report
+
         indexer, settings = self.indexer, self.settings.sync
         transcripts = indexer.transcripts
         notes = indexer.notes.local_paths() if indexer.indexes_notes else ()
@@ -296,11 +312,11 @@ class Memory:
                 debounce_s=settings.debounce_s, interval_s=minutes * 60 if minutes else None
             )
         Watcher(
-            lambda: self.sync(progress=on_progress),
+            sync,
             [*notes, *(transcripts.places if transcripts else ())],
             # The index may be kept inside the workspace; its own writes must not trigger a sync.
             ignore=indexer.store.local_paths(),
-            suffixes=(".md", *(transcripts.suffixes if transcripts else ())),
+            session_suffixes=transcripts.suffixes if transcripts else (),
             timing=timing,
             on_event=on_event,
             notifier=notifier,

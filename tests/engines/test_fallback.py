@@ -50,7 +50,12 @@ class First:
         return f"first reads {path}"
 
     def sync(
-        self, *, force: bool = False, vectors: bool = True, progress: Callable[[Progress], None]
+        self,
+        *,
+        force: bool = False,
+        vectors: bool = True,
+        everything: bool = True,
+        progress: Callable[[Progress], None],
     ) -> SyncReport:
         self._act()
         return SyncReport(written=7)

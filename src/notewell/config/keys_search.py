@@ -143,7 +143,8 @@ _SYNC = (
         "how often to sync without a change; 0 leaves it to the watcher",
         field="sync.interval_minutes"),
     Key("sync.sessions.deltaBytes", Number(0, 10**12), 100_000,
-        "how many bytes a transcript must grow before a search indexes it again",
+        "how many bytes a transcript must grow before a search, a watch or a server indexes it "
+        "again; `notewell index` does not wait",
         field="sessions.delta_bytes"),
     Key("sync.sessions.deltaMessages", Number(0, 10**9), 50,
         "or how many messages it must grow", field="sessions.delta_messages"),

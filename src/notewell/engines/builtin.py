@@ -166,12 +166,19 @@ class BuiltinEngine:
     # -- sync and status -------------------------------------------------------------------------
 
     def sync(
-        self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
+        self,
+        *,
+        force: bool = False,
+        vectors: bool = True,
+        everything: bool = True,
+        progress: ProgressCallback,
     ) -> SyncReport:
         """An embedder that fails is replaced by the fallback, if the settings name one."""
         # Only in a sync, never in a search: a search must not wait for a provider that is down.
         self._try_first_again()
-        report = self.indexer.run(force=force, vectors=vectors, progress=progress)
+        report = self.indexer.run(
+            force=force, vectors=vectors, everything=everything, progress=progress
+        )
         while isinstance(report.trouble, EmbedderTrouble) and self._selection.has_second:
             # A job that is under way is no failure, and its texts are paid for.
             if isinstance(report.trouble, VectorsPending):
@@ -180,7 +187,7 @@ class BuiltinEngine:
                 self._selection.after(report.trouble) or self._selection.embedder
             )
             # Not with `force` again: what the first run indexed is still good.
-            report = self.indexer.run(vectors=vectors, progress=progress)
+            report = self.indexer.run(vectors=vectors, everything=everything, progress=progress)
         return report
 
     def outcome(self, trouble: NotewellError | None, *, vectors: bool) -> SyncOutcome:

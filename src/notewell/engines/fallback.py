@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from notewell.engines.protocol import search_fresh
@@ -41,6 +42,12 @@ class Outage:
     since: datetime
     over_at: float
     """On the monotonic clock."""
+
+
+def _sync(
+    engine: Engine, *, force: bool, vectors: bool, everything: bool, progress: ProgressCallback
+) -> SyncReport:
+    return engine.sync(force=force, vectors=vectors, everything=everything, progress=progress)
 
 
 class FallbackEngine:
@@ -111,20 +118,28 @@ class FallbackEngine:
         return self._first.get(path)
 
     def sync(
-        self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
+        self,
+        *,
+        force: bool = False,
+        vectors: bool = True,
+        everything: bool = True,
+        progress: ProgressCallback,
     ) -> SyncReport:
         """Syncs both engines: a second engine with an old index would not help. The user asked for
         this sync, so it ignores the cool-down."""
+        sync = partial(
+            _sync, force=force, vectors=vectors, everything=everything, progress=progress
+        )
         if self._second is None:
-            return self._synced(force=force, vectors=vectors, progress=progress)
+            return self._synced(sync)
         failure = None
         try:
-            self._synced(force=force, vectors=vectors, progress=progress)
+            self._synced(sync)
         except BackendFailed as error:
             failure = error
         # The second report says more: which notes were left out, and why.
         try:
-            report = self._second.sync(force=force, vectors=vectors, progress=progress)
+            report = sync(self._second)
         except IndexTrouble as error:
             if failure is None:
                 raise
@@ -133,9 +148,9 @@ class FallbackEngine:
         report.trouble = failure or report.trouble
         return report
 
-    def _synced(self, *, force: bool, vectors: bool, progress: ProgressCallback) -> SyncReport:
+    def _synced(self, sync: Callable[[Engine], SyncReport]) -> SyncReport:
         try:
-            report = self._first.sync(force=force, vectors=vectors, progress=progress)
+            report = sync(self._first)
         except BackendFailed as failure:
             self._down(failure)
             raise

@@ -33,9 +33,15 @@ class Engine(Protocol):
         ...
 
     def sync(
-        self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
+        self,
+        *,
+        force: bool = False,
+        vectors: bool = True,
+        everything: bool = True,
+        progress: ProgressCallback,
     ) -> SyncReport:
-        """Take in all changes; `force` builds a new index."""
+        """Take in all changes; `force` builds a new index. Without `everything`, a transcript that
+        has hardly grown waits for more."""
         ...
 
     def check(self) -> None:

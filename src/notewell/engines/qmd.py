@@ -254,7 +254,12 @@ class QmdEngine:
     # -- updating --------------------------------------------------------------------------------
 
     def sync(
-        self, *, force: bool = False, vectors: bool = True, progress: ProgressCallback
+        self,
+        *,
+        force: bool = False,
+        vectors: bool = True,
+        everything: bool = True,
+        progress: ProgressCallback,
     ) -> SyncReport:
         from notewell.index import MustRebuild
         from notewell.sync import Progress, SyncReport

@@ -85,7 +85,7 @@ class BackgroundSync:
 
     def _sync(self) -> None:
         try:
-            report = self._memory.sync(progress=self._stop_when_requested)
+            report = self._memory.sync(everything=False, progress=self._stop_when_requested)
         except _StopRequested:
             return
         except NotewellError as error:

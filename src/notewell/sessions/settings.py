@@ -20,4 +20,5 @@ class SessionSettings:
     """Folders of other hosts' transcripts, each with the name that its hits show."""
     delta_bytes: int = 100_000
     delta_messages: int = 50
-    """A search indexes a transcript again after this growth; `sync` ignores both limits."""
+    """A search, a watch and a server index a transcript again after this growth; `notewell index`
+    ignores both limits."""

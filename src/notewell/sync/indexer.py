@@ -156,11 +156,12 @@ class Indexer:
         *,
         force: bool = False,
         vectors: bool = True,
+        everything: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
         on_progress = progress or (lambda _: None)
         run = partial(
-            self._run, everything=True, on_progress=on_progress, wait_s=self.lease_wait_s
+            self._run, everything=everything, on_progress=on_progress, wait_s=self.lease_wait_s
         )
         embedder = self.embedder
         if not vectors or self.keyword_only or not _needs_download(embedder):

@@ -29,6 +29,8 @@ class Timing:
 
     debounce_s: float = 1.5
     """Pause after the last change, so that no file is read while it is written."""
+    session_debounce_s: float = 5.0
+    """The same if only transcripts changed: a conversation is written line by line."""
     longest_s: float = 10.0
     """A file that is written all the time is indexed this often nevertheless."""
     interval_s: float | None = None
@@ -48,6 +50,7 @@ class Burst(NamedTuple):
     last_s: float
     paths: tuple[str, ...]
     """The first few, in the order of their notices; empty if a notice named none."""
+    only_sessions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,13 @@ class Due(NamedTuple):
     why: Why
 
 
-def heard(burst: Burst | None, paths: tuple[str, ...], now_s: float) -> Burst:
+def heard(
+    burst: Burst | None, paths: tuple[str, ...], now_s: float, *, sessions: bool = False
+) -> Burst:
     if burst is None:
-        return Burst(now_s, now_s, paths[:NAMED])
+        return Burst(now_s, now_s, paths[:NAMED], sessions)
     named = dict.fromkeys((*burst.paths, *paths))
-    return Burst(burst.first_s, now_s, tuple(named)[:NAMED])
+    return Burst(burst.first_s, now_s, tuple(named)[:NAMED], sessions and burst.only_sessions)
 
 
 def next_sync(timing: Timing, past: Past, burst: Burst | None, *, listening: bool) -> Due:
@@ -83,9 +88,12 @@ def next_sync(timing: Timing, past: Past, burst: Burst | None, *, listening: boo
 
 
 def _settled_at(timing: Timing, burst: Burst) -> float:
+    debounce_s = timing.debounce_s
+    if burst.only_sessions:
+        debounce_s = max(debounce_s, timing.session_debounce_s)
     # A user may set a debounce above `longest_s`; the larger of the two is the limit.
-    longest_s = max(timing.longest_s, timing.debounce_s)
-    return min(burst.last_s + timing.debounce_s, burst.first_s + longest_s)
+    longest_s = max(timing.longest_s, debounce_s)
+    return min(burst.last_s + debounce_s, burst.first_s + longest_s)
 
 
 def _without_notice(timing: Timing, past: Past, *, listening: bool) -> Due:

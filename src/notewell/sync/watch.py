@@ -85,7 +85,8 @@ class Watcher:
     """Calls `sync` when something changed at or below `folders`.
 
     A folder is watched with everything below it; for a single file, its folder is watched. Changes
-    in `ignore` do not count, nor do files whose names end in none of `suffixes`.
+    in `ignore` do not count, nor do files that are neither notes nor, by `session_suffixes`,
+    transcripts.
     """
 
     def __init__(
@@ -94,14 +95,17 @@ class Watcher:
         folders: Sequence[Path],
         *,
         ignore: Sequence[Path] = (),
-        suffixes: tuple[str, ...] = NOTE_SUFFIXES,
+        session_suffixes: tuple[str, ...] = (),
         timing: Timing | None = None,
         on_event: Callable[[WatchEvent], None] = lambda _: None,
         notifier: Notifier | None = None,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sync = sync
-        self._watch_paths = WatchPaths(folders, ignore=ignore, suffixes=suffixes)
+        self._watch_paths = WatchPaths(
+            folders, ignore=ignore, suffixes=(*NOTE_SUFFIXES, *session_suffixes)
+        )
+        self._session_suffixes = session_suffixes
         self._timing = timing or Timing()
         self._on_event = on_event
         self._notifier = notifier or FileNotifier()
@@ -152,11 +156,14 @@ class Watcher:
             return
         watched = self._watched or {}
         if relevant := [path for path in paths if self._watch_paths.matters(path, watched)]:
-            self._note_change(tuple(sorted(filter(self._watch_paths.is_note, relevant))))
+            # With a tuple of no suffixes `endswith` is false, so all of them are notes.
+            sessions = all(path.lower().endswith(self._session_suffixes) for path in relevant)
+            named = tuple(sorted(filter(self._watch_paths.is_note, relevant)))
+            self._note_change(named, sessions=sessions)
 
-    def _note_change(self, paths: tuple[str, ...]) -> None:
+    def _note_change(self, paths: tuple[str, ...], *, sessions: bool = False) -> None:
         is_first = self._burst is None
-        self._burst = heard(self._burst, paths, self._monotonic_s())
+        self._burst = heard(self._burst, paths, self._monotonic_s(), sessions=sessions)
         if is_first:
             self._on_event(Heard(self._burst.paths))
 
