@@ -200,3 +200,12 @@ def test_openclaw_takes_only_what_has_an_effect(run: Any, tmp_path: Path) -> Non
     assert left[f"{lance}.config.autoRecall"] == f"not used: {lance}.enabled is not true"
     assert left[f"{lance}.config.embedding"].startswith("not used: entries use the embedder")
     assert left["bindings[0].agentId"] == "not used: bindings[0] is not"
+
+
+def test_a_fallback_that_cannot_be_chosen_is_a_problem(run: Any, tmp_path: Path) -> None:
+    """`index` would refuse it; `check` must not be content before."""
+    text = USER.replace("provider: openai", "provider: openai\n      fallback: auto")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    code, out = run("check")
+    assert code == 2
+    assert "memorySearch.fallback: 'auto' is no fallback" in out

@@ -306,6 +306,9 @@ def _unknown_providers(
         message = None
         if entry:
             message = entry_problem(name, entry.api)
+        elif key.endswith("fallback") and name == "auto":
+            # Refused by the chooser too: a second choice must not depend on what lies around.
+            message = "'auto' is no fallback: name a provider, or 'none'"
         elif name not in PROVIDER_NAMES:
             message = f"{name!r} is not a provider{did_you_mean(name, PROVIDER_NAMES)}"
         if message:
