@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _HEAD = """# Settings
 
 This page is generated from the table of settings in the code; `notewell config schema` prints the same as a JSON Schema for editors.
+Each setting has [a test that shows its effect](settings-tests.md).
 
 Settings come in layers, and a later layer wins:
 

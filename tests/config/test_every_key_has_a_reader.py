@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
+from scripts.docs.settings_tests_page import settings_tests_page
 from tests.config.field_reads import reads
+from tests.config.proofs import proofs
 
 from notewell import EmbedderSettings, QmdSettings, Settings
 from notewell.config.checks import Key, Unused
@@ -123,3 +126,22 @@ def test_the_configuration_names_the_keys_that_it_uses() -> None:
     }
     for path, name in USED_BY_CONFIG.items():
         assert name in texts or any(text.endswith(f".{name}") for text in texts), path
+
+
+def test_every_key_has_a_test_that_exists() -> None:
+    used = {
+        path
+        for path, key in by_own_path().items()
+        if path not in FOR_PEOPLE and not isinstance(key.check, Unused)
+    }
+    assert set(proofs()) == used
+    for path, test in proofs().items():
+        file, _, name = test.partition("::")
+        text = (SOURCE.parents[1] / file).read_text(encoding="utf-8")
+        assert re.search(rf"^(async )?def {name}\(", text, re.MULTILINE), f"{path}: no {test}"
+
+
+def test_the_page_of_tests_is_not_stale() -> None:
+    # `python -m scripts.docs.settings_tests_page > docs/reference/settings-tests.md` writes it.
+    page = SOURCE.parents[1] / "docs" / "reference" / "settings-tests.md"
+    assert page.read_text(encoding="utf-8") == settings_tests_page()

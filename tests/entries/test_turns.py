@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,12 @@ def test_a_turn_stores_what_is_worth_it_once_and_says_why_not_the_rest(store: En
     assert [why for _, why in done.refused] == [
         "not said by the user", "a question", "not said by the user",
     ]  # fmt: skip
+
+
+def test_a_statement_longer_than_the_setting_is_not_captured(store: EntryStore) -> None:
+    statement = "I prefer dark mode everywhere" + " and always" * 30
+    assert capture_turn(store, said(statement), replace(ON, capture_chars=100)).stored == ()
+    assert len(capture_turn(store, said(statement), ON).stored) == 1
 
 
 def test_a_turn_stores_three_at_most(store: EntryStore) -> None:

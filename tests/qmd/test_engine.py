@@ -141,6 +141,16 @@ def test_sessions_are_exported_redacted_and_found(
     assert {page: page.stat().st_ino for page in pages.iterdir()} == before
 
 
+def test_sessions_are_exported_to_the_folder_of_the_settings(
+    open_with: Open, real_qmd: Path, tmp_path: Path
+) -> None:
+    transcript(tmp_path / "state", "new", "A quagga.", "2026-11-14T08:00:00Z")
+    exports = tmp_path / "exports"
+    memory = open_with(real_qmd, export_sessions=True, export_dir=str(exports))
+    memory.sync()
+    assert "A quagga." in "".join(page.read_text("utf-8") for page in exports.rglob("*.md"))
+
+
 def test_transcripts_do_not_crowd_notes_out(
     open_with: Open, real_qmd: Path, tmp_path: Path, notes: Path
 ) -> None:

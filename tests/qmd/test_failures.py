@@ -103,6 +103,25 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(
     assert group_of(leader) == []
 
 
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("command_timeout_s", lambda qmd: qmd.version()),
+        ("update_timeout_s", lambda qmd: qmd.update()),
+        ("embed_timeout_s", lambda qmd: qmd.embed()),
+    ],
+)
+def test_each_kind_of_command_has_the_timeout_of_its_setting(
+    make_fake: MakeQmd, home: QmdHome, field: str, call: Callable[[Qmd], object]
+) -> None:
+    home.models.mkdir()
+    (home.models / "hf_ggml-org_Some-Model-Q8_0.gguf").touch()
+    models = QmdModels(embed="hf:ggml-org/Some-GGUF/some-model-Q8_0.gguf")
+    long_s = dict.fromkeys(("command_timeout_s", "update_timeout_s", "embed_timeout_s"), 500.0)
+    qmd = make_fake(HANG, models=models, **long_s | {field: TIMEOUT_S})
+    assert failure_of(lambda: call(qmd)).kind == "timeout"
+
+
 def test_an_exit_code_comes_with_the_line_that_says_why(make_fake: MakeQmd) -> None:
     script = """
     print("Warning: 2 documents need embeddings", file=sys.stderr)

@@ -208,3 +208,11 @@ def test_an_unknown_fusion_is_refused() -> None:
 @pytest.mark.parametrize("fusion", ["weighted", "rrf", "seed"])
 def test_every_fusion_finds_what_has_all_the_words(remember: Make, fusion: str) -> None:
     assert set(paths(remember(NOTES, fusion=fusion))[:2]) == {"memory/one.md", "memory/two.md"}
+
+
+def test_more_candidates_fill_the_answer_where_neighbours_become_one_hit(remember: Make) -> None:
+    lines = "\n\n".join("The harbour crane is painted red. " + "pad " * 40 for _ in range(6))
+    notes = {f"memory/n{number:02}.md": f"# {number}\n\n{lines}" for number in range(40)}
+    few = remember(notes, candidate_multiplier=1)
+    many = remember(notes, candidate_multiplier=4)
+    assert len(paths(few)) < len(paths(many)) == 6
