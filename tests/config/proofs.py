@@ -117,6 +117,9 @@ _SEARCH: Mapping[str, tuple[str, ...]] = {
     "evals/test_run.py::test_the_settings_of_a_workspace_hold_in_an_evaluation": (
         "query.minScore",
     ),
+    "embedders/test_remote_memory.py::test_a_question_that_is_asked_again_costs_no_request": (
+        "query.cacheEntries",
+    ),
     "embedders/test_embedder_keys.py::test_how_long_a_question_waits_is_a_setting": (
         "query.embeddingTimeoutSeconds",
     ),
