@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from notewell.http_service import LoginLinks, Scope, TokenRequest, TokenStore
-from notewell.http_service.login_links import LINKS_FILE as LINKS
+from notewell.http_service.tokens import LINKS_FILE as LINKS
 from notewell.http_service.tokens import TOKENS_FILE as TOKENS
 
 COOKIE = "notewell"

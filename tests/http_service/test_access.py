@@ -297,7 +297,7 @@ def test_a_bearer_token_is_no_cookie_and_a_bad_header_is_not_helped_out(served: 
 
 
 def test_a_link_opens_the_page_once(served: Served) -> None:
-    from notewell.http_service.login_links import LINKS_FILE, LoginLinks
+    from notewell.http_service.tokens import LINKS_FILE, LoginLinks
 
     code = LoginLinks(served.state / LINKS_FILE).make()
     answer = served.ask("GET", f"/open?code={code}", "")
@@ -314,7 +314,7 @@ def test_a_link_opens_the_page_once(served: Served) -> None:
 
 
 def test_a_link_is_over_after_ten_minutes(tmp_path: Path) -> None:
-    from notewell.http_service.login_links import LINK_TTL_S, LoginLinks
+    from notewell.http_service.tokens import LINK_TTL_S, LoginLinks
 
     now = [1000.0]
     links = LoginLinks(tmp_path / "links.json", lambda: now[0])

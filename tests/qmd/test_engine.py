@@ -271,6 +271,23 @@ def test_a_curated_note_may_be_called_memory_md(
         memory.get("other.md")
 
 
+def test_a_group_does_not_find_the_curated_note_with_qmd(
+    open_with: Open, real_qmd: Path, notes: Path
+) -> None:
+    day = notes / "memory" / "2026-11-02.md"
+    day.write_text("# Day\n\nThe router is blue.\n", encoding="utf-8")
+    memory = open_with(real_qmd, fallback="none", scope=ConversationScope("allow", ()))
+    memory.sync()
+    group = "agent:main:telegram:group:-100"
+    assert {hit.path for hit in memory.search("router").hits} == {
+        "MEMORY.md",
+        "memory/2026-11-02.md",
+    }
+    answer = memory.search("router", session_key=group)
+    assert answer.provider == "qmd"
+    assert [hit.path for hit in answer.hits] == ["memory/2026-11-02.md"]
+
+
 def test_a_group_reads_the_curated_note_by_no_other_path(
     open_with: Open, notes: Path, tmp_path: Path
 ) -> None:

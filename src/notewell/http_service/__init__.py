@@ -3,8 +3,7 @@
 app.py            START HERE: assembles the application; shows what a route looks like
 context.py        ServiceContext (shared objects) and Caller (the authenticated client)
 auth.py           authentication and authorization: Host, Origin, credentials, scopes
-tokens.py         bearer tokens and browser cookies, stored as digests
-login_links.py    one-time links that log a browser in
+tokens.py         bearer tokens, browser cookies and login links, stored as digests
 agents.py         opens each agent's memory on first use and watches its notes
 limits.py         rate limits, body limits and thread pools
 problems.py       errors as RFC 9457 problem+json
@@ -25,13 +24,14 @@ if TYPE_CHECKING:
     from notewell.http_service.app import create_app
     from notewell.http_service.auth import AllowedHosts
     from notewell.http_service.limits import ServiceLimits
-    from notewell.http_service.login_links import LINKS_FILE, LoginLinks
     from notewell.http_service.observability import configure_logging
     from notewell.http_service.serving import serve
     from notewell.http_service.tokens import (
+        LINKS_FILE,
         OWNER_FILE,
         OWNER_NAME,
         TOKENS_FILE,
+        LoginLinks,
         Scope,
         Token,
         TokenRequest,
@@ -48,12 +48,11 @@ else:
             "app": "create_app",
             "auth": "AllowedHosts",
             "limits": "ServiceLimits",
-            "login_links": "LINKS_FILE LoginLinks",
             "observability": "configure_logging",
             "serving": "serve",
             "tokens": (
-                "OWNER_FILE OWNER_NAME TOKENS_FILE Scope Token TokenRequest TokenStore"
-                " parse_lifetime_days"
+                "LINKS_FILE LoginLinks OWNER_FILE OWNER_NAME TOKENS_FILE Scope Token "
+                "TokenRequest TokenStore parse_lifetime_days"
             ),
         },
     )

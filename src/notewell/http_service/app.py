@@ -39,7 +39,6 @@ from notewell.http_service.auth import COOKIE, SCOPE_KEY, AllowedHosts, AuthMidd
 from notewell.http_service.context import ServiceContext
 from notewell.http_service.idempotency import FOLDER, IdempotencyStore
 from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools
-from notewell.http_service.login_links import LINKS_FILE, LoginLinks
 from notewell.http_service.metrics import Metrics
 from notewell.http_service.middleware import ObservabilityMiddleware
 from notewell.http_service.observability import AUDIT_FILE, AuditLog
@@ -48,6 +47,7 @@ from notewell.http_service.routes_mcp import McpSessions
 from notewell.http_service.routes_status import Readiness
 from notewell.http_service.routes_write import SyncJobs
 from notewell.http_service.schemas import ProblemModel
+from notewell.http_service.tokens import LINKS_FILE, LoginLinks
 from notewell.http_service.ui import static
 
 if TYPE_CHECKING:

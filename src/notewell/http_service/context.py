@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from notewell.http_service.auth import AllowedHosts
     from notewell.http_service.idempotency import IdempotencyStore
     from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
-    from notewell.http_service.login_links import LoginLinks
     from notewell.http_service.metrics import Metrics
     from notewell.http_service.observability import AuditLog
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
-    from notewell.http_service.tokens import Scope, Token, TokenStore
+    from notewell.http_service.tokens import LoginLinks, Scope, Token, TokenStore
     from notewell.memory import Memory
 
 _T = TypeVar("_T")

@@ -1,4 +1,4 @@
-"""Bearer tokens and browser cookies: `<state>/tokens.json`, mode 600.
+"""Bearer tokens, browser cookies and login links: `<state>/tokens.json`, mode 600.
 
     nwt_<32 random bytes>  ──sha256──▶  {"digest", "id", "name", "agents", "scopes", …}
 
@@ -19,12 +19,13 @@ import re
 import secrets
 import stat
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from notewell.core import BadSessionKey, normal_agent_id, parse_session_key
 from notewell.errors import BadRequest, BadSetting, StateNotWritable
-from notewell.files import MAX_STATE_BYTES, state_lock, write_json
+from notewell.files import MAX_STATE_BYTES, read_json, state_lock, write_json
 from notewell.records import asdict, dataclass, replace
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ MAX_BROWSERS = 16
 BROWSER_DAYS = 30
 MAX_NAME_CHARS = 64
 MAX_DAYS = 3650
+LINKS_FILE = "links.json"
+LINK_TTL_S = 600
+MAX_LINKS = 16
+"""Unused links. A new one replaces the oldest."""
+CODE_BYTES = 24
 
 _IMPLIED_SCOPES: dict[Scope, frozenset[Scope]] = {
     "read": frozenset({"read"}),
@@ -353,3 +359,50 @@ def _token(record: dict[str, Any]) -> Token:
         kind=record["kind"],
         session_key=_checked_key(record["session_key"]),
     )
+
+
+# -- login links ---------------------------------------------------------------------------------
+
+
+class LoginLinks:
+    """One-time links that log a browser in: `http://127.0.0.1:7374/open?code=…`.
+
+    A link is valid for ten minutes and for one use. `<state>/links.json` stores a digest of its
+    code. `notewell token link` and a running server share this file, so the command can make a
+    link for the server. A user who can write to this file can read the notes anyway.
+    """
+
+    def __init__(self, path: Path, time_s: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._time_s = time_s
+
+    def make(self) -> str:
+        """A new code."""
+        code = secrets.token_urlsafe(CODE_BYTES)
+        with state_lock(self._path):
+            # Expired links are dropped here, so the file never grows.
+            by_expiry = sorted(self._valid().items(), key=lambda link: link[1])
+            newest = dict(by_expiry[-(MAX_LINKS - 1) :])
+            write_json(self._path, {**newest, digest_of(code): self._time_s() + LINK_TTL_S})
+        return code
+
+    def redeem(self, code: str) -> bool:
+        """Whether the code was valid. It is not valid afterwards."""
+        with state_lock(self._path):
+            links = self._valid()
+            # Read, remove and write under one lock: two browsers with the same code cannot both
+            # win.
+            expiry = links.pop(digest_of(code), None)
+            if expiry is not None:
+                write_json(self._path, links)
+        return expiry is not None
+
+    def _valid(self) -> dict[str, float]:
+        now = self._time_s()
+        links: dict[str, Any] = read_json(self._path)
+        return {
+            digest: expiry
+            for digest, expiry in links.items()
+            # The upper bound rejects links from a time when the clock was wrong.
+            if isinstance(expiry, int | float) and now < expiry <= now + LINK_TTL_S
+        }
