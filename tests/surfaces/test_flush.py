@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,16 @@ from typing import Any
 import pytest
 
 from notewell import Memory, open_memory
-from notewell.capture import FlushFacts, Message, ModelReply, RunFlush, Skip, ToolCall
+from notewell.capture import (
+    Conversation,
+    FlushFacts,
+    Message,
+    ModelReply,
+    RunFlush,
+    Saved,
+    Skip,
+    ToolCall,
+)
 from notewell.config import load_settings
 from notewell.errors import BadRequest, BadSetting
 from notewell.testing import HashEmbedder
@@ -90,6 +100,21 @@ def test_the_note_is_that_of_the_users_day(tmp_path: Path) -> None:
         assert memory.append("we ship").path == "memory/2026-11-16.md"
 
 
+@pytest.mark.parametrize(
+    ("zone", "day"), [("Pacific/Auckland", "2026-11-15"), ("Europe/Berlin", "2026-11-14")]
+)
+def test_yesterday_in_a_question_is_the_users(tmp_path: Path, zone: str, day: str) -> None:
+    with opened(tmp_path, {"userTimezone": zone}) as memory:
+        folder = memory.workspace / "memory"
+        folder.mkdir()
+        for date in ("2026-11-14", "2026-11-15"):
+            text = f"the walrus slept on {date}\n"
+            (folder / f"{date}.md").write_text(text, encoding="utf-8")
+        memory.sync(vectors=False)
+        answer = memory.search("where did the walrus sleep yesterday?", mode="keyword")
+        assert answer.hits[0].path == f"memory/{day}.md"
+
+
 def test_a_zone_that_does_not_exist_is_refused_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="Berlin/Europe"):
         opened(tmp_path, {"userTimezone": "Berlin/Europe"})
@@ -123,3 +148,28 @@ def test_a_conversation_without_memory_is_told_nothing(tmp_path: Path) -> None:
         request = FlushInput(FlushFacts(99_000, 100_000))
         assert isinstance(memory_flush(memory, request, CallContext(enabled=False)), Failure)
         assert not (memory.journal.folder / "flush.jsonl").exists()
+
+
+# -- the end of a conversation -------------------------------------------------------------------
+
+TALK = Conversation(["User: one", "Assistant: two", "User: three"], reason="/new")
+
+
+def session_memory(**entry: Any) -> dict[str, Any]:
+    return {"hooks": {"internal": {"entries": {"session-memory": entry}}}}
+
+
+def test_a_conversation_is_saved_by_the_settings(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "print('From the program')"]
+    defaults = {"userTimezone": "Pacific/Auckland"}
+    with opened(tmp_path, defaults, **session_memory(messages=2, slugCommand=command)) as memory:
+        saved = memory.journal.save_session(TALK)
+        assert saved == Saved("memory/2026-11-16-from-the-program.md", 2)
+        named = memory.journal.save_session(TALK, name_it=lambda text: "by the model")
+        assert named == Saved("memory/2026-11-16-by-the-model.md", 2)
+
+
+def test_a_user_who_wants_no_session_notes_gets_none(tmp_path: Path) -> None:
+    with opened(tmp_path, {}, **session_memory(enabled=False)) as memory:
+        assert isinstance(memory.journal.save_session(TALK), Skip)
+        assert not (memory.workspace / "memory").exists()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from notewell.capture.flush_decision import FlushFacts, RunFlush, Skip
     from notewell.capture.flush_turn import FlushModel, FlushReport, Message
+    from notewell.capture.session_note import Conversation, Saved
     from notewell.capture.settings import CaptureSettings
     from notewell.capture.writer import NoteWriter
     from notewell.notes import Appended, NoteStore
@@ -123,6 +124,32 @@ class Journal:
             settings=self._settings.flush,
             zone=user_zone(self._settings),
             clock=self._now,
+        )
+
+    def save_session(
+        self, conversation: Conversation, *, name_it: Callable[[str], str | None] | None = None
+    ) -> Saved | Skip:
+        """Save a conversation that ends as a note, by the settings; see `capture.save_session`.
+
+        `name_it` returns a title; otherwise the program of the settings is asked.
+        """
+        from notewell.capture.flush_decision import Skip
+        from notewell.capture.session_note import save_session
+
+        settings = self._settings
+        if not settings.session_messages:
+            return Skip("session notes are switched off in the settings")
+        if name_it is None and settings.slug_command:
+            from notewell.capture.user_command import slug_namer
+
+            name_it = slug_namer(settings.slug_command)
+        return save_session(
+            self.writer(),
+            conversation,
+            now=self._now(),
+            zone=user_zone(settings),
+            messages=settings.session_messages,
+            name_it=name_it,
         )
 
     def writer(self) -> NoteWriter:
