@@ -1,8 +1,12 @@
-"""`notewell doctor`: run every check once, and say what to do about each problem."""
+"""`notewell doctor` runs every check once and says what to do about each problem.
+
+`notewell verify` proves that the index contains what the notes say.
+"""
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +17,11 @@ from notewell.errors import NotewellError
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.doctor import Finding, RepairResult, Subject
+    from notewell.doctor import Finding, RepairResult, Subject, VerifyReport
     from notewell.memory import Memory
 
 DEGRADED = 5
+SHOWN_DIFFERENCES = 50  # A list longer than this is for --json.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -114,3 +119,62 @@ def _show(findings: list[Finding], results: list[RepairResult] | None) -> None:
             say(f"  {'':<10} → {finding.todo}")
     left = sum(1 for finding in findings if finding.todo)
     say(counted(left, "thing") + " to do" if left else "all is well")
+
+
+# -- verify --------------------------------------------------------------------------------------
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    from notewell.doctor import verify as verify_index
+
+    bar, started = ProgressBar(), time.monotonic()
+    with memory_of(arguments) as memory:
+        try:
+            report = verify_index(memory, bar.update)
+            # Read while the memory is open; QMD's index has a format of its own that we cannot
+            # check.
+            engine = "builtin" if memory.settings.qmd is None else "qmd"
+        finally:
+            bar.done()
+    if arguments.json:
+        print_json(_verify_json(report))
+    else:
+        _show_verified(report, time.monotonic() - started)
+        if engine != "builtin":
+            say(f"this was the builtin index; the data of {engine} was not checked")
+    return 0 if report.agrees else DEGRADED
+
+
+def _verify_json(report: VerifyReport) -> dict[str, Any]:
+    return {
+        "ok": report.agrees,
+        "generation": report.generation,
+        "pages": report.pages,
+        "notes": report.notes,
+        "chunks": report.chunks,
+        "embedded": report.embedded,
+        "waiting": report.waiting,
+        "unread": report.unread,
+        "cached": report.cached,
+        "stateFiles": report.state_files,
+        "disagreements": [
+            # `told` is a published key of the JSON output.
+            {"kind": difference.kind, "where": difference.where, "told": difference.message}
+            for difference in report.disagreements
+        ],
+    }
+
+
+def _show_verified(report: VerifyReport, took_s: float) -> None:
+    for difference in report.disagreements[:SHOWN_DIFFERENCES]:
+        say(f"{difference.where}: {difference.message}")
+    if report.disagreements[SHOWN_DIFFERENCES:]:
+        say(f"{len(report.disagreements) - SHOWN_DIFFERENCES} more (--json lists them)")
+    say(
+        f"{counted(report.pages, 'page')}, {counted(report.notes, 'note')}, "
+        f"{counted(report.chunks, 'chunk')}: {counted(report.embedded, 'vector')}, "
+        f"{report.waiting} waiting, {report.unread} not for this model; "
+        f"{report.cached} cached ({took_s:.1f} s)"
+    )
+    number = len(report.disagreements)
+    say(counted(number, "disagreement") if number else "index and notes agree")

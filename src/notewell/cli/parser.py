@@ -112,6 +112,12 @@ def _get(parser: argparse.ArgumentParser) -> None:
     # `from` is a keyword of Python, so the attribute needs another name.
     parser.add_argument("--from", dest="from_line", type=int, metavar="LINE", help="first line")
     parser.add_argument("--lines", type=int, metavar="N", help="how many (default: 120)")
+    parser.set_defaults(module="search", function="get")
+
+
+def _verify(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+    parser.set_defaults(module="doctor", function="verify")
 
 
 def _watch(parser: argparse.ArgumentParser) -> None:
@@ -230,7 +236,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "append": ("add an entry to the note of today", _append),
     "status": ("show the state of the memory", _status),
     "doctor": ("find problems and repair them", _own("doctor")),
-    "verify": ("prove that the index matches the notes", add_place),
+    "verify": ("prove that the index matches the notes", _verify),
     "entries": ("single statements that agents stored (LanceDB)", _own("entries")),
     "review": ("propose statements from daily notes for MEMORY.md", _own("review")),
     "history": ("list what Notewell wrote to the notes", _own("history")),

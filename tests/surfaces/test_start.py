@@ -1,0 +1,63 @@
+"""What a command loads before it answers: start-up time without a clock."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SLOW = {
+    "asyncio",
+    "dataclasses",  # It imports `inspect` and compiles methods; `notewell.records` does not.
+    "importlib.metadata",
+    "inspect",
+    "logging",
+    "numpy",
+    "onnxruntime",
+    "socket",
+    "subprocess",
+    "tempfile",
+}
+
+
+def loaded_by(*words: str) -> set[str]:
+    code = (
+        "import sys, json, notewell.cli; notewell.cli.main(sys.argv[1:]); "
+        "print(json.dumps(list(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, check=True, timeout=60
+    )
+    return set(json.loads(done.stderr.decode().splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "--mode", "keyword", "frost"),
+        ("get", "MEMORY.md"),
+        ("index", "--text-only"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_command_loads_no_slow_module(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "MEMORY.md").write_text("# Garden\n\nfrost tonight\n", encoding="utf-8")
+    place = ("-w", str(tmp_path / "notes"), "--state-dir", str(tmp_path / "state"))
+    # The first run builds the index. The second one is the run of every day.
+    loaded_by("index", "--text-only", *place)
+    modules = loaded_by(words[0], *place, *words[1:])
+    assert modules & SLOW == set()
+    # No settings file, so no reader of settings files; no other command either.
+    assert "notewell.config.resolve" not in modules
+    commands = {name for name in modules if name.startswith("notewell.cli.")}
+    assert (
+        len(commands - {"notewell.cli.output", "notewell.cli.parser", "notewell.cli.place"}) == 1
+    )
+
+
+def test_the_version_needs_no_parser() -> None:
+    assert loaded_by("--version").isdisjoint({"argparse", "notewell.cli.parser"} | SLOW)
