@@ -143,3 +143,16 @@ def test_model_means_the_folder_of_the_settings(machine: Machine, tmp_path: Path
     ]
     assert str(path) in machine.run("model", "pull", uri).stdout
     assert machine.run("index").returncode == 0
+
+
+def test_a_server_that_is_slow_at_first_needs_one_index_run(
+    machine: Machine, server: FakeProvider
+) -> None:
+    configure(machine, server, "ollama", query={"embeddingTimeoutSeconds": 0.3})
+    # The question for the length of the vectors; the texts of the notes are answered.
+    server.misbehave("hang")
+    indexed = machine.run("index", "--json")
+    assert indexed.returncode == 0, indexed.stderr
+    report = json.loads(indexed.stdout)
+    assert (report["vectorsWaiting"], report["trouble"]) == (0, None)
+    assert report["chunks"] == 1

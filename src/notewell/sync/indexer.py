@@ -164,8 +164,16 @@ class Indexer:
             self._run, everything=everything, on_progress=on_progress, wait_s=self.lease_wait_s
         )
         embedder = self.embedder
-        if not vectors or self.keyword_only or not _needs_download(embedder):
-            return run(force=force, vectors=vectors)
+        if not vectors or self.keyword_only:
+            return run(force=force, vectors=False)
+        if not _needs_download(embedder):
+            report = run(force=force, vectors=True)
+            if not self._learned_dims_late(report):
+                return report
+            # The first request taught how long the vectors are: this builds an index for them.
+            again = run(force=False, vectors=True)
+            again.rebuilt = report.rebuilt or again.rebuilt
+            return again
         # Words first: they are searchable while the model is downloaded.
         words = run(force=force, vectors=False)
         try:
@@ -177,6 +185,14 @@ class Indexer:
         report = run(force=False, vectors=True)
         report.rebuilt = words.rebuilt or report.rebuilt
         return report
+
+    def _learned_dims_late(self, report: SyncReport) -> bool:
+        """Whether the index was built before the length of its vectors was known. A server that
+        loads its model first may answer the texts, but not the short question before them."""
+        if not isinstance(report.trouble, EmbedderTrouble) or self.embedder.facts.dims == 0:
+            return False
+        index = self.index_facts()
+        return index is not None and index.identity.dims == 0
 
     def _run(
         self,
