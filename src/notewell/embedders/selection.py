@@ -15,12 +15,13 @@ are settings; a key in the environment alone leads to none.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from notewell.embedders.registry import NONE, ambient_keys
 from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
-from notewell.ports import Closes, ModelFacts
+from notewell.ports import Closes, Lacking, ModelFacts
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -212,6 +213,39 @@ class EmbedderSelection:
             f"`notewell index` tries {settings.provider} again",
         )
 
+    @property
+    def is_automatic(self) -> bool:
+        """Whether nothing names the provider: what `auto` finds may differ between processes."""
+        return self.decision is not None and self.decision.requested == "auto"
+
+    def choose_again(self) -> Embedder:
+        """What `auto` finds, whatever built the index."""
+        self.embedder = self._use(self._choose(self._settings))
+        return self.embedder
+
+    def keep_maker(self, made: ModelFacts) -> Embedder | None:
+        """The embedder that built the index, if `auto` has found another provider now.
+
+        An index costs time or money, so it is not thrown away because a process sees other
+        variables or files. A maker that sends text elsewhere is not used: only this machine is
+        certain to be where the user wants it. Then the vectors wait, and words are searched.
+        """
+        if self.decision is None or not self.is_automatic or made.provider == self.decision.used:
+            return None
+        found = self.decision.used
+        action = f"`notewell index --force` builds an index with {found}"
+        maker: Embedder = AbsentEmbedder(made, action)
+        if made.provider == "embedded":
+            with suppress(BadSetting):
+                maker = open_embedded(self._models_dir, made.model)
+        self.decision = replace(
+            self.decision,
+            used=made.provider,
+            model=made.model,
+            why=f"auto: it built the index; {action}",
+        )
+        return maker
+
     def _switch(self, settings: EmbedderSettings, why: str) -> Embedder:
         # By the same choice as the first one, so that it reports what it lacks in the same way.
         chosen = self._choose(settings.for_fallback())
@@ -346,3 +380,20 @@ class NoEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         raise EmbedderMissing(NONE, "the setting is provider: none", "choose another provider")
+
+
+class AbsentEmbedder:
+    """Stands for the model of an index that this process cannot use: the index stays as it is, its
+    words are kept up to date, and every answer says why there are no vectors."""
+
+    texts_at_once = 1
+
+    def __init__(self, facts: ModelFacts, action: str) -> None:
+        self.facts = facts
+        self._lacking = Lacking(f"the index holds vectors of {facts.model}", action)
+
+    def missing(self) -> Lacking:
+        return self._lacking
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        raise EmbedderMissing(self.facts.provider, *self._lacking)

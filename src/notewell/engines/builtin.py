@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from notewell.errors import EmbedderTrouble, IndexTrouble, VectorsPending
+from notewell.ports import ModelFacts
 from notewell.records import replace
 from notewell.search import QuestionCache, SearchOptions, prepare, search
 from notewell.types import Notice
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from notewell.embedders import EmbedderSelection
     from notewell.engines.status import Probe, Status
     from notewell.errors import NotewellError
+    from notewell.index import Identity
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, Reranker
     from notewell.search import Question, SearchContext, SearchSettings
@@ -60,8 +62,10 @@ class BuiltinEngine:
         self._extra_paths = extra_paths
         self._zone = zone
         """Whose "yesterday" a question means; None: the system's."""
-        # Without a fallback there is nothing to find out from the index.
-        self._embedder_is_settled = not selection.names_fallback
+        # If the settings name one embedder, there is nothing to find out from the index.
+        self._embedder_is_settled = not (selection.names_fallback or selection.is_automatic)
+        self._keeps_maker = False
+        """The embedder of the index is in use, although `auto` has found another one."""
         # A second thread waits until the first has found out, or it would use the wrong embedder.
         self._settling = threading.Lock()
 
@@ -144,15 +148,19 @@ class BuiltinEngine:
         with suppress(IndexTrouble):
             index = self.indexer.index_facts()
             made_by = index.identity.provider if index else ""
-            self.indexer.embedder = (
-                self._selection.keep_fallback(made_by) or self._selection.embedder
-            )
+            first = self._selection.embedder
+            self.indexer.embedder = self._selection.keep_fallback(made_by) or first
+            if index is None or not index.has_vectors or self.indexer.embedder is not first:
+                return
+            maker = self._selection.keep_maker(_maker(index.identity))
+            if maker is not None:
+                self.indexer.embedder, self._keeps_maker = maker, True
 
     def _try_first_again(self) -> None:
         """If the fallback made the index, one question shows whether the first embedder is back.
         Building a new index to find that out would be expensive."""
         first = self._selection.embedder
-        if self.embedder() is first:
+        if self.embedder() is first or self._keeps_maker:
             return
         if self._selection.is_back(first):
             self.indexer.embedder = self._selection.embedder
@@ -176,10 +184,15 @@ class BuiltinEngine:
         """An embedder that fails is replaced by the fallback, if the settings name one."""
         # Only in a sync, never in a search: a search must not wait for a provider that is down.
         self._try_first_again()
+        if force and self._keeps_maker:
+            # A new index is requested: it is built with what `auto` has found.
+            self.indexer.embedder, self._keeps_maker = self._selection.choose_again(), False
         report = self.indexer.run(
             force=force, vectors=vectors, everything=everything, progress=progress
         )
         while isinstance(report.trouble, EmbedderTrouble) and self._selection.has_second:
+            if self._keeps_maker:
+                break
             # A job that is under way is no failure, and its texts are paid for.
             if isinstance(report.trouble, VectorsPending):
                 break
@@ -213,6 +226,17 @@ class BuiltinEngine:
 
         self.embedder()
         return status_of(self.indexer, self._extra_paths, self._agent, self._selection.decision)
+
+
+def _maker(identity: Identity) -> ModelFacts:
+    """What an index says about the model that made it."""
+    return ModelFacts(
+        identity.provider,
+        identity.model,
+        identity.dims,
+        identity.chunk_tokens,
+        endpoint_key=identity.endpoint_key,
+    )
 
 
 def _or(value: float | None, default: float | None) -> float | None:
