@@ -36,7 +36,10 @@ from notewell.testing import HashEmbedder
 work = Path(sys.argv[1])
 with open_memory(work, state_dir=sys.argv[2], embedder=HashEmbedder()) as memory:
     for turn in range(int(sys.argv[3])):
-        (work / "MEMORY.md").write_text(f"the router has number {turn}\\n", encoding="utf-8")
+        # In one step: a search that met a half-written note would be right to find nothing.
+        saved = work.parent / "saved"
+        saved.write_text(f"the router has number {turn}\\n", encoding="utf-8")
+        saved.replace(work / "MEMORY.md")
         memory.sync(force=True)
         print(turn, flush=True)
         if sys.argv[4] == "in step":
