@@ -58,11 +58,9 @@ def _pack(weights: ModuleType, model: Any) -> None:
 def _load_weights(root: Path) -> ModuleType:
     """The module from its path: what it belongs to is not installed while it is being built."""
     path = root / "src" / "notewell" / "embedders" / "weights.py"
-    name = "notewell_build_weights"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location("notewell_build_weights", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"cannot load {path}")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their own module up
     spec.loader.exec_module(module)
     return module

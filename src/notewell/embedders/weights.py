@@ -17,8 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from notewell.records import dataclass
+from typing import NamedTuple
 
 PIP_TIMEOUT_S = 600.0
 """26 to 32 MB take minutes over a slow connection; a build must not hang for longer."""
@@ -31,8 +30,7 @@ class WeightsUnavailable(Exception):
     """The files are missing or not the pinned ones, or no source has them."""
 
 
-@dataclass(frozen=True, slots=True)
-class WeightFile:
+class WeightFile(NamedTuple):
     name: str
     size: int
     sha256: str
@@ -45,8 +43,7 @@ class WeightFile:
     array after the other: it can be memory-mapped instead of decompressed at every start."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFiles:
+class ModelFiles(NamedTuple):
     name: str
     """Also the name of the folder with the files."""
     files: tuple[WeightFile, ...]
