@@ -15,7 +15,8 @@ from notewell.clients import CannotMerge, FileNotWritten, Installed, install_hoo
 from notewell.hosts import HOOK_FILES, Machine
 
 ITEMS = {
-    event: HOOK_FILES["claude"].item("notewell hook x") for event in HOOK_FILES["claude"].events
+    event: HOOK_FILES["claude"].item("notewell hook x", event)
+    for event in HOOK_FILES["claude"].events
 }
 OTHER = {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine"}]}
 
@@ -61,7 +62,9 @@ def test_a_file_we_do_not_understand_is_left_alone(tmp_path: Path, text: str) ->
 
 def test_a_path_that_is_not_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
-    items = {"SessionStart": HOOK_FILES["claude"].item("notewell hook x -w /\udcff")}
+    items = {
+        "SessionStart": HOOK_FILES["claude"].item("notewell hook x -w /\udcff", "SessionStart")
+    }
     with pytest.raises(CannotMerge, match="cannot be written as UTF-8"):
         install_hooks(file, HOOK_FILES["claude"], items)
     assert list(tmp_path.iterdir()) == []
@@ -76,7 +79,7 @@ def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
         file, changed=False, backup=None
     )
     before = file.read_bytes()
-    more = {"Stop": HOOK_FILES["claude"].item("another")}
+    more = {"Stop": HOOK_FILES["claude"].item("another", "Stop")}
     result = install_hooks(file, HOOK_FILES["claude"], more)
     assert result.changed
     assert result.backup is not None
@@ -132,9 +135,18 @@ def test_print_shows_what_would_be_written_and_writes_nothing(
         command = entry["hooks"][0]["command"] if HOOK_FILES[name].nested else entry["command"]
         words_of = shlex.split(command)
         at = words_of.index("hook")
-        assert words_of[at:] == [
+        assert words_of[at : at + 6] == [
             "hook", ours, "--host", name, "--workspace", str(workspace)
         ]  # fmt: skip
+
+
+def test_codex_gets_the_time_that_it_grants(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hook.run(parse("codex", "-w", str(tmp_path), "--print", "--json"))
+    hooks = json.loads(capsys.readouterr().out)["entries"]["hooks"]
+    limits = {event: entries[0]["hooks"][0]["timeout"] for event, entries in hooks.items()}
+    assert limits == {"SessionStart": 10, "PreCompact": 10, "Stop": 10, "SessionEnd": 3}
 
 
 def test_installing_says_what_was_done_and_what_is_left_to_do(

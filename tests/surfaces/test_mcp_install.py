@@ -315,7 +315,8 @@ def test_printing_changes_nothing(
     out, err = capsys.readouterr()
     found = tomllib.loads(out) if client == "codex" else json.loads(out)
     entry = found[MCP_FILES[client].key]["notewell"]
-    assert entry["args"][-4:] == ["mcp", "serve", "--workspace", str(tmp_path)]
+    at = entry["args"].index("mcp")
+    assert entry["args"][at : at + 4] == ["mcp", "serve", "--workspace", str(tmp_path)]
     assert Path(entry["command"]).is_absolute()
     assert str(tmp_path) in err
     assert list(tmp_path.iterdir()) == []
@@ -334,7 +335,8 @@ def test_installing_writes_the_entry_once(
     assert json.loads(capsys.readouterr().out)["changed"] is True
     servers = json.loads((tmp_path / ".cursor" / "mcp.json").read_text(encoding="utf-8"))
     args = servers["mcpServers"]["second"]["args"]
-    assert args[-4:] == ["--agent", "work", "--state-dir", str(tmp_path / "state")]
+    at = args.index("--agent")
+    assert args[at : at + 4] == ["--agent", "work", "--state-dir", str(tmp_path / "state")]
 
 
 def test_a_workspace_that_is_not_there_is_refused_before_anything_is_written(

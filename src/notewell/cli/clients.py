@@ -20,6 +20,7 @@ from notewell.clients import (
     install_hooks,
     with_hooks,
 )
+from notewell.config import default_state_dir, load_settings, moved_user_file
 from notewell.errors import BadSetting
 from notewell.hosts import HOOK_FILES, HOSTS, MCP_FILES, Machine
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import argparse
 
     from notewell.clients import Installed
+    from notewell.config import Settings
 
 
 def run_mcp_install(arguments: argparse.Namespace) -> int:
@@ -43,6 +45,8 @@ def run_mcp_install(arguments: argparse.Namespace) -> int:
     result = install_entry(mcp, file, arguments.name, entry)
     title = HOSTS[arguments.client].title
     _report(arguments, result, f"{title} {'now knows' if result.changed else 'knows already'}")
+    if result.changed and project is not None and mcp.project_advice and not arguments.json:
+        tell(mcp.project_advice)
     return 0
 
 
@@ -58,7 +62,7 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
     hooks = HOOK_FILES[arguments.host]
     file = hooks.file(_machine(), _project(arguments))
     items = {
-        event: hooks.item(hook_command(arguments, ours))
+        event: hooks.item(hook_command(arguments, ours), event)
         for event, ours in {**hooks.events, **_turn_events(arguments)}.items()
     }
     if arguments.print:
@@ -75,8 +79,6 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
 
 def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
     """The events of each turn that the options or the settings of entries want."""
-    from notewell.config import load_settings
-
     agent, workspace, settings = location_of(arguments)
     entries = (settings or load_settings(Path(workspace).absolute(), agent)).entries
     wanted = {
@@ -131,7 +133,7 @@ def hook_command(arguments: argparse.Namespace, event: str) -> str:
 def _place_options(arguments: argparse.Namespace) -> list[str]:
     from notewell.assembly import open_notes
 
-    agent, place, _ = location_of(arguments)
+    agent, place, settings = location_of(arguments)
     workspace = Path(place).absolute()
     # A wrong workspace is refused here; later the error would be in the host's log only.
     open_notes(workspace)
@@ -141,9 +143,34 @@ def _place_options(arguments: argparse.Namespace) -> list[str]:
         options.append("--openclaw")
     if agent != MAIN:
         options += ["--agent", agent]
-    if arguments.state_dir is not None:
-        options += ["--state-dir", str(Path(arguments.state_dir).expanduser().absolute())]
-    return options
+    return [*options, *_pins(arguments, settings or load_settings(workspace, agent), agent)]
+
+
+def _pins(arguments: argparse.Namespace, settings: Settings, agent: str) -> list[str]:
+    """What the environment decides here. Hosts start programs in an environment of their own, and
+    one host may have two: Codex passes fewer variables to a server than to a hook."""
+    from notewell.embedders import choose_embedder, profile_files
+
+    state = _state_dir(arguments)
+    pins = ["--state-dir", str(state)]
+    if moved := moved_user_file(os.environ):
+        pins += ["--config", str(moved)]
+    # A provider that the settings name needs no pin. Only the name is written: never a key.
+    if settings.embedder is None or settings.embedder.provider == "auto":
+        chosen = choose_embedder(
+            settings.embedder,
+            state / "models",
+            os.environ,
+            auth_profiles=profile_files(state, agent),
+            started_by_user=True,
+        )
+        pins += ["--embedder", chosen.decision.used]
+    return pins
+
+
+def _state_dir(arguments: argparse.Namespace) -> Path:
+    named = arguments.state_dir
+    return (Path(named).expanduser() if named else default_state_dir()).absolute()
 
 
 def _program() -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.cli.output import say, tell
-from notewell.cli.place import add_place, location_of, workspace_of
+from notewell.cli.place import add_pins, add_place, apply_pins, location_of, workspace_of
 from notewell.errors import MemoryOff, NoteUnreadable
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.records import dataclass
@@ -66,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             "--host", choices=tuple(HOOK_FILES), default="claude", help="the host that calls"
         )
         add_place(command, json=False)
+        add_pins(command)
         if event == "prompt":
             command.add_argument(
                 "--recall", action="store_true", help="print what notes say about the prompt"
@@ -90,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         return run_hook_install(arguments)
     # Checked before anything is imported or written: a guarded agent must leave no trace.
     if not os.environ.get(HOOK_GUARD):
+        apply_pins(arguments)
         now = datetime.now(UTC)
         handle(arguments, _standard_input(), now, now.astimezone().tzinfo or UTC)
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import tell
-from notewell.cli.place import add_place, memory_of
+from notewell.cli.place import add_pins, add_place, apply_pins, memory_of
 from notewell.errors import BadSetting, MemoryOff
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     serve = actions.add_parser("serve", help="serve an MCP client (standard input and output)")
     serve.set_defaults(action="serve")
     add_place(serve, json=False)
+    add_pins(serve)
     _add_serve_options(serve)
     install = actions.add_parser("install", help="add this memory to a client's configuration")
     install.set_defaults(action="install")
@@ -93,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     _require_sdk()
     _log_to_stderr()
+    apply_pins(arguments)
     try:
         memory = memory_of(arguments, by_host=True)
     except MemoryOff as off:

@@ -46,6 +46,26 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         group.add_argument("--json", action="store_true", help="print JSON")
 
 
+def add_pins(parser: argparse.ArgumentParser) -> None:
+    """What an installed entry says, so that the environment of the host does not decide it."""
+    group = parser.add_argument_group("in the entries that hosts run")
+    group.add_argument(
+        "--config", metavar="FILE", help="your settings file (default: $NOTEWELL_CONFIG)"
+    )
+    group.add_argument(
+        "--embedder",
+        metavar="PROVIDER",
+        help="the provider, where the settings leave it to `auto`",
+    )
+
+
+def apply_pins(arguments: argparse.Namespace) -> None:
+    """Before the settings are read. `memory_of` applies the embedder."""
+    if arguments.config:
+        # The one place where every reader of settings looks.
+        os.environ["NOTEWELL_CONFIG"] = arguments.config
+
+
 class MemoryLocation(NamedTuple):
     """The agent and the workspace that the options name."""
 
@@ -78,6 +98,9 @@ def memory_of(arguments: argparse.Namespace, *, by_host: bool = False) -> Memory
     from notewell.assembly import LEASE_WAIT_S, open_memory
 
     agent, workspace, settings = location_of(arguments)
+    # Only the commands that hosts run have the option.
+    if pinned := getattr(arguments, "embedder", None):
+        settings = _with_embedder(settings, agent, workspace, pinned)
     return open_memory(
         workspace,
         agent=agent,
@@ -87,6 +110,21 @@ def memory_of(arguments: argparse.Namespace, *, by_host: bool = False) -> Memory
         lease_wait_s=getattr(arguments, "wait", LEASE_WAIT_S),
         started_by_user=not by_host,
     )
+
+
+def _with_embedder(
+    settings: Settings | None, agent: str, workspace: str, provider: str
+) -> Settings:
+    """The settings with the provider that `auto` takes."""
+    from pathlib import Path
+
+    from notewell.config import load_settings
+    from notewell.embedders import EmbedderSettings
+    from notewell.records import replace
+
+    settings = settings or load_settings(Path(os.path.realpath(workspace)), agent)
+    embedder = replace(settings.embedder or EmbedderSettings(), pinned=provider)
+    return replace(settings, embedder=embedder)
 
 
 def _routed(

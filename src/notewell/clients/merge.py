@@ -91,8 +91,16 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 def _toml_table(key: str, name: str, entry: dict[str, Any]) -> str:
-    args = ", ".join(_toml_string(word) for word in entry["args"])
-    return f"[{key}.{name}]\ncommand = {_toml_string(entry['command'])}\nargs = [{args}]\n"
+    lines = (f"{member} = {_toml_value(value)}\n" for member, value in entry.items())
+    return f"[{key}.{name}]\n{''.join(lines)}"
+
+
+def _toml_value(value: str | list[str] | bool | int) -> str:
+    if isinstance(value, str):
+        return _toml_string(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_toml_string(word) for word in value)}]"
+    return json.dumps(value)  # `true`, `false` and whole numbers are the same in both formats.
 
 
 def _toml_string(value: str) -> str:

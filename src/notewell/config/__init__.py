@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         WORKSPACE_FILE,
         default_state_dir,
         has_files,
+        moved_user_file,
         write_workspace_file,
     )
     from notewell.config.registry import json_schema
@@ -52,7 +53,9 @@ else:
             "checks": "masked",
             "document": "ConfigFinding FindingKind",
             "openclaw": "OpenClaw from_openclaw",
-            "paths": "WORKSPACE_FILE default_state_dir has_files write_workspace_file",
+            "paths": (
+                "WORKSPACE_FILE default_state_dir has_files moved_user_file write_workspace_file"
+            ),
             "registry": "json_schema",
             "resolve": (
                 "AgentConfig ConfigScope Configuration check_file load_configuration "

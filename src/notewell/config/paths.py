@@ -54,6 +54,18 @@ def user_config_dir(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else home(environment) / ".config") / "notewell"
 
 
+def moved_user_file(environment: Mapping[str, str]) -> Path | None:
+    """The user's file, if a variable moved it: a program without that variable reads another."""
+    if named := environment.get(CONFIG_VARIABLE):
+        return expanded(named, environment, Path.cwd())
+    unmoved = {name: value for name, value in environment.items() if name != "XDG_CONFIG_HOME"}
+    folder = user_config_dir(environment)
+    if folder == user_config_dir(unmoved):
+        return None
+    files = (folder / f"{USER_STEM}{suffix}" for suffix in SUFFIXES)
+    return next((file for file in files if file.is_file()), None)
+
+
 def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
     """Whether there is a configuration file at all; most searches need no more than this."""
     if environment.get(CONFIG_VARIABLE):

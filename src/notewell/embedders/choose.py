@@ -1,6 +1,7 @@
 """Chooses among all providers. It decides, and sends no request.
 
-    auto        local, if its model file exists → openai → gemini → voyage, each if it has a
+    auto        the pinned provider, if an installed entry names one. Else:
+                local, if its model file exists → openai → gemini → voyage, each if it has a
                 key → embedded, which needs nothing. A key that merely lies in the environment
                 does not count unless the user said so: hosts set such variables for themselves.
     a name      that provider. If it lacks something and there is a fallback: the fallback.
@@ -81,7 +82,17 @@ def choose(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     return _named(settings, context)
 
 
+def _pinned(settings: EmbedderSettings, provider: str, context: SelectionContext) -> Chosen:
+    """A provider that lacks its key here is not replaced: it reports what it lacks, and keyword
+    search answers. The decision stays one of `auto`, so it does not replace an index."""
+    candidate = _candidate(provider, _auto_settings(provider, settings), context)
+    why = f"but {candidate.lacks}" if candidate.lacks else _why(candidate)
+    return _chosen(settings, candidate, f"auto: the installed entry names it, {why}", [])
+
+
 def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
+    if settings.pinned:
+        return _pinned(settings, settings.pinned, context)
     steps: list[Step] = []
     if not context.environment_keys:
         context = replace(context, keys=replace(context.keys, ambient=False))
@@ -214,6 +225,7 @@ def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
     for setting, name, also in (
         ("provider", settings.provider, "auto"),
         ("fallback", settings.fallback, NONE),
+        ("--embedder", settings.pinned or "auto", "auto"),
     ):
         if name != also and name not in known:
             choices = ", ".join([also, *known])

@@ -275,7 +275,7 @@ def choose_embedder(
     """Decide without a call; `models_dir` also stores what was learned about remote models."""
     if settings is not None and settings.provider == NONE:
         return _no_embedder()
-    if settings is None and not any(path.exists() for path in auth_profiles):
+    if _is_embedded(settings, auth_profiles):
         # `auto` would come to the same result after it has imported every provider.
         return _embedded_by_default(models_dir, ambient_keys(environment))
     from notewell.embedders.api_keys import KeySources
@@ -300,6 +300,13 @@ def choose_embedder(
         environment_keys=started_by_user and settings.use_environment_keys,
     )
     return choose(settings, context)
+
+
+def _is_embedded(settings: EmbedderSettings | None, auth_profiles: tuple[Path, ...]) -> bool:
+    """Whether `auto` can only come to the built-in model."""
+    if settings is None:
+        return not any(path.exists() for path in auth_profiles)
+    return (settings.provider, settings.pinned, settings.model) == ("auto", "embedded", None)
 
 
 def _no_embedder() -> Chosen:

@@ -123,6 +123,8 @@ class EmbedderSettings:
     local: LocalSettings = LocalSettings()
     use_environment_keys: bool = False
     """Whether `auto` may use a key that merely lies in the environment, on the command line."""
+    pinned: str | None = None
+    """The provider that `auto` takes: an installed entry names what its user's shell found."""
     auth_profiles: tuple[Path, ...] = ()
     """Files of an OpenClaw with keys, strongest first; empty: those in our own state folder."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)

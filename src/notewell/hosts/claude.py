@@ -102,5 +102,15 @@ HOST = Host(
         nested=True,
         turn_events={"UserPromptSubmit": "prompt", "Stop": "stop"},
     ),
-    mcp=McpFile("json", "mcpServers", _user_file, ".mcp.json", typed=True),
+    mcp=McpFile(
+        "json",
+        "mcpServers",
+        _user_file,
+        ".mcp.json",
+        typed=True,
+        # Its tools are in the first request, and not behind a search for tools.
+        waits={"alwaysLoad": True},
+        project_advice="Claude Code does not start a server of a project before you approve it: "
+        "start `claude` in that folder and accept, or type /mcp there",
+    ),
 )

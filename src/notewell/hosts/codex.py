@@ -111,8 +111,20 @@ HOST = Host(
         },
         nested=True,
         turn_events={"UserPromptSubmit": "prompt"},
+        # Codex gives this event no more, and warns at each run about a larger number.
+        timeouts={"SessionEnd": 3},
         # Until then Codex skips the hook without a message.
         advice="Codex runs a new hook once you trust it: type /hooks there",
     ),
-    mcp=McpFile("toml", "mcp_servers", _user_file, ".codex/config.toml", typed=False),
+    mcp=McpFile(
+        "toml",
+        "mcp_servers",
+        _user_file,
+        ".codex/config.toml",
+        typed=False,
+        # Without `required`, Codex sends the first request before the server has answered.
+        waits={"required": True, "startup_timeout_sec": 30},
+        project_advice="Codex reads the settings of a project only if you trust its folder: "
+        "start `codex` there and accept",
+    ),
 )

@@ -91,6 +91,10 @@ class HookFile:
     the next session start saves the conversation."""
     nested: bool
     """Whether an entry is a group of hooks (with a matcher), or the hook itself."""
+    timeout: int = HOOK_TIMEOUT_S
+    """The limit of a hook, in the unit of the host."""
+    timeouts: Mapping[str, int] = field(default_factory=dict)
+    """The limits of events that have less time than the others."""
     new_file: str = ""
     """The text of a file that does not exist yet, before hooks are added."""
     advice: str | None = None
@@ -107,10 +111,11 @@ class HookFile:
             return project / self.folder / self.name
         return machine.folder(self.variable, machine.home / self.folder) / self.name
 
-    def item(self, command: str) -> dict[str, Any]:
+    def item(self, command: str, event: str) -> dict[str, Any]:
         if not self.nested:
             return {"command": command}
-        return {"hooks": [{"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}]}
+        limit = self.timeouts.get(event, self.timeout)
+        return {"hooks": [{"type": "command", "command": command, "timeout": limit}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +131,18 @@ class McpFile:
     """It counts for one project; relative to the project's folder."""
     typed: bool
     """Whether an entry has `"type": "stdio"`."""
+    waits: Mapping[str, bool | int] = field(default_factory=dict)
+    """Members of the entry that make the host wait for the server. Without them, the tools of a
+    server that starts slowly are missing in the first request."""
+    project_advice: str | None = None
+    """What the user must do before the entry of a project counts."""
 
     def file(self, machine: Machine, project: Path | None) -> Path:
         return self.user_file(machine) if project is None else project / self.project_file
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": "stdio"} if self.typed else {}
-        return {**entry, "command": command[0], "args": list(command[1:])}
+        return {**entry, "command": command[0], "args": list(command[1:]), **self.waits}
 
 
 @dataclass(frozen=True, slots=True)
