@@ -44,6 +44,15 @@ CLAUDE, CODEX, CURSOR, VSCODE = (
         ("vscode", "linux", {"XDG_CONFIG_HOME": "/x"}, "/x/Code/User/mcp.json"),
         ("vscode", "darwin", {}, "/home/a/Library/Application Support/Code/User/mcp.json"),
         ("vscode", "win32", {"APPDATA": "/r"}, "/r/Code/User/mcp.json"),
+        ("gemini", "linux", {}, "/home/a/.gemini/settings.json"),
+        ("qwen", "linux", {}, "/home/a/.qwen/settings.json"),
+        ("copilot", "linux", {}, "/home/a/.copilot/mcp-config.json"),
+        ("opencode", "linux", {}, "/home/a/.config/opencode/opencode.json"),
+        ("opencode", "linux", {"XDG_CONFIG_HOME": "/x"}, "/x/opencode/opencode.json"),
+        ("cline", "linux", {}, "/home/a/.cline/data/settings/cline_mcp_settings.json"),
+        ("cline", "linux", {"CLINE_DATA_DIR": "/d"}, "/d/settings/cline_mcp_settings.json"),
+        ("cline", "linux", {"CLINE_MCP_SETTINGS_PATH": "/m.json"}, "/m.json"),
+        ("continue", "linux", {}, "/home/a/.continue/config.yaml"),
     ],
 )
 def test_every_client_has_its_file(
@@ -55,13 +64,22 @@ def test_every_client_has_its_file(
 
 def test_a_project_has_its_own_file() -> None:
     machine = Machine(Path("/home/a"), {}, "linux")
-    files = [client.file(machine, Path("/p")).as_posix() for client in MCP_FILES.values()]
-    assert files == [
-        "/p/.mcp.json",
-        "/p/.codex/config.toml",
-        "/p/.cursor/mcp.json",
-        "/p/.vscode/mcp.json",
-    ]
+    files = {
+        name: client.file(machine, Path("/p")).as_posix()
+        for name, client in MCP_FILES.items()
+        if client.project_file
+    }
+    assert files == {
+        "claude": "/p/.mcp.json",
+        "codex": "/p/.codex/config.toml",
+        "cursor": "/p/.cursor/mcp.json",
+        "vscode": "/p/.vscode/mcp.json",
+        "gemini": "/p/.gemini/settings.json",
+        "qwen": "/p/.qwen/settings.json",
+        "opencode": "/p/opencode.json",
+    }
+    with pytest.raises(BadRequest, match="no file for a project"):
+        MCP_FILES["copilot"].file(machine, Path("/p"))
 
 
 # -- merging -------------------------------------------------------------------------------------
@@ -306,7 +324,7 @@ def command(*words: str) -> int:
     return mcp.run(parser.parse_args(words))
 
 
-@pytest.mark.parametrize("client", MCP_FILES)
+@pytest.mark.parametrize("client", ["claude", "codex", "cursor", "vscode", "gemini", "qwen"])
 def test_printing_changes_nothing(
     client: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

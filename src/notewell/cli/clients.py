@@ -18,6 +18,8 @@ from notewell.clients import (
     hook_command_line,
     install_entry,
     install_hooks,
+    remove_entry,
+    remove_hooks,
     with_hooks,
 )
 from notewell.config import default_state_dir, load_settings, moved_user_file
@@ -74,6 +76,25 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
     _report(arguments, result, f"{HOSTS[arguments.host].title} {verb}", already)
     if result.changed and hooks.advice and not arguments.json:
         tell(hooks.advice)
+    return 0
+
+
+def run_mcp_uninstall(arguments: argparse.Namespace) -> int:
+    mcp = MCP_FILES[arguments.client]
+    result = remove_entry(mcp, mcp.file(_machine(), _project(arguments)), arguments.name)
+    title = HOSTS[arguments.client].title
+    verb = "no longer knows" if result.changed else "does not know"
+    _report(arguments, result, f"{title} {verb}")
+    return 0
+
+
+def run_hook_uninstall(arguments: argparse.Namespace) -> int:
+    hooks = HOOK_FILES[arguments.host]
+    file = hooks.file(_machine(), _project(arguments))
+    result = remove_hooks(file, hooks, arguments.host)
+    title = HOSTS[arguments.host].title
+    verb = "no longer calls" if result.changed else "does not call"
+    _report(arguments, result, f"{title} {verb}")
     return 0
 
 

@@ -82,9 +82,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
     )
     add_place(install)
+    uninstall = actions.add_parser("uninstall", help="take these hooks out again")
+    uninstall.set_defaults(action="uninstall")
+    uninstall.add_argument("host", choices=tuple(HOOK_FILES))
+    uninstall.add_argument(
+        "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
+    )
+    uninstall.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.action == "uninstall":
+        from notewell.cli.clients import run_hook_uninstall
+
+        return run_hook_uninstall(arguments)
     if arguments.action == "install":
         from notewell.cli.clients import run_hook_install
 

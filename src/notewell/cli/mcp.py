@@ -33,6 +33,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_place(install)
     _add_install_options(install)
 
+    uninstall = actions.add_parser("uninstall", help="take the entry out again")
+    uninstall.set_defaults(action="uninstall")
+    uninstall.add_argument("--json", action="store_true", help="print JSON")
+    _add_file_options(uninstall)
+
 
 def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -66,10 +71,14 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_install_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--print", action="store_true", help="print the entry and change nothing")
+    _add_file_options(parser)
+
+
+def _add_file_options(parser: argparse.ArgumentParser) -> None:
     from notewell.hosts import MCP_FILES
 
     parser.add_argument("client", choices=tuple(MCP_FILES))
-    parser.add_argument("--print", action="store_true", help="print the entry and change nothing")
     parser.add_argument(
         "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
     )
@@ -81,6 +90,10 @@ def _add_install_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "serve":
         return _serve(arguments)
+    if arguments.action == "uninstall":
+        from notewell.cli.clients import run_mcp_uninstall
+
+        return run_mcp_uninstall(arguments)
     if not arguments.print:
         _require_sdk()  # Without it, the client would start a server that exits at once.
     from notewell.cli.clients import run_mcp_install

@@ -241,7 +241,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "review": ("propose statements from daily notes for MEMORY.md", _own("review")),
     "history": ("list what Notewell wrote to the notes", _own("history")),
     "undo": ("undo one write that `notewell history` lists", _undo),
-    "hook": ("run or install hooks for Claude Code, Codex and Cursor", _own("hook")),
+    "hook": ("run the hooks of a host, or install them", _own("hook")),
     "eval": ("measure search quality on questions with known answers", _eval),
     "model": ("download a model, or list the models", _model),
     "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),

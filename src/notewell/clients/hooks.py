@@ -40,6 +40,13 @@ def install_hooks(file: Path, hooks: HookFile, items: Mapping[str, dict[str, Any
     return update_file(file, lambda text: with_hooks(text or hooks.new_file, items))
 
 
+def remove_hooks(file: Path, hooks: HookFile, host: str) -> Installed:
+    """Take our hooks out again. Raises `CannotMerge` or `FileNotWritten`."""
+    from notewell.clients.remove import without_hooks
+
+    return update_file(file, lambda text: without_hooks(text, hooks, host))
+
+
 def with_hooks(text: str, items: Mapping[str, dict[str, Any]]) -> str | None:
     """The file with an entry for each event; None if it has them all. Raises `CannotMerge`."""
     after = text

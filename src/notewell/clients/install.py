@@ -6,6 +6,7 @@ program changed the file in between, nothing is written.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -73,8 +74,16 @@ def install_entry(mcp: McpFile, file: Path, name: str, entry: dict[str, Any]) ->
     return update_file(file, lambda text: merged(text, mcp, name, entry))
 
 
+def remove_entry(mcp: McpFile, file: Path, name: str) -> Installed:
+    """Take the MCP entry out again. Raises `CannotMerge` or `FileNotWritten`."""
+    from notewell.clients.remove import without_entry
+
+    return update_file(file, lambda text: without_entry(text, mcp, name))
+
+
 def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
-    """Replace a file by its edited text; `edit` returns None to leave the file as it is."""
+    """Replace a file by its edited text; `edit` returns None to leave the file as it is, and an
+    empty text to remove it."""
     try:
         # People keep such files in a repository and link to them: edit the target of the link.
         file = Path(os.path.realpath(file))
@@ -94,7 +103,7 @@ def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
 def _require_text(entry: dict[str, Any]) -> None:
     """A path on Linux may have any bytes; these files are UTF-8."""
     try:
-        "".join((entry["command"], *entry["args"])).encode()
+        json.dumps(entry, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise CannotMerge(_NOT_TEXT) from None
 
@@ -152,6 +161,10 @@ def _replace(file: Path, before: _Before | None, after: bytes) -> None:
         if not _is_as_before(file, before):
             raise FileNotWritten(file, "another program changed it meanwhile: run this again")
 
+    if not after:
+        require_unchanged()
+        file.unlink()
+        return
     mode = before.mode if before else PRIVATE_FILE
     replace_file(file, after, durable=True, mode=mode, before_rename=require_unchanged)
 

@@ -39,13 +39,21 @@ def merged(text: str, mcp: McpFile, name: str, entry: dict[str, Any]) -> str | N
     """The file with the entry; None if it has the same one already. Raises `CannotMerge`."""
     if mcp.format == "toml":
         return _merged_toml(text, mcp.key, name, entry)
+    if mcp.format == "yaml":
+        from notewell.clients.merge_yaml import merged_yaml
+
+        return merged_yaml(text, mcp.key, name, entry)
     return merged_json(text, mcp.key, name, entry)
 
 
 def file_with(mcp: McpFile, name: str, entry: dict[str, Any]) -> str:
     """A file that contains only the entry."""
     if mcp.format == "toml":
-        return _toml_table(mcp.key, name, entry)
+        return toml_table(mcp.key, name, entry)
+    if mcp.format == "yaml":
+        from notewell.clients.merge_yaml import yaml_file_with
+
+        return yaml_file_with(mcp.key, name, entry)
     return _json_with(mcp.key, name, entry, "\n")
 
 
@@ -66,15 +74,15 @@ def _has_entry(document: dict[str, Any], key: str, name: str, entry: Any) -> boo
 
 
 def _merged_toml(text: str, key: str, name: str, entry: dict[str, Any]) -> str | None:
-    before = _parse_toml(text)
+    before = parse_toml(text)
     if _has_entry(before, key, name, entry):
         return None
     line_break = line_break_of(text)
     # A TOML table goes to the end of the file: anywhere else it would take the keys below it.
     gap = "" if not text.strip() else line_break if text.endswith("\n") else line_break * 2
-    after = text + gap + _toml_table(key, name, entry).replace("\n", line_break)
+    after = text + gap + toml_table(key, name, entry).replace("\n", line_break)
     try:
-        is_as_expected = _parse_toml(after) == _with_entry(before, key, name, entry)
+        is_as_expected = parse_toml(after) == _with_entry(before, key, name, entry)
     except CannotMerge:
         # An inline table or an array of tables: TOML does not let us add to these.
         is_as_expected = False
@@ -83,14 +91,14 @@ def _merged_toml(text: str, key: str, name: str, entry: dict[str, Any]) -> str |
     return after
 
 
-def _parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CannotMerge(f"it is not valid TOML ({error})") from error
 
 
-def _toml_table(key: str, name: str, entry: dict[str, Any]) -> str:
+def toml_table(key: str, name: str, entry: dict[str, Any]) -> str:
     lines = (f"{member} = {_toml_value(value)}\n" for member, value in entry.items())
     return f"[{key}.{name}]\n{''.join(lines)}"
 
@@ -113,11 +121,11 @@ def _toml_string(value: str) -> str:
 
 def merged_json(text: str, key: str, name: str, entry: Any) -> str | None:
     """The same for JSON with comments and trailing commas; `entry` may be any JSON value."""
-    bare = _COMMENT.sub(_blanked, text)
+    bare = blanked_json(text)
     if not bare.strip():
         added = _json_with(key, name, entry, line_break_of(text))
         return text + ("" if not text or text.endswith("\n") else line_break_of(text)) + added
-    before = _parse_json(bare)
+    before = _parse_bare(bare)
     if _has_entry(before, key, name, entry):
         return None
     braces = _BraceFinder(bare, key)
@@ -126,7 +134,7 @@ def merged_json(text: str, key: str, name: str, entry: Any) -> str | None:
     else:
         after = _insert(text, bare, braces.root, {key: {name: entry}}, depth=1)
     # Two objects under the same key, for example, would make the result mean something else.
-    if _parse_json(_COMMENT.sub(_blanked, after)) != _with_entry(before, key, name, entry):
+    if parse_json(after) != _with_entry(before, key, name, entry):
         raise CannotMerge(f"the position for it could not be found below {key!r}")
     return after
 
@@ -143,7 +151,17 @@ def _blanked(match: re.Match[str]) -> str:
     return match[1] or re.sub(r"[^\n\r]", " ", match[0])
 
 
-def _parse_json(bare: str) -> dict[str, Any]:
+def blanked_json(text: str) -> str:
+    """The text with spaces in place of comments: each position is the same in both."""
+    return _COMMENT.sub(_blanked, text)
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """JSON with comments and trailing commas. Raises `CannotMerge`."""
+    return _parse_bare(blanked_json(text))
+
+
+def _parse_bare(bare: str) -> dict[str, Any]:
     strict = _TRAILING.sub(lambda match: match[1] or " ", bare)
     try:
         document = json.loads(strict)

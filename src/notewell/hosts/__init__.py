@@ -3,7 +3,8 @@
 host.py        the description: transcript format, hook file, MCP file
 messages.py    what the parsers of transcripts share: text, time and speaker of a message
 registry.py    START HERE: HOSTS, and the lists that are derived from it
-openclaw.py  claude.py  codex.py  cursor.py  vscode.py
+openclaw.py  claude.py  codex.py  cursor.py  vscode.py  gemini.py  qwen.py  copilot.py
+opencode.py  cline.py  continue_.py (`continue` is a keyword)
 
 A new host is a new file with a `HOST`, and its name in `registry._MODULES`. Nothing here reads or
 writes a file: `sessions` reads the transcripts, `clients` edits the configuration files.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat, stdio_entry
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ HOST = Host(
         "mcpServers",
         _user_file,
         ".mcp.json",
-        typed=True,
+        stdio_entry,
         # Its tools are in the first request, and not behind a search for tools.
         waits={"alwaysLoad": True},
         project_advice="Claude Code does not start a server of a project before you approve it: "

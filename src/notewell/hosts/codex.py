@@ -121,7 +121,6 @@ HOST = Host(
         "mcp_servers",
         _user_file,
         ".codex/config.toml",
-        typed=False,
         # Without `required`, Codex sends the first request before the server has answered.
         waits={"required": True, "startup_timeout_sec": 30},
         project_advice="Codex reads the settings of a project only if you trust its folder: "

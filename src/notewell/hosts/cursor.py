@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.hosts.host import HookFile, Host, McpFile
+from notewell.hosts.host import HookFile, Host, McpFile, stdio_entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,5 +38,5 @@ HOST = Host(
         new_file='{\n  "version": 1\n}\n',
         context=_context,
     ),
-    mcp=McpFile("json", "mcpServers", _user_file, ".cursor/mcp.json", typed=True),
+    mcp=McpFile("json", "mcpServers", _user_file, ".cursor/mcp.json", stdio_entry),
 )

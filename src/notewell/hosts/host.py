@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from notewell.errors import BadRequest
 from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -118,19 +119,29 @@ class HookFile:
         return {"hooks": [{"type": "command", "command": command, "timeout": limit}]}
 
 
+def plain_entry(command: Sequence[str]) -> dict[str, Any]:
+    """An MCP entry that needs no type."""
+    return {"command": command[0], "args": list(command[1:])}
+
+
+def stdio_entry(command: Sequence[str]) -> dict[str, Any]:
+    """An MCP entry that says how to talk to the server."""
+    return {"type": "stdio", **plain_entry(command)}
+
+
 @dataclass(frozen=True, slots=True)
 class McpFile:
     """The file in which a host lists its MCP servers."""
 
-    format: Literal["json", "toml"]
+    format: Literal["json", "toml", "yaml"]
     key: str
-    """The object or table that has the servers as members."""
+    """The object or table that has the servers as members; in YAML, the list of them."""
     user_file: Callable[[Machine], Path]
     """It counts for all projects of the user."""
-    project_file: str
-    """It counts for one project; relative to the project's folder."""
-    typed: bool
-    """Whether an entry has `"type": "stdio"`."""
+    project_file: str | None
+    """It counts for one project; relative to the project's folder. None: there is none."""
+    form: Callable[[Sequence[str]], dict[str, Any]] = plain_entry
+    """The entry for a command."""
     waits: Mapping[str, bool | int] = field(default_factory=dict)
     """Members of the entry that make the host wait for the server. Without them, the tools of a
     server that starts slowly are missing in the first request."""
@@ -138,11 +149,14 @@ class McpFile:
     """What the user must do before the entry of a project counts."""
 
     def file(self, machine: Machine, project: Path | None) -> Path:
-        return self.user_file(machine) if project is None else project / self.project_file
+        if project is None:
+            return self.user_file(machine)
+        if self.project_file is None:
+            raise BadRequest("this host has no file for a project: leave out --project")
+        return project / self.project_file
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
-        entry: dict[str, Any] = {"type": "stdio"} if self.typed else {}
-        return {**entry, "command": command[0], "args": list(command[1:]), **self.waits}
+        return {**self.form(command), **self.waits}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,19 @@ if TYPE_CHECKING:
 
 # Modules of this package, each with a HOST. The order matters twice: a transcript belongs to the
 # first format that owns one of its records, and commands list their choices in this order.
-_MODULES = ("openclaw", "claude", "codex", "cursor", "vscode")
+_MODULES = (
+    "openclaw",
+    "claude",
+    "codex",
+    "cursor",
+    "vscode",
+    "gemini",
+    "qwen",
+    "copilot",
+    "opencode",
+    "cline",
+    "continue_",
+)
 
 
 def _host(module: str) -> Host:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import Host, McpFile
+from notewell.hosts.host import Host, McpFile, stdio_entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,5 +26,5 @@ HOST = Host(
     "vscode",
     "VS Code",
     # VS Code calls the list `servers`, unlike all the others.
-    mcp=McpFile("json", "servers", _user_file, ".vscode/mcp.json", typed=True),
+    mcp=McpFile("json", "servers", _user_file, ".vscode/mcp.json", stdio_entry),
 )
