@@ -244,6 +244,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "hook": ("run the hooks of a host, or install them", _own("hook")),
     "eval": ("measure search quality on questions with known answers", _eval),
     "model": ("download a model, or list the models", _model),
+    "install": ("put this memory into an agent's program: tools and hooks", _own("install")),
     "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),
     "serve": ("serve agents and a web page over HTTP", _own("serve")),
     "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),

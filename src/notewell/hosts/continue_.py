@@ -16,4 +16,4 @@ def _user_file(machine: Machine) -> Path:
     return machine.home / ".continue" / "config.yaml"
 
 
-HOST = Host("continue", "Continue", mcp=McpFile("yaml", "mcpServers", _user_file, None))
+HOST = Host("continue", "Continue", "cn", mcp=McpFile("yaml", "mcpServers", _user_file, None))

@@ -166,6 +166,8 @@ class Host:
     id: str
     """As users type it: `notewell hook install claude`."""
     title: str
+    program: str | None = None
+    """The program on the path; None: it is called as the id."""
     transcripts: TranscriptFormat | None = None
     hooks: HookFile | None = None
     mcp: McpFile | None = None

@@ -25,6 +25,7 @@ def _user_file(machine: Machine) -> Path:
 HOST = Host(
     "vscode",
     "VS Code",
+    "code",
     # VS Code calls the list `servers`, unlike all the others.
     mcp=McpFile("json", "servers", _user_file, ".vscode/mcp.json", stdio_entry),
 )
