@@ -255,7 +255,11 @@ def test_memory_md_can_be_shared(tmp_path: Path) -> None:
 
 def test_hidden_notes_take_no_place_of_others(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
-        lines = "\n\n".join(f"## Part {at}\n\nThe quetzal has feather {at}." for at in range(80))
+        # Each part fills a chunk, and there are more of them than a search looks at.
+        rest = "and a tail that is longer than the rest of the bird " * 12
+        lines = "\n\n".join(
+            f"## Part {at}\n\nThe quetzal has feather {at} {rest}." for at in range(250)
+        )
         (tmp_path / "main" / "MEMORY.md").write_text(lines, encoding="utf-8")
         note = tmp_path / "main" / "memory" / "birds.md"
         note.write_text("A quetzal was seen.\n", encoding="utf-8")

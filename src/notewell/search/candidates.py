@@ -182,9 +182,11 @@ def _answer_by_words(
 def search_words(
     view: IndexView, options: SearchOptions, candidates: Candidates, also: Sequence[int] = ()
 ) -> None:
-    query = candidates.query
-    matches, stats = view.matching(query, options.sources, options.candidates)
-    by_id: dict[int, TextMatch] = {match.chunk_id: match for match in matches}
+    query, hidden = candidates.query, _hidden_chunks(view, options)
+    matches, stats = view.matching(query, options.sources, options.candidates + len(hidden))
+    by_id: dict[int, TextMatch] = {
+        match.chunk_id: match for match in matches if match.chunk_id not in hidden
+    }
     if also:
         # The statistics of the first query stay: scores must be comparable with those of the hits.
         named, _ = view.matching(query, options.sources, len(also), also)
@@ -199,6 +201,12 @@ def search_words(
     places = view.places(by_id)
     for match in text_scores.with_neighbours(by_id.values(), places):
         candidates.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
+
+
+def _hidden_chunks(view: IndexView, options: SearchOptions) -> frozenset[int]:
+    """The chunks of hidden notes. Each leg fetches that many more and drops them: otherwise they
+    could take the place of all others."""
+    return frozenset(chunk_id for path in options.hidden for chunk_id in view.chunks_of(path))
 
 
 def _search_vectors(
@@ -220,7 +228,9 @@ def _search_vectors(
         candidates.notice = Notice.same(text)
         return
     # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.
-    near = view.nearest(vector, options.sources, options.candidates)
+    hidden = _hidden_chunks(view, options)
+    nearest = view.nearest(vector, options.sources, options.candidates + len(hidden))
+    near = [chunk_id for chunk_id in nearest if chunk_id not in hidden]
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
     candidates.cosines = view.cosines(vector, [*near, *candidates.texts, *also])
     candidates.vectors = {

@@ -94,7 +94,7 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     ranked = [
         (timed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
         for candidate in fused
-        # Here and not in the hits: hidden notes must not take the place of others.
+        # The legs have dropped them already, unless `also` named one.
         if chunks[candidate.chunk_id].path not in options.hidden
     ]
     # Ties go by place, not by row id: an index built in another order gives the same answer.
