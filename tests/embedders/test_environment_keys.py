@@ -102,6 +102,17 @@ def run_hooks(machine: Machine) -> None:
         machine.run("hook", *action, "--host", "claude", stdin=payload)
 
 
+def run_entry_hooks(machine: Machine) -> None:
+    """The end of a turn in which the user has said something that becomes an entry."""
+    said = {"role": "user", "content": "I prefer dark mode in every editor"}
+    record = {"type": "user", "sessionId": "s", "uuid": "1", "message": said}
+    transcript = machine.home / "s.jsonl"
+    transcript.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    payload = json.dumps({"session_id": "s", "transcript_path": str(transcript)})
+    machine.run("hook", "stop", "--host", "claude", stdin=payload)
+    assert said["content"] in machine.run("entries", "list").stdout
+
+
 def run_library(machine: Machine) -> None:
     program = (
         "import sys; from notewell import open_memory\n"
@@ -147,9 +158,10 @@ def test_a_user_who_says_so_lets_the_command_line_use_it(
     assert set(proxy.targets) == {OPENAI}
 
 
-@pytest.mark.parametrize("use", STARTED_BY_HOSTS)
+@pytest.mark.parametrize("use", [*STARTED_BY_HOSTS, run_entry_hooks])
 def test_what_a_host_starts_never_uses_it(machine: Machine, proxy: ProxyLog, use: Use) -> None:
-    machine.configure(CONSENT)
+    plugin = {"enabled": True, "config": {"autoCapture": True}}
+    machine.configure(CONSENT, plugins={"entries": {"memory-lancedb": plugin}})
     use(machine)
     assert proxy.targets == []
 
