@@ -155,6 +155,14 @@ def test_the_order_of_the_file_is_exact(tmp_path: Path) -> None:
     assert found_in(tmp_path, {**TWO, "order": {"openai": ["gone"]}}) is None
 
 
+def test_only_the_first_profile_must_be_readable(tmp_path: Path) -> None:
+    elsewhere = {"type": "api_key", "provider": "openai", "keyRef": {"source": "exec", "id": "x"}}
+    content = {"profiles": {"openai:a": key_profile("a"), "openai:v": elsewhere}}
+    assert found_in(tmp_path, content) == "a"
+    with pytest.raises(EmbedderMissing, match="secret store"):
+        found_in(tmp_path, {**content, "order": {"openai": ["openai:v", "openai:a"]}})
+
+
 def test_without_an_order_it_is_openclaws(tmp_path: Path) -> None:
     used = {"usageStats": {"openai:a": {"lastUsed": 2000}, "openai:b": {"lastUsed": 1000}}}
     assert found_in(tmp_path, {**TWO, **used}) == "b"

@@ -23,7 +23,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -106,28 +106,23 @@ class KeySources:
 
     def _named(
         self, provider: str, configured: Secret | None, address: AddressOrigin
-    ) -> list[NamedKey]:
+    ) -> Iterator[NamedKey]:
+        """A generator: a weaker place is read only if no stronger one has a key, so that its
+        faults do not matter."""
         names = names_of(provider)
-        keys: list[NamedKey] = []
         if configured is not None:
-            keys.append(NamedKey(configured, "remote.apiKey"))
-        keys += [
-            NamedKey(self.providers[name], f"models.providers.{name}.apiKey")
-            for name in names
-            if name in self.providers
-        ]
-        if address != "remote" and not keys:
-            keys += [
-                NamedKey(Secret(profile.key), f"the auth profile {profile.name!r}", profile.file)
-                for profile in profiles_of(provider, names, self.auth_profiles, self.now_s)
-            ]
+            yield NamedKey(configured, "remote.apiKey")
+        for name in names:
+            if name in self.providers:
+                yield NamedKey(self.providers[name], f"models.providers.{name}.apiKey")
+        if address != "remote":
+            for profile in profiles_of(provider, names, self.auth_profiles, self.now_s):
+                place = f"the auth profile {profile.name!r}"
+                yield NamedKey(Secret(profile.key), place, profile.file)
         if address == "provider" and self.ambient:
-            keys += [
-                NamedKey(Secret(self.environment[name]), f"the environment ({name})")
-                for name in key_variables(provider)
-                if self.environment.get(name, "").strip()
-            ]
-        return keys
+            for name in key_variables(provider):
+                if self.environment.get(name, "").strip():
+                    yield NamedKey(Secret(self.environment[name]), f"the environment ({name})")
 
     def _resolve(self, provider: str, text: str, where: str) -> tuple[str, str]:
         """The key itself, and the place where it is; `text` is a key or a reference."""

@@ -23,7 +23,7 @@ from notewell.errors import EmbedderMissing
 from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 MAX_PROFILES_BYTES = 1024 * 1024
@@ -45,11 +45,12 @@ class AuthProfile:
 
 def profiles_of(
     provider: str, names: Sequence[str], files: Sequence[Path], now_s: Callable[[], float]
-) -> list[AuthProfile]:
+) -> Iterator[AuthProfile]:
     """The usable profiles of a provider, the one to use first.
 
     `names` are the provider's name and its aliases, `files` are strongest first. Raises
-    `EmbedderMissing` for a file that cannot be read.
+    `EmbedderMissing` for a file that cannot be read, and on reaching a profile whose key is in
+    another secret store: one after a usable profile is no error.
     """
     store = _Store()
     for file in reversed(files):
@@ -59,11 +60,9 @@ def profiles_of(
         for name, profile in store.profiles.items()
         if isinstance(profile, dict) and _text(profile.get("provider")).lower() in names
     ]
-    return [
-        AuthProfile(candidate.name, key, store.files[candidate.name])
-        for candidate in _in_order(candidates, store.order_of(names), now_s() * 1000)
-        if (key := candidate.key(provider))
-    ]
+    for candidate in _in_order(candidates, store.order_of(names), now_s() * 1000):
+        if key := candidate.key(provider):
+            yield AuthProfile(candidate.name, key, store.files[candidate.name])
 
 
 @dataclass(frozen=True, slots=True)
