@@ -81,6 +81,8 @@ def test_without_waiting_a_later_run_fetches_what_an_earlier_one_began(
     assert "batch_0" in report["trouble"]
     assert report["batchFailure"] is None
     assert report["vectorsWaiting"] == report["chunks"] >= MIN_TEXTS
+    # A job that is under way is no failure of the sync.
+    assert json.loads(machine.run("status", "--json").stdout)["lastError"] is None
     # The words are there all the same.
     assert json.loads(machine.run("search", "boat 17", "--json").stdout)["results"]
     code, report = index(machine)

@@ -12,7 +12,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from notewell.errors import BackendFailed, EmbedderTrouble, IndexTrouble, StateNotWritable
+from notewell.errors import (
+    BackendFailed,
+    EmbedderTrouble,
+    IndexTrouble,
+    StateNotWritable,
+    VectorsPending,
+)
 from notewell.records import asdict, dataclass, replace
 
 if TYPE_CHECKING:
@@ -102,7 +108,8 @@ def next_state(state: SyncState, outcome: SyncOutcome, at: str) -> SyncState:
 
 
 def _failure(trouble: NotewellError | None, at: str) -> SyncFailure | None:
-    if trouble is None:
+    # A batch job that is under way is no failure.
+    if trouble is None or isinstance(trouble, VectorsPending):
         return None
     return SyncFailure(_kind(trouble), str(trouble), trouble.public_text(), at)
 
