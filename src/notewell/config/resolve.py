@@ -200,7 +200,6 @@ class _Resolver:
         self._by_folder: dict[Path, Layer | None] = {}
         self.layers = list(reversed(base))
         """All layers that were read, the strongest first."""
-        """The configured index of each agent that has one, and where it is configured."""
         self.findings: list[ConfigFinding] = []
 
     def ids(self, scope: ConfigScope) -> list[str]:
