@@ -158,7 +158,9 @@ def test_a_user_can_keep_the_start_of_a_session_from_indexing(configured: Config
         assert memory.status().state == "missing"
 
 
-def test_an_index_that_must_be_rebuilt_is_left_to_the_user(host: Host) -> None:
+def test_an_index_that_must_be_rebuilt_is_left_to_the_user(configured: Configured) -> None:
+    # Named: what `auto` finds in a hook would not rebuild an index of another model.
+    host = configured({"agents": {"defaults": {"memorySearch": {"provider": "embedded"}}}})
     (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
     with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as memory:
         memory.sync()
@@ -441,6 +443,25 @@ def test_a_program_that_fails_costs_the_name_and_not_the_note(
     assert health is not None
     assert why in health.message
     assert health.action
+
+
+def test_a_slow_program_takes_no_more_time_than_the_hook_has(
+    configured: Configured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    program = f"import time; open({str(asked)!r}, 'a').write('x'); time.sleep(600)"
+    host = configured(session_memory(slugCommand=[sys.executable, "-c", program]))
+    monkeypatch.setattr(hook, "WORK_S", 1.5)
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    for number in range(3):
+        host.transcript = tmp_path / f"t{number}.jsonl"
+        host.say(f"message {number}")
+        host("stop", "--host", "codex", session_id=f"t{number}")
+    host("session-start", "--host", "codex", session_id="new", source="startup")
+    # All are saved, although only the first could be asked about.
+    assert len(host.notes()) == 3
+    assert asked.read_text(encoding="utf-8") == "x"
+    assert "we ship on Friday" in host.out
 
 
 def test_a_folder_cannot_name_the_program(host: Host, tmp_path: Path) -> None:

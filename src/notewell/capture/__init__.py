@@ -61,7 +61,12 @@ if TYPE_CHECKING:
     from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
     from notewell.capture.settings import CaptureSettings, FlushSettings, user_zone
     from notewell.capture.undo import CannotUndo, Cut, NoCut, decide_cut, undo_write
-    from notewell.capture.user_command import CommandFailed, ask_program, slug_namer
+    from notewell.capture.user_command import (
+        SLUG_TIMEOUT_S,
+        CommandFailed,
+        ask_program,
+        slug_namer,
+    )
     from notewell.capture.writer import NoteWriter, capture_dir, record_append
 else:
     from notewell.lazy import lazy_exports
@@ -89,7 +94,7 @@ else:
             "session_note": "Conversation MESSAGES Saved save_session",
             "settings": "CaptureSettings FlushSettings user_zone",
             "undo": "CannotUndo Cut NoCut decide_cut undo_write",
-            "user_command": "CommandFailed ask_program slug_namer",
+            "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
             "writer": "NoteWriter capture_dir record_append",
         },
     )

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SLUG_TIMEOUT_S = 6.0
-"""A hook has ten seconds in all (`hosts.HOOK_TIMEOUT_S`), and the note must still be saved."""
+"""A hook has ten seconds in all (`hosts.HOOK_TIMEOUT_S`), and the note must still be saved. If
+several notes are to be named, the later ones get what is left."""
 MAX_OUTPUT_BYTES = 64 * 1024
 """A program that prints without end must not fill the memory."""
 
@@ -49,6 +50,8 @@ def _name(command: tuple[str, ...], timeout_s: float, conversation: str) -> str:
 
 def ask_program(command: Sequence[str], text: str, *, timeout_s: float) -> str:
     """What the program prints. Raises `CommandFailed`."""
+    if timeout_s <= 0:
+        raise CommandFailed(f"no time was left to ask {command[0]!r}")
     deadline = time.monotonic() + timeout_s
     process = _started(command, text)
     try:

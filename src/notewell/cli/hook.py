@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,6 +40,9 @@ CONTEXT_CHARS = 3000
 LEASE_WAIT_S = 1.0
 """Another process is writing the index: it does the work of the hook, too."""
 MAX_QUESTION_CHARS = 2000
+WORK_S = 8.0
+"""For all that a hook does: a host ends it after ten seconds (`HOOK_TIMEOUT_S`), and its answer is
+lost then. The program of the user and the index get what is left of this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,8 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
         if call.is_subagent:
             return
         settings = _settings(arguments)
-        hook = _Hook(arguments, call, now, user_zone(settings.capture) or zone, settings)
+        user = user_zone(settings.capture) or zone
+        hook = _Hook(arguments, call, now, user, settings, time.monotonic() + WORK_S)
         captured, trouble = _HANDLERS[event](hook)
     except MemoryOff:
         return  # The user switched the memory off: not a failure.
@@ -184,6 +189,12 @@ class _Hook:
     zone: tzinfo
     """The user's: it decides the day of a note."""
     settings: Settings
+    deadline: float
+    """On the monotonic clock."""
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
 
     @property
     def folder(self) -> Path:
@@ -243,7 +254,7 @@ def _begin(hook: _Hook, memory: Memory) -> str | None:
     today = hook.now.astimezone(hook.zone).date()
     limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
     _inject(hook, "SessionStart", bootstrap(memory, today, max_chars=limit))
-    return refresh_words(memory, within_s=SYNC_S)
+    return refresh_words(memory, within_s=min(SYNC_S, hook.left_s))
 
 
 def _save_earlier(hook: _Hook) -> HookResult:
@@ -336,7 +347,7 @@ def _save(hook: _Hook) -> HookResult:
 
 
 def _save_ended(hook: _Hook, ended: SessionEnd) -> HookResult:
-    from notewell.capture import Saved, save_new_messages, slug_namer
+    from notewell.capture import SLUG_TIMEOUT_S, Saved, save_new_messages, slug_namer
 
     messages, command = _messages(hook.settings), hook.settings.capture.slug_command
     if not messages:
@@ -347,7 +358,7 @@ def _save_ended(hook: _Hook, ended: SessionEnd) -> HookResult:
         now=hook.now,
         zone=hook.zone,
         messages=messages,
-        name_it=slug_namer(command) if command else None,
+        name_it=slug_namer(command, min(SLUG_TIMEOUT_S, hook.left_s)),
     )
     if not isinstance(saved, Saved):
         return HookResult()
