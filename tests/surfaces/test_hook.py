@@ -222,11 +222,11 @@ def test_a_session_that_was_saved_at_its_end_is_not_saved_again_by_the_next(host
     assert len(host.notes()) == 1
 
 
-def test_the_settings_can_switch_it_off(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {"hooks": {"internal": {"entries": {"session-memory": {"enabled": False}}}}}
-    own = host.state.with_name("own.json")
-    own.write_text(json.dumps(told), encoding="utf-8")
-    monkeypatch.setenv("NOTEWELL_CONFIG", str(own))
+@pytest.mark.parametrize(
+    "internal", [{"enabled": False}, {"entries": {"session-memory": {"enabled": False}}}]
+)
+def test_the_settings_can_switch_it_off(configured: Configured, internal: dict[str, Any]) -> None:
+    host = configured({"hooks": {"internal": internal}})
     host.say("we ship on Friday")
     host("session-end")
     assert host.notes() == []
