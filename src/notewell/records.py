@@ -101,6 +101,8 @@ def _own_fields(cls: type, *, kw_only: bool) -> dict[str, _Field]:
         if not str(annotation).startswith(("ClassVar", "typing.ClassVar")):
             value = cls.__dict__.get(name, _NO_VALUE)
             one = value if isinstance(value, _Field) else _Field(value)
+            if type(one.default).__hash__ is None:  # All instances would share it.
+                raise ValueError(f"{cls.__name__}.{name}: mutable default, use default_factory")
             fields[name] = one._replace(kw_only=True) if kw_only else one
     return fields
 

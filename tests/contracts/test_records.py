@@ -168,6 +168,15 @@ def test_a_mutable_value_changes_and_is_no_key(library: Any) -> None:
         tally.nonsense = 1
 
 
+@pytest.mark.parametrize("in_field", [False, True])
+def test_a_default_that_all_instances_would_share_is_refused(library: Any, in_field: bool) -> None:
+    with pytest.raises(ValueError, match="default_factory"):
+
+        @library.dataclass(slots=True)
+        class Shared:
+            seen: list[str] = library.field(default=[]) if in_field else []
+
+
 def test_without_eq_values_compare_by_identity(library: Any) -> None:
     @library.dataclass(frozen=True, slots=True, eq=False)
     class Matrix:
