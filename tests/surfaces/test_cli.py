@@ -14,7 +14,10 @@ import pytest
 from notewell.assembly import index_dir
 from notewell.cli import main
 from notewell.cli.parser import build_parser
+from notewell.errors import IndexBusy
 from notewell.index.sqlite import SqliteStore
+from notewell.memory import Memory
+from notewell.sync import SyncReport
 
 CLOSED = "http://127.0.0.1:9"
 """The discard port: nothing listens there."""
@@ -107,6 +110,22 @@ def test_a_first_search_whose_vectors_cannot_be_computed_is_degraded(cli: Cli) -
         assert cli("search", "readings") == 5
     assert "MEMORY.md" in cli.out
     assert "ollama" in cli.err
+
+
+def test_a_first_search_keeps_its_answer_if_another_process_writes_the_index(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = Memory.sync
+
+    def busy_with_vectors(self: Memory, *, vectors: bool = True, **options: Any) -> SyncReport:
+        if vectors:
+            raise IndexBusy("the index", "process 7", 10.0)
+        return sync(self, vectors=False, **options)
+
+    monkeypatch.setattr(Memory, "sync", busy_with_vectors)
+    assert cli("search", "readings") == 5
+    assert "MEMORY.md" in cli.out
+    assert "process 7" in cli.err
 
 
 def test_a_first_search_by_keyword_computes_no_vectors(cli: Cli) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import ProgressBar, counted, flush, print_json, say, tell
 from notewell.cli.place import memory_of
-from notewell.errors import BadRequest
+from notewell.errors import BadRequest, IndexTrouble
 
 if TYPE_CHECKING:
     import argparse
@@ -84,6 +84,9 @@ def _vectors_follow(memory: Memory) -> bool:
     try:
         report = memory.sync(progress=on_progress)
     except OutOfTime:
+        return False
+    except IndexTrouble as trouble:  # The answer is printed already: only the vectors are missing.
+        tell(str(trouble))
         return False
     finally:
         bar.done()
