@@ -116,6 +116,10 @@ def test_an_index_of_this_machine_is_searched_by_its_own_vectors(
         assert decision is not None
         assert (decision.requested, decision.used) == ("auto", "embedded")
         assert "it built the index" in decision.why
+        # Nothing of the provider that was found and is not used.
+        assert (decision.key_from, decision.endpoint) == (None, None)
+        outcomes = [(step.provider, step.outcome) for step in decision.steps]
+        assert outcomes[-2:] == [("openai", "passed over"), ("embedded", "used")]
         assert server.seen == []
         memory.sync(force=True)
         assert memory.search("router").provider == "openai"

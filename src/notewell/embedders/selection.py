@@ -238,11 +238,18 @@ class EmbedderSelection:
         if made.provider == "embedded":
             with suppress(BadSetting):
                 maker = open_embedded(self._models_dir, made.model)
+        why = f"auto: it built the index; {action}"
+        passed_over = Step(found, "passed over", f"{made.provider} built the index")
         self.decision = replace(
             self.decision,
             used=made.provider,
             model=made.model,
-            why=f"auto: it built the index; {action}",
+            why=why,
+            steps=(*self.decision.steps[:-1], passed_over, Step(made.provider, "used", why)),
+            # Those of the provider that is not used.
+            key_from=None,
+            endpoint=None,
+            exposed_file=None,
         )
         return maker
 
