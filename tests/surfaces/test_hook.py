@@ -17,6 +17,7 @@ from notewell import Settings, SyncSettings
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
 from notewell.cli import hook, main
+from notewell.doctor.state_files import own_files
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.testing import HashEmbedder
 
@@ -505,6 +506,9 @@ def test_statements_of_the_user_become_entries_at_the_end_of_a_turn(
     assert stored(host) == ["I prefer dark mode in every editor", "We decided to ship on Friday"]
     looked_at = json.loads((host.folder / "entries.json").read_text(encoding="utf-8"))
     assert looked_at["cc-1"]["bytes"] == host.transcript.stat().st_size
+    # The doctor knows every file that hooks keep.
+    kept = {file for file in host.folder.iterdir() if file.is_file()}
+    assert kept <= set(own_files(host.state, host.folder))
 
 
 def test_a_prompt_gets_the_entries_that_are_about_it(configured: Configured) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _AGENT_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}-[0-9a-f]{12}")
 _CAPTURE_FILE = re.compile(
-    r"(?:captured|flush|heartbeat|pending|declined|sync)\.json(?:\.lock)?"
+    r"(?:captured|entries|flush|heartbeat|pending|declined|sync)\.json(?:\.lock)?"
     r"|(?:history|flush|recalled|asked)\.jsonl(?:\.lock)?"
 )
 _KEY = re.compile(r"redaction\.key")
