@@ -188,6 +188,17 @@ def test_an_embedded_model_is_chosen_by_its_name(tmp_path: Path) -> None:
     chosen = choose_embedder(settings, tmp_path, {})
     assert chosen.embedder.facts.dims == 512
     assert "notewell model pull use-multilingual-v3" in str(chosen.embedder.missing())
+    with pytest.raises(BadSetting, match="no embedded model"):
+        choose_embedder(EmbedderSettings(provider="embedded", model="other"), tmp_path, {})
+
+
+def test_auto_goes_on_without_a_model_whose_provider_has_no_key(tmp_path: Path) -> None:
+    settings = EmbedderSettings(model="text-embedding-3-large")
+    # The key decided until now; the settings still name its model.
+    chosen = choose_embedder(settings, tmp_path, {"OPENAI_API_KEY": KEY}, started_by_user=True)
+    assert chosen.decision.used == "embedded"
+    assert chosen.embedder.facts.dims == 384
+    assert "'text-embedding-3-large' is not used" in chosen.decision.why
 
 
 # -- afterwards ----------------------------------------------------------------------------------

@@ -107,11 +107,11 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
         if problem := _entry_problem(provider, settings):
             steps.append(Step(provider, "passed over", problem))
             continue
-        candidate = _candidate(provider, _auto_settings(provider, settings), context)
+        candidate, other_model = _auto_candidate(provider, settings, context)
         # `embedded` is the last one: even if it lacks its weights, the status must report that.
         lacks = candidate.lacks or _not_for_auto(candidate, settings)
         if lacks is None or provider == "embedded":
-            why = _why(candidate) if candidate.lacks is None else candidate.lacks
+            why = (_why(candidate) if candidate.lacks is None else candidate.lacks) + other_model
             chosen = _chosen(settings, candidate, f"auto: {why}", steps)
             return replace(chosen, decision=_with_unused_keys(chosen.decision, context.keys))
         steps.append(Step(provider, "passed over", lacks))
@@ -132,6 +132,21 @@ def _not_for_auto(candidate: _Candidate, settings: EmbedderSettings) -> str | No
     if is_remote and candidate.key is None and settings.remote.base_url is None:
         return "no key, and only models.providers names its address"
     return None
+
+
+def _auto_candidate(
+    provider: str, settings: EmbedderSettings, context: SelectionContext
+) -> tuple[_Candidate, str]:
+    """The candidate; and if it does not have the model of the settings, a remark about that."""
+    own = _auto_settings(provider, settings)
+    try:
+        return _candidate(provider, own, context), ""
+    except BadSetting as error:
+        # The model may be one of a provider that has no key now; search must go on.
+        if provider != "embedded" or error.setting != "model":
+            raise
+        remark = f"; {settings.model!r} is not used: the provider has no such model"
+        return _candidate(provider, replace(own, model=None), context), remark
 
 
 def _auto_settings(provider: str, settings: EmbedderSettings) -> EmbedderSettings:
