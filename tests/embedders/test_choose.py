@@ -175,6 +175,12 @@ def test_the_door_of_the_room_puts_the_parts_together(tmp_path: Path) -> None:
         assert chosen.decision.used == "embedded"
         assert chosen.decision.why == "auto: it needs no key"
         assert chosen.embedder.facts.dims == 384
+    # The advice does not name a variable, because it would not count.
+    steps = choose_embedder(EmbedderSettings(), tmp_path, {}).decision.steps
+    assert (
+        "set models.providers.openai.apiKey"
+        in {step.provider: step.why for step in steps}["openai"]
+    )
     environment = {"OPENAI_API_KEY": KEY}
     assert choose_embedder(None, tmp_path, environment).decision.used == "embedded"
     consent = EmbedderSettings(use_environment_keys=True)

@@ -161,7 +161,7 @@ def plan_remote(
         provider=provider,
         endpoint=endpoint,
         headers=headers,
-        lacking=lacking or _lacking(provider, endpoint, headers, key),
+        lacking=lacking or _lacking(provider, endpoint, headers, key, ambient=keys.ambient),
         concurrency=remote.concurrency,
         query_timeout_s=settings.query_timeout_s or provider.query_timeout_s,
         document_timeout_s=settings.document_timeout_s or DOCUMENT_TIMEOUT_S,
@@ -202,7 +202,12 @@ def _find_key(
 
 
 def _lacking(
-    provider: Provider, endpoint: Endpoint, headers: Mapping[str, Secret], key: FoundKey | None
+    provider: Provider,
+    endpoint: Endpoint,
+    headers: Mapping[str, Secret],
+    key: FoundKey | None,
+    *,
+    ambient: bool,
 ) -> Lacking | None:
     if not endpoint.base_url:
         place = (
@@ -214,8 +219,10 @@ def _lacking(
         return Lacking("no model is set", "set model to a name that the server knows")
     # A server at another address may need no key; if it does, its 401 says so.
     if provider.needs_key and endpoint.own_address and key is None:
-        names = " or ".join(key_variables(provider.name))
-        return Lacking("no key", f"set {names} or remote.apiKey, or choose provider: embedded")
+        names = " or ".join((*key_variables(provider.name), "remote.apiKey"))
+        if not ambient:  # `auto`, where a variable would not count.
+            names = f"models.providers.{provider.name}.apiKey"
+        return Lacking("no key", f"set {names}, or choose provider: embedded")
     # The HTTP library would raise an error that contains the value, which is a key.
     for name, value in headers.items():
         if not value.reveal().isascii() or not value.reveal().isprintable():
