@@ -149,6 +149,23 @@ def test_the_start_of_a_session_indexes_the_words_of_the_notes(host: Host) -> No
         assert memory.status().dirty == 0
 
 
+def test_a_start_without_time_to_index_says_what_is_left(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    in_time = hook.WORK_S
+    monkeypatch.setattr(hook, "WORK_S", 0.0)
+    host("session-start")
+    assert "we ship on Friday" in host.out
+    assert "1 notes are not indexed yet: run `notewell index`" in host.err
+    monkeypatch.setattr(hook, "WORK_S", in_time)
+    host("session-start")
+    (host.workspace / "MEMORY.md").write_text("- we ship on Monday\n", encoding="utf-8")
+    monkeypatch.setattr(hook, "WORK_S", 0.0)
+    host("session-start")
+    assert "not all of 1 changed notes are indexed" in host.err
+
+
 def test_a_user_can_keep_the_start_of_a_session_from_indexing(configured: Configured) -> None:
     off = {"agents": {"defaults": {"memorySearch": {"sync": {"onSessionStart": False}}}}}
     host = configured(off)

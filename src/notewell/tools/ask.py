@@ -99,7 +99,8 @@ class OutOfTime(Exception):
 
 
 def stop_after(within_s: float) -> Callable[[Progress], None]:
-    """A progress callback that ends a sync with `OutOfTime`; what is written by then stays."""
+    """A progress callback that ends a sync with `OutOfTime`. An index keeps what is written by
+    then; a first index that is not complete is not kept."""
     deadline = time.monotonic() + within_s
 
     def on_progress(_: Progress) -> None:
@@ -127,6 +128,8 @@ def refresh_words(memory: Memory, *, within_s: float) -> str | None:
     try:
         memory.sync(vectors=False, progress=stop_after(within_s))
     except OutOfTime:
+        if status.state == "missing":
+            return _not_indexed(status)
         return f"not all of {status.dirty} changed notes are indexed: run `notewell index`"
     except IndexBusy:
         return None  # Another process is indexing them.
@@ -138,8 +141,12 @@ def unsearchable(status: Status) -> str | None:
     if status.state == "unreadable":
         return f"the index cannot be read: {status.problem}"
     if status.state == "missing" and status.dirty > FIRST_INDEX_NOTES:
-        return f"{status.dirty} notes are not indexed yet: run `notewell index`"
+        return _not_indexed(status)
     return None
+
+
+def _not_indexed(status: Status) -> str:
+    return f"{status.dirty} notes are not indexed yet: run `notewell index`"
 
 
 def _valid(question: str) -> str:
