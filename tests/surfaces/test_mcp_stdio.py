@@ -22,8 +22,7 @@ PROGRAM = (
 NOISY = """
 import os, subprocess, sys
 from notewell import open_memory
-from notewell.mcp_server.server import create_server
-from notewell.mcp_server.transports import serve_stdio
+from notewell.mcp_server import create_server, greeting_of, serve_stdio
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext
 
@@ -36,7 +35,9 @@ class Noisy(HashEmbedder):
 
 workspace, state = sys.argv[1:]
 with open_memory(workspace, state_dir=state, embedder=Noisy()) as memory:
-    serve_stdio(create_server(memory, CallContext(origin="mcp")))
+    context = CallContext(origin="mcp")
+    greeting = greeting_of(memory, context, has_entries=False)
+    serve_stdio(greeting, lambda: create_server(memory, context))
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from notewell.errors import BadSetting, MemoryOff
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from notewell.mcp_server import Greeting
 
 
 TOKEN_VARIABLE = "NOTEWELL_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
@@ -111,31 +114,53 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         memory = memory_of(arguments, by_host=True)
     except MemoryOff as off:
-        from notewell.mcp_server import create_empty_server
-        from notewell.tools import failure_of
-
-        _run_server(create_empty_server(failure_of(off)), arguments)
+        _serve_nothing(off, arguments)
         return 0
-    from notewell.cli.entries import entries_of
-    from notewell.mcp_server import create_server
+    from notewell.mcp_server import greeting_of
     from notewell.tools import CallContext
 
     # One memory for the whole process: its index and its model stay open between requests.
-    with memory:
+    with memory, ExitStack() as stack:
         citations = arguments.citations or memory.settings.citations
         context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
-        with entries_of(arguments, memory.settings) as entries:
-            _run_server(create_server(memory, context, entries=entries), arguments)
+
+        def create() -> Any:
+            from notewell.cli.entries import entries_of
+            from notewell.mcp_server import create_server
+
+            entries = stack.enter_context(entries_of(arguments, memory.settings))
+            return create_server(memory, context, entries=entries)
+
+        has_entries = memory.settings.entries is not None
+        _run_server(greeting_of(memory, context, has_entries=has_entries), create, arguments)
     return 0
 
 
-def _run_server(server: Any, arguments: argparse.Namespace) -> None:
+def _serve_nothing(off: MemoryOff, arguments: argparse.Namespace) -> None:
+    from notewell.mcp_server import empty_greeting
+    from notewell.tools import failure_of
+
+    failure = failure_of(off)
+
+    def create() -> Any:
+        from notewell.mcp_server import create_empty_server
+
+        return create_empty_server(failure)
+
+    _run_server(empty_greeting(failure), create, arguments)
+
+
+def _run_server(
+    greeting: Greeting, create: Callable[[], Any], arguments: argparse.Namespace
+) -> None:
+    """`create` imports the SDK, which takes a second: over stdio the client gets its first answers
+    before that."""
     if arguments.http:
-        _serve_http(server, arguments)
+        _serve_http(create(), arguments)
         return
     from notewell.mcp_server import serve_stdio
 
-    serve_stdio(server)
+    serve_stdio(greeting, create)
 
 
 def _serve_http(server: Any, arguments: argparse.Namespace) -> None:

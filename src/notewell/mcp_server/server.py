@@ -28,6 +28,7 @@ from notewell import __version__
 from notewell.errors import NotewellError
 from notewell.mcp_server import prompts, resources
 from notewell.mcp_server.background_sync import BackgroundSync
+from notewell.mcp_server.greeting import NAME, TITLE, empty_greeting, greeting_of
 from notewell.tools import (
     ENTRY_TOOLS,
     TOOLS,
@@ -37,8 +38,6 @@ from notewell.tools import (
     SearchOutput,
     call,
     failure_of,
-    recall_section,
-    refusal,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from notewell.entries import EntryStore
+    from notewell.mcp_server.greeting import Greeting
     from notewell.memory import Memory
     from notewell.sync import Progress
     from notewell.tools import CallContext, Output, ToolSpec
@@ -73,13 +73,14 @@ def create_server(
     """The server, for any transport. `background_sync` keeps the index up to date meanwhile;
     `read_only` hides and refuses what writes."""
     sync = BackgroundSync(memory) if background_sync else None
-    handlers = _Handlers(memory, context, sync, entries, read_only=read_only)
+    greeting = greeting_of(memory, context, has_entries=entries is not None, read_only=read_only)
+    handlers = _Handlers(memory, context, sync, entries, greeting, read_only=read_only)
     return Server(
-        "notewell",
+        NAME,
         version=__version__,
-        title="Notewell",
-        description="Memory of an agent: Markdown notes, searched by words and meaning.",
-        instructions=handlers.instructions(),
+        title=TITLE,
+        description=greeting.description,
+        instructions=greeting.instructions,
         lifespan=handlers.lifespan,
         get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,
@@ -108,17 +109,13 @@ def create_empty_server(failure: Failure) -> Server[Any]:
         return _result(failure)
 
     return Server(
-        "notewell",
+        NAME,
         version=__version__,
-        title="Notewell",
-        instructions=_without_tools(failure),
+        title=TITLE,
+        instructions=empty_greeting(failure).instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-
-
-def _without_tools(failure: Failure) -> str:
-    return f"This server offers no tools: {failure.to_text()}"
 
 
 class _Handlers:
@@ -130,6 +127,7 @@ class _Handlers:
         context: CallContext,
         sync: BackgroundSync | None,
         entries: EntryStore | None,
+        greeting: Greeting,
         *,
         read_only: bool,
     ) -> None:
@@ -137,12 +135,11 @@ class _Handlers:
         self._context = context
         self._sync = sync
         self._entries = entries
-        # Settings and conversation stay the same while the server runs, and so does the verdict.
-        self._refusal = refusal(memory, context)
+        self._refusal = greeting.refusal
         self._read_only = read_only
         specs = TOOLS if entries is None else (*TOOLS, *ENTRY_TOOLS)
         self._specs = {spec.name: spec for spec in specs}
-        self._offered = [spec for spec in specs if spec.read_only or not read_only]
+        self._offered = greeting.tools
         self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     @asynccontextmanager
@@ -158,12 +155,6 @@ class _Handlers:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._sync.stop)
 
-    def instructions(self) -> str | None:
-        """What the host adds to its system prompt; a server without tools says why."""
-        if self._refusal:
-            return _without_tools(self._refusal)
-        return recall_section([spec.name for spec in self._offered], self._context) or None
-
     # -- tools -----------------------------------------------------------------------------------
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
@@ -172,9 +163,7 @@ class _Handlers:
     async def list_tools(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        # A tool that always fails would only cost the model a turn.
-        offered = () if self._refusal else self._offered
-        return types.ListToolsResult(tools=[_tool(spec) for spec in offered])
+        return types.ListToolsResult(tools=[_tool(spec) for spec in self._offered])
 
     async def call_tool(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams

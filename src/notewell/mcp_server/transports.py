@@ -1,6 +1,6 @@
-"""The transports of the MCP server: stdio for one client, and streamable HTTP.
+"""The MCP server over streamable HTTP. (Over standard input and output: see `stdio.py`.)
 
-HTTP listens on this machine only unless configured otherwise, and always needs a token:
+It listens on this machine only unless configured otherwise, and always needs a token:
 
     Host      must name this server (defends against DNS rebinding)
     Origin    if a browser sends one, it must be this server too
@@ -14,12 +14,8 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
-import sys
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-import anyio
-from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from notewell.errors import BadSetting
@@ -126,17 +122,3 @@ async def _refuse(send: Send) -> None:
     await send({"type": "http.response.start", "status": 401, "headers": headers})
     body = b"a token is needed: Authorization: Bearer ...\n"
     await send({"type": "http.response.body", "body": body})
-
-
-def serve_stdio(server: Server[Any]) -> None:
-    """Serves one client over standard input and output; returns when the client disconnects."""
-    anyio.run(_serve, server)
-
-
-async def _serve(server: Server[Any]) -> None:
-    async with stdio_server() as (read, write):
-        # The SDK has replaced descriptor 1 with its own copy. Text that Python code prints would
-        # stay in a buffer until the end, when descriptor 1 is the client again, and would then
-        # corrupt the protocol. So it goes to standard error.
-        with redirect_stdout(sys.stderr):
-            await server.run(read, write, server.create_initialization_options())

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import BadRequest, NotewellError
 from notewell.tools.ask import ask_memory
-from notewell.tools.entry_tools import EntryOutput, call_entries
 from notewell.tools.inputs import (
     HERE,
     AppendInput,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from notewell.entries import EntryStore
     from notewell.memory import Memory
     from notewell.sync import Progress
+    from notewell.tools.entry_tools import EntryOutput
 
 STATUS_PARTS = (
     *("backend", "files", "sources", "fts", "vector"),
@@ -46,7 +46,7 @@ STATUS_PARTS = (
 )
 """The fields of `notewell status --json` that a model gets, besides the summary."""
 
-Output: TypeAlias = SearchOutput | GetOutput | AppendOutput | StatusOutput | EntryOutput
+Output: TypeAlias = "SearchOutput | GetOutput | AppendOutput | StatusOutput | EntryOutput"
 
 
 def refusal(memory: Memory, context: CallContext) -> Failure | None:
@@ -178,6 +178,9 @@ def call(
                 return memory_status(memory, StatusInput.parse(arguments), context)
             # Without entries these tools are not listed, so their names are unknown here.
             case "memory_recall" | "memory_store" | "memory_forget" if entries is not None:
+                # Loaded here: few memories have entries, and a server must start quickly.
+                from notewell.tools.entry_tools import call_entries
+
                 # Entries have no conversations of their own: the rules of the memory hold.
                 return refusal(memory, context) or call_entries(entries, name, arguments, context)
     # Only `parse` raises here: the tools themselves return their errors as a `Failure`.

@@ -1,0 +1,233 @@
+"""What a server says of itself, and the requests that need nothing else.
+
+Importing the SDK takes about a second of CPU time, longer than some hosts wait for a server. This
+module needs only the settings and the tool specs, so that `stdio.py` can answer `initialize`,
+`server/discover`, `tools/list` and `ping` before the SDK is there.
+
+A request of an unusual form is left to the SDK. `tests/surfaces/test_mcp_greeting.py` compares
+every answer with the SDK's own.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from notewell import __version__
+from notewell.records import dataclass
+from notewell.tools import ENTRY_TOOLS, TOOLS, recall_section, refusal
+
+if TYPE_CHECKING:
+    from notewell.memory import Memory
+    from notewell.tools import CallContext, Failure, ToolSpec
+
+NAME = "notewell"
+TITLE = "Notewell"
+DESCRIPTION = "Memory of an agent: Markdown notes, searched by words and meaning."
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""Protocol versions that begin with `initialize`; the last one is offered to other clients."""
+ENVELOPE_VERSION = "2026-07-28"
+"""The protocol version without a handshake: each request carries it."""
+_META = "io.modelcontextprotocol/"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    instructions: str | None
+    """What the host adds to its system prompt; a server without tools says why."""
+    tools: tuple[ToolSpec, ...] = ()
+    refusal: Failure | None = None
+    """Why this conversation gets nothing of the memory."""
+    description: str | None = DESCRIPTION
+    has_notes: bool = True
+    """False without a memory: the server then offers neither resources nor prompts."""
+
+    def initialize_result(self, requested: str) -> Json:
+        known = requested in HANDSHAKE_VERSIONS
+        return {
+            "protocolVersion": requested if known else HANDSHAKE_VERSIONS[-1],
+            "capabilities": self._capabilities(),
+            "serverInfo": self._server_info(),
+            **self._instructions(),
+        }
+
+    def discover_result(self) -> Json:
+        return {
+            "supportedVersions": [ENVELOPE_VERSION],
+            "capabilities": self._capabilities(),
+            **self._instructions(),
+            **self._envelope(),
+        }
+
+    def tools_result(self, *, in_envelope: bool) -> Json:
+        tools = [_tool(spec) for spec in self.tools]
+        return {"tools": tools, **(self._envelope() if in_envelope else {})}
+
+    def _capabilities(self) -> Json:
+        tools: Json = {"tools": {"listChanged": False}}
+        if not self.has_notes:
+            return tools
+        resources = {"subscribe": False, "listChanged": False}
+        return {"prompts": {"listChanged": False}, "resources": resources, **tools}
+
+    def _server_info(self) -> Json:
+        named = {"name": NAME, "title": TITLE, "version": __version__}
+        return {**named, "description": self.description} if self.description else named
+
+    def _instructions(self) -> Json:
+        return {"instructions": self.instructions} if self.instructions is not None else {}
+
+    def _envelope(self) -> Json:
+        return {
+            "resultType": "complete",
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": {_META + "serverInfo": self._server_info()},
+        }
+
+
+def greeting_of(
+    memory: Memory, context: CallContext, *, has_entries: bool, read_only: bool = False
+) -> Greeting:
+    """The greeting of a server over a memory. `read_only` leaves out the tools that write."""
+    # Settings and conversation stay the same while the server runs, and so does the verdict.
+    refused = refusal(memory, context)
+    if refused:
+        # A tool that always fails would only cost the model a turn.
+        return Greeting(_without_tools(refused), refusal=refused)
+    specs = (*TOOLS, *ENTRY_TOOLS) if has_entries else TOOLS
+    offered = tuple(spec for spec in specs if spec.read_only or not read_only)
+    return Greeting(recall_section([spec.name for spec in offered], context) or None, offered)
+
+
+def empty_greeting(failure: Failure) -> Greeting:
+    """The greeting of a server for an agent that has no memory."""
+    return Greeting(_without_tools(failure), refusal=failure, description=None, has_notes=False)
+
+
+def _without_tools(failure: Failure) -> str:
+    return f"This server offers no tools: {failure.to_text()}"
+
+
+def _tool(spec: ToolSpec) -> Json:
+    return {
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "inputSchema": spec.input_schema,
+        "outputSchema": spec.output_schema,
+        "annotations": {
+            "title": spec.title,
+            "readOnlyHint": spec.read_only,
+            "destructiveHint": spec.destructive,
+            # True for all tools: a repeated append, for example, is not written twice.
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+    }
+
+
+# -- requests ------------------------------------------------------------------------------------
+
+
+class Reply(NamedTuple):
+    """What to do with a line of the client."""
+
+    answer: bytes | None
+    """Without the line break; None: the SDK answers, if anything does."""
+    for_sdk: bool
+    """Whether the SDK gets the line. It gets `initialize` also if that is answered here."""
+
+
+_TO_SDK = Reply(None, for_sdk=True)
+
+
+class Greeter:
+    """Answers the lines of one client as far as a greeting suffices."""
+
+    def __init__(self, greeting: Greeting) -> None:
+        self._greeting = greeting
+        self._has_handshake = False
+
+    def reply(self, line: bytes) -> Reply:
+        request = _request_in(line)
+        if request is None:
+            return _TO_SDK
+        method, params = request["method"], request.get("params", {})
+        if method == "initialize":
+            # The SDK refuses or accepts a second handshake.
+            if self._has_handshake or not _is_handshake(params):
+                return _TO_SDK
+            self._has_handshake = True
+            result = self._greeting.initialize_result(params["protocolVersion"])
+            return Reply(_answer(request, result), for_sdk=True)
+        known = self._result(method, params)
+        return _TO_SDK if known is None else Reply(_answer(request, known), for_sdk=False)
+
+    def _result(self, method: str, params: Json) -> Json | None:
+        """The result of a request without arguments; None if the SDK must answer it."""
+        meta = params.get("_meta", {})
+        if params.keys() - {"_meta"} or not isinstance(meta, dict):
+            return None
+        if _META + "protocolVersion" in meta:
+            return self._result_in_envelope(method) if _is_envelope(meta) else None
+        if not self._has_handshake:
+            return None
+        if method == "tools/list":
+            return self._greeting.tools_result(in_envelope=False)
+        return {} if method == "ping" else None
+
+    def _result_in_envelope(self, method: str) -> Json | None:
+        if method == "server/discover":
+            return self._greeting.discover_result()
+        return self._greeting.tools_result(in_envelope=True) if method == "tools/list" else None
+
+
+def _request_in(line: bytes) -> Json | None:
+    """The request in a line; None if it is none, or not one in the usual form."""
+    try:
+        request = json.loads(line.decode(), parse_constant=_refuse_constant)
+        # Half of a surrogate pair is no text to the SDK.
+        json.dumps(request, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(request, dict) or request.keys() - {"params"} != {"jsonrpc", "id", "method"}:
+        return None
+    # `type` and not `isinstance`: a bool is no id.
+    usual = request["jsonrpc"] == "2.0" and type(request["id"]) in (int, str)
+    usual = usual and isinstance(request["method"], str)
+    return request if usual and isinstance(request.get("params", {}), dict) else None
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def _is_handshake(params: Json) -> bool:
+    version, capabilities = params.get("protocolVersion"), params.get("capabilities")
+    is_plain = isinstance(version, str) and isinstance(capabilities, dict)
+    return is_plain and _is_named(params.get("clientInfo"))
+
+
+def _is_envelope(meta: Json) -> bool:
+    """Whether a request carries a whole envelope of the version that we know."""
+    client = meta.get(_META + "clientInfo")
+    return (
+        meta[_META + "protocolVersion"] == ENVELOPE_VERSION
+        and isinstance(meta.get(_META + "clientCapabilities"), dict)
+        and (client is None or _is_named(client))
+    )
+
+
+def _is_named(client: object) -> bool:
+    return isinstance(client, dict) and all(
+        isinstance(client.get(key), str) for key in ("name", "version")
+    )
+
+
+def _answer(request: Json, result: Json) -> bytes:
+    answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,135 @@
+"""Standard input and output as the wire to one MCP client.
+
+    reader thread   reads the lines of the client; answers what a greeting suffices for
+    main thread     imports the SDK meanwhile, creates the server, serves the other lines
+
+The client is answered in the first moments of the process, and nothing that it sends is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, redirect_stdout, suppress
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from notewell.mcp_server.greeting import Greeter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mcp.server import Server
+
+    from notewell.mcp_server.greeting import Greeting
+
+SWITCH_S = 0.0002
+_STDERR = 2
+
+
+class Line(NamedTuple):
+    """A line for the SDK."""
+
+    text: str
+    is_answered: bool
+    """The SDK's own answer must not reach the client a second time."""
+
+
+class Wire:
+    """The two pipes of a client. Any thread may write."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
+        self._source = source
+        self._target = target
+        self._writing = Lock()
+        self.lines: SimpleQueue[Line | None] = SimpleQueue()
+        """What the SDK must see; None at the end."""
+
+    def read(self, greeter: Greeter) -> None:
+        """Reads until the client disconnects."""
+        try:
+            for line in self._source:
+                answer, for_sdk = greeter.reply(line)
+                if for_sdk:
+                    text = line.decode(errors="replace")
+                    self.lines.put(Line(text, is_answered=answer is not None))
+                if answer is not None:
+                    self.write(answer)
+        finally:
+            self.lines.put(None)
+
+    def write(self, message: bytes) -> None:
+        try:
+            with self._writing:
+                self._target.write(message + b"\n")
+                self._target.flush()
+        except OSError:
+            # The client does not read any more, so it has gone.
+            self.lines.put(None)
+
+
+def serve_stdio(greeting: Greeting, create: Callable[[], Server[Any]]) -> None:
+    """Serves one client; returns when it disconnects. `create` may import the SDK."""
+    with _claimed_wire() as wire:
+        reader = Thread(
+            target=wire.read, args=(Greeter(greeting),), name="mcp-reader", daemon=True
+        )
+        reader.start()
+        with _quick_switches():
+            server = create()
+            from notewell.mcp_server.eras import serve_lines
+        serve_lines(server, wire)
+
+
+@contextmanager
+def _quick_switches() -> Iterator[None]:
+    """An importing thread lets another one run only after the switch interval, 5 ms by default,
+    and each read and write of the reader waits for that."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
+
+
+@contextmanager
+def _claimed_wire() -> Iterator[Wire]:
+    """The wire, and meanwhile other files as descriptors 0 and 1.
+
+    What a library, its C code or a child process prints would corrupt the protocol: it goes to
+    standard error. What they read is empty."""
+    source, target = _duplicate(0), _duplicate(1)
+    _redirect(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        aside = os.dup(_STDERR)
+    except OSError:  # This process has no standard error.
+        aside = os.open(os.devnull, os.O_WRONLY)
+    _redirect(aside, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            # Never closed: the reader may still wait for the client when this process ends.
+            yield Wire(
+                os.fdopen(source, "rb", closefd=False), os.fdopen(target, "wb", closefd=False)
+            )
+    finally:
+        with suppress(OSError):
+            os.dup2(target, 1)
+            os.dup2(source, 0)
+
+
+def _duplicate(descriptor: int) -> int:
+    """A copy above the standard descriptors, also where one of those is closed."""
+    copy = os.dup(descriptor)
+    if copy > _STDERR:
+        return copy
+    try:
+        return _duplicate(descriptor)
+    finally:
+        os.close(copy)
+
+
+def _redirect(file: int, descriptor: int) -> None:
+    os.dup2(file, descriptor)
+    os.close(file)

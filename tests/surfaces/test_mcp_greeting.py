@@ -1,0 +1,346 @@
+"""The first answers of an MCP server, which it gives before the SDK is imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp.server import Server
+from mcp.shared.message import SessionMessage
+from mcp_types.version import (
+    HANDSHAKE_PROTOCOL_VERSIONS,
+    KNOWN_PROTOCOL_VERSIONS,
+    MODERN_PROTOCOL_VERSIONS,
+)
+
+from notewell import open_memory
+from notewell.config import Settings
+from notewell.core import ConversationScope
+from notewell.entries import EntryStore
+from notewell.mcp_server import (
+    Greeting,
+    create_empty_server,
+    create_server,
+    empty_greeting,
+    greeting_of,
+)
+from notewell.mcp_server.greeting import ENVELOPE_VERSION, HANDSHAKE_VERSIONS, Greeter
+from notewell.tools import DISABLED, CallContext
+
+Message = dict[str, Any]
+
+META = "io.modelcontextprotocol/"
+READY: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def request(id_: int | str, method: str, **params: object) -> Message:
+    return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+
+
+def hello(id_: int | str = 1, version: str = "2025-11-25", **capabilities: object) -> Message:
+    client = {"name": "by hand", "version": "1"}
+    return request(
+        id_, "initialize", protocolVersion=version, capabilities=capabilities, clientInfo=client
+    )
+
+
+def modern(id_: int | str, method: str, **params: object) -> Message:
+    envelope = {
+        META + "protocolVersion": "2026-07-28",
+        META + "clientInfo": {"name": "by hand", "version": "1"},
+        META + "clientCapabilities": {},
+    }
+    return request(id_, method, _meta=envelope, **params)
+
+
+def search(id_: int | str, text: str = "readings") -> Message:
+    return request(id_, "tools/call", name="memory_search", arguments={"query": text})
+
+
+# -- the same answers as the SDK's ---------------------------------------------------------------
+
+
+def answers_of_sdk(server: Server[Any], messages: Iterable[Message]) -> list[Message]:
+    """What the SDK's own loop answers, one message after the other."""
+    answers: list[Message] = []
+
+    async def asking() -> None:
+        to_server, server_in = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        server_out, from_server = anyio.create_memory_object_stream[SessionMessage]()
+        async with anyio.create_task_group() as group:
+            options = server.create_initialization_options()
+            group.start_soon(server.run, server_in, server_out, options)
+            for message in messages:
+                parsed = types.jsonrpc_message_adapter.validate_python(message)
+                await to_server.send(SessionMessage(parsed))
+                if "id" in message:
+                    sent = (await from_server.receive()).message
+                    text = sent.model_dump_json(by_alias=True, exclude_unset=True)
+                    answers.append(json.loads(text))
+            await to_server.aclose()
+            await from_server.aclose()
+
+    anyio.run(asking)
+    return answers
+
+
+def answers_of_greeter(greeting: Greeting, messages: Iterable[Message]) -> list[Message]:
+    greeter = Greeter(greeting)
+    replies = [greeter.reply(json.dumps(message).encode()) for message in messages]
+    return [json.loads(reply.answer) for reply in replies if reply.answer is not None]
+
+
+CONVERSATIONS: dict[str, Sequence[Message]] = {
+    **{
+        version: (hello(1, version), READY, request("b", "tools/list"), request(3, "ping"))
+        for version in (*KNOWN_PROTOCOL_VERSIONS, "1999-01-01")
+        if version not in MODERN_PROTOCOL_VERSIONS or version == "1999-01-01"
+    },
+    "newer than a handshake": (hello(1, "2026-07-28"), request(2, "tools/list")),
+    "envelope": (modern(1, "server/discover"), modern(2, "tools/list")),
+    "progress token": (hello(), request(2, "tools/list", _meta={"progressToken": 5})),
+}
+
+
+@pytest.mark.parametrize("messages", CONVERSATIONS.values(), ids=CONVERSATIONS)
+@pytest.mark.parametrize("kind", ["all", "read only", "group", "entries", "off"])
+def test_each_answer_is_the_one_of_the_sdk(
+    tmp_path: Path, kind: str, messages: Sequence[Message]
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    if kind == "off":
+        greeting, server = empty_greeting(DISABLED), create_empty_server(DISABLED)
+        assert answers_of_greeter(greeting, messages) == answers_of_sdk(server, messages)
+        return
+    key = "agent:main:slack:group:g1" if kind == "group" else None
+    context = CallContext(session_key=key, origin="mcp")
+    # Neither of the two uses the store itself here.
+    entries = EntryStore.__new__(EntryStore) if kind == "entries" else None
+    read_only = kind == "read only"
+    settings = Settings(scope=ConversationScope())  # Direct conversations only.
+    with open_memory(notes, state_dir=tmp_path / "state", settings=settings) as memory:
+        has_entries = entries is not None
+        greeting = greeting_of(memory, context, has_entries=has_entries, read_only=read_only)
+        server = create_server(
+            memory, context, background_sync=False, entries=entries, read_only=read_only
+        )
+        answers = answers_of_greeter(greeting, messages)
+        assert answers == answers_of_sdk(server, messages)
+    listed = [len(answer["result"]["tools"]) for answer in answers if "tools" in answer["result"]]
+    assert set(listed) == {{"all": 4, "read only": 3, "group": 0, "entries": 7}[kind]}
+
+
+def test_the_versions_are_those_of_the_sdk() -> None:
+    assert HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+    assert (ENVELOPE_VERSION,) == MODERN_PROTOCOL_VERSIONS
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"this is not JSON",
+        b"[]",
+        b"[" * 100_000,
+        b'"tools/list"',
+        b'\xff{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": true, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": []}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": NaN}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "x"}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": 5}}',
+        b'{"jsonrpc": "1.0", "id": 1, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": 5}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "initialize"}',
+        json.dumps(request(1, "server/discover", _meta={META + "protocolVersion": 7})).encode(),
+    ],
+)
+def test_the_sdk_decides_about_what_is_unusual(line: bytes) -> None:
+    greeter = Greeter(Greeting("hello"))
+    greeter.reply(json.dumps(hello()).encode())
+    assert greeter.reply(line) == (None, True)
+
+
+# -- the process ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "MEMORY.md").write_text("We store readings in SQLite.\n", encoding="utf-8")
+    place = ["-w", str(notes), "--state-dir", str(tmp_path / "state")]
+    code = "import sys; from notewell.cli import main; sys.exit(main(sys.argv[1:]))"
+    return [sys.executable, "-c", code, "mcp", "serve", *place]
+
+
+class Pipe:
+    """A client that writes what it likes, when it likes."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self.input, self._output = process.stdin, process.stdout
+
+    def send(self, *messages: Message) -> None:
+        """All of them in one write."""
+        self.input.write(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+        self.input.flush()
+
+    def answers(self, count: int) -> dict[int | str, Message]:
+        """By their ids; a second answer to a request would be one too many."""
+        answers = [json.loads(self._output.readline()) for _ in range(count)]
+        by_id = {answer["id"]: answer for answer in answers}
+        assert len(by_id) == count
+        return by_id
+
+
+def talk(command: list[str], conversation: Any) -> None:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        pipe = Pipe(process)
+        try:
+            conversation(pipe)
+        finally:
+            pipe.input.close()
+        # Nothing comes after the last answer that the conversation has read.
+        assert process.stdout
+        assert process.stdout.read() == b""
+        assert process.wait(60) == 0
+
+
+def test_everything_in_one_write_is_answered_once(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(
+            hello(1), READY, search(2), request(3, "tools/list"), request(4, "ping"), search(5)
+        )
+        answers = pipe.answers(5)
+        assert set(answers) == {1, 2, 3, 4, 5}
+        assert answers[1]["result"]["protocolVersion"] == "2025-11-25"
+        for number in (2, 5):
+            assert answers[number]["result"]["structuredContent"]["results"]
+
+    talk(command, conversation)
+
+
+def test_a_message_may_arrive_byte_by_byte(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        lines = b"".join(json.dumps(each).encode() + b"\r\n" for each in (hello(), search("zwei")))
+        for at in range(len(lines)):
+            pipe.input.write(lines[at : at + 1])
+            pipe.input.flush()
+        assert pipe.answers(2)["zwei"]["result"]["structuredContent"]["results"]
+
+    talk(command, conversation)
+
+
+def test_what_is_no_json_costs_nobody_the_answer(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.input.write(b'no JSON\n\n{"jsonrpc": "2.0"}\n\xff\xfe\n')
+        pipe.send(hello(), search(2))
+        assert set(pipe.answers(2)) == {1, 2}
+
+    talk(command, conversation)
+
+
+@pytest.mark.parametrize("before", [b"", json.dumps(hello()).encode()[:40]])
+def test_a_client_that_leaves_at_once_ends_the_server(command: list[str], before: bytes) -> None:
+    talk(command, lambda pipe: pipe.input.write(before))
+
+
+def test_before_the_handshake_only_the_sdk_answers(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(request(1, "tools/list"), request(2, "ping"), request(3, "server/discover"))
+        answers = pipe.answers(3)
+        assert answers[1]["error"]["message"] == "Invalid request parameters"
+        assert answers[2]["result"] == {}
+        assert answers[3]["error"]["message"] == "Method not found"
+        pipe.send(hello(4), search(5))
+        assert pipe.answers(2)[5]["result"]["structuredContent"]["results"]
+
+    talk(command, conversation)
+
+
+def test_both_eras_work_on_one_pipe_in_any_order(command: list[str]) -> None:
+    """A client may ask `server/discover`, hear nothing in time, and send `initialize`."""
+
+    def conversation(pipe: Pipe) -> None:
+        found = {"name": "memory_search", "arguments": {"query": "readings"}}
+        pipe.send(modern(0, "server/discover"), hello(1), READY)
+        first = pipe.answers(2)
+        assert first[0]["result"]["supportedVersions"] == ["2026-07-28"]
+        assert first[1]["result"]["protocolVersion"] == "2025-11-25"
+        pipe.send(search(2), modern(3, "tools/call", **found), search(4))
+        answers = pipe.answers(3)
+        for number in (2, 3, 4):
+            assert answers[number]["result"]["structuredContent"]["results"]
+        assert answers[3]["result"]["resultType"] == "complete"
+        assert "resultType" not in answers[2]["result"]
+
+    talk(command, conversation)
+
+
+def test_a_second_handshake_is_answered_once(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(hello(1), hello(2, "2025-03-26"), search(3))
+        answers = pipe.answers(3)
+        assert answers[2]["result"]["protocolVersion"] == "2025-03-26"
+
+    talk(command, conversation)
+
+
+def test_capabilities_that_the_sdk_cannot_read_do_not_cost_the_session(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(hello(1, roots="yes"), READY, search(2))
+        assert pipe.answers(2)[2]["result"]["structuredContent"]["results"]
+
+    talk(command, conversation)
+
+
+def test_a_refused_handshake_may_be_sent_again(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(request(1, "initialize", protocolVersion=5))
+        assert "error" in pipe.answers(1)[1]
+        pipe.send(hello(2), search(3))
+        assert set(pipe.answers(2)) == {2, 3}
+
+    talk(command, conversation)
+
+
+def test_the_first_answers_do_not_need_the_sdk(command: list[str], tmp_path: Path) -> None:
+    """Here the SDK cannot be imported at all before the client has its answers."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    held = f"""
+import importlib.abc, sys
+class Held(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "pydantic" or name.startswith(("mcp.", "mcp_types", "anyio")):
+            sys.meta_path.remove(self)
+            open({str(gate)!r}, "rb").read()
+sys.meta_path.insert(0, Held())
+"""
+    code = held + command[2]
+
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(modern(0, "server/discover"), hello(1), READY, request(2, "tools/list"))
+        pipe.send(search(3), request(4, "ping"))
+        answers = pipe.answers(4)
+        gate.write_bytes(b"")
+        assert set(answers) == {0, 1, 2, 4}
+        assert pipe.answers(1)[3]["result"]["structuredContent"]["results"]
+
+    talk([command[0], "-c", code, *command[3:]], conversation)
