@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -259,6 +260,36 @@ def test_what_is_no_json_costs_nobody_the_answer(command: list[str]) -> None:
 @pytest.mark.parametrize("before", [b"", json.dumps(hello()).encode()[:40]])
 def test_a_client_that_leaves_at_once_ends_the_server(command: list[str], before: bytes) -> None:
     talk(command, lambda pipe: pipe.input.write(before))
+
+
+def test_a_client_that_stops_reading_ends_the_server(command: list[str]) -> None:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        pipe = Pipe(process)
+        pipe.send(hello())
+        pipe.answers(1)
+        assert process.stdout
+        process.stdout.close()
+        pipe.send(search(2))
+        assert process.wait(60) == 0
+
+
+def test_a_process_without_standard_input_says_so(command: list[str]) -> None:
+    program = ["sh", "-c", '"$@" <&-', "sh", *command]
+    ended = subprocess.run(
+        program, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    )
+    assert ended.returncode != 0
+    assert b"standard input is closed" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+
+
+def test_an_interrupt_ends_the_server_while_it_waits(command: list[str]) -> None:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        pipe = Pipe(process)
+        pipe.send(hello(), search(2))
+        pipe.answers(2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
 
 
 def test_before_the_handshake_only_the_sdk_answers(command: list[str]) -> None:

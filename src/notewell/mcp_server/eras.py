@@ -29,7 +29,11 @@ _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 def serve_lines(server: Server[Any], wire: Wire) -> None:
     """Returns when the client has disconnected."""
-    anyio.run(_serve, server, wire)
+    try:
+        anyio.run(_serve, server, wire)
+    finally:
+        # Also after Ctrl-C: a thread that still waits for a line would keep the process alive.
+        wire.lines.put(None)
 
 
 async def _serve(server: Server[Any], wire: Wire) -> None:

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from notewell.errors import BadSetting
 from notewell.mcp_server.greeting import Greeter
 
 if TYPE_CHECKING:
@@ -100,13 +101,14 @@ def _claimed_wire() -> Iterator[Wire]:
 
     What a library, its C code or a child process prints would corrupt the protocol: it goes to
     standard error. What they read is empty."""
+    # A stream is None if the process was started without it. Its descriptor may since belong to
+    # another file.
+    if sys.stdin is None:
+        raise BadSetting("mcp serve", "standard input is closed; a client must be connected to it")
     source, target = _duplicate(0), _duplicate(1)
     _redirect(os.open(os.devnull, os.O_RDONLY), 0)
-    try:
-        aside = os.dup(_STDERR)
-    except OSError:  # This process has no standard error.
-        aside = os.open(os.devnull, os.O_WRONLY)
-    _redirect(aside, 1)
+    has_stderr = sys.stderr is not None
+    _redirect(os.dup(_STDERR) if has_stderr else os.open(os.devnull, os.O_WRONLY), 1)
     try:
         with redirect_stdout(sys.stderr):
             # Never closed: the reader may still wait for the client when this process ends.
