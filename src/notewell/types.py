@@ -74,6 +74,8 @@ class Note:
     """What had to be cleaned, for the user to see; the file itself is never touched."""
     day: date | None = None
     """The day of a transcript, if its name does not contain one."""
+    left_out: str | None = None
+    """Why nothing of the file is searchable, though it could be read."""
 
 
 class Chunk(NamedTuple):

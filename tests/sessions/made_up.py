@@ -56,8 +56,54 @@ def codex_item(role: str, text: str) -> dict[str, Any]:
     return codex_record("response_item", {"type": "message", "role": role, "content": content})
 
 
+def gemini(said: Sequence[Said]) -> list[bytes]:
+    head = {"sessionId": "gm-1", "projectHash": "8c60", "startTime": "2026-10-05T11:00:00.000Z",
+            "lastUpdated": "2026-10-05T11:00:00.000Z", "kind": "main"}  # fmt: skip
+    return [line(head), *(line(gemini_message(n, *one)) for n, one in enumerate(said))]
+
+
+def gemini_message(number: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
+    kind = "gemini" if role == "assistant" else role
+    parts = [{"text": content}] if kind == "user" and isinstance(content, str) else content
+    return {"id": f"g{number}", "timestamp": f"2026-10-05T11:{number % 60:02}:00.000Z",
+            "type": kind, "content": parts, **more}  # fmt: skip
+
+
+def qwen(said: Sequence[Said]) -> list[bytes]:
+    head = qwen_record(0, "system", None, subtype="attribution_snapshot", systemPayload={})
+    return [line(head), *(line(qwen_record(n, *one)) for n, one in enumerate(said, 1))]
+
+
+def qwen_record(number: int, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    parts = [{"text": content}] if isinstance(content, str) else content
+    role = "model" if kind == "assistant" else "user"
+    message = {} if content is None else {"message": {"role": role, "parts": parts}}
+    return {"uuid": f"q{number}", "parentUuid": None, "sessionId": "qw-1", "type": kind,
+            "timestamp": f"2026-10-06T12:{number % 60:02}:00.000Z", "cwd": "/somewhere/app",
+            "version": "0.24.4", **message, **more}  # fmt: skip
+
+
+def copilot(said: Sequence[Said]) -> list[bytes]:
+    start = {"sessionId": "cp-1", "version": 1, "startTime": "2026-10-07T13:00:00.000Z",
+             "context": {"cwd": "/somewhere/site"}}  # fmt: skip
+    head = copilot_event(0, "session.start", start)
+    return [line(head), *(line(copilot_message(n, *one)) for n, one in enumerate(said, 1))]
+
+
+def copilot_event(number: int, kind: str, data: Any, **more: Any) -> dict[str, Any]:
+    at = f"2026-10-07T13:{number % 60:02}:00.000Z"
+    return {"type": kind, "data": data, "id": f"e{number}", "timestamp": at, **more}
+
+
+def copilot_message(number: int, role: str, text: str, **data: Any) -> dict[str, Any]:
+    return copilot_event(number, f"{role}.message", {"content": text, **data})
+
+
 HOSTS: dict[str, Callable[[Sequence[Said]], list[bytes]]] = {
     "openclaw": openclaw,
     "claude-code": claude_code,
     "codex": codex,
+    "gemini": gemini,
+    "qwen": qwen,
+    "copilot": copilot,
 }

@@ -124,5 +124,5 @@ def test_only_new_messages_are_saved_though_the_file_is_rewritten(tmp_path: Path
 def test_a_document_of_something_else_has_no_format(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "c-1.json").write_bytes(data)
     assert opened(tmp_path).open(KEY).text == ""
-    with pytest.raises(NoteUnreadable, match="no kind that we know"):
+    with pytest.raises(NoteUnreadable, match="not a transcript of a host"):
         read_tail(tmp_path / "c-1.json", {}, str, messages=15, formats=FORMATS)

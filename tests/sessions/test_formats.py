@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
@@ -13,8 +14,13 @@ from tests.sessions.made_up import (
     claude_record,
     codex_item,
     codex_record,
+    copilot_event,
+    copilot_message,
+    gemini,
+    gemini_message,
     line,
     openclaw_message,
+    qwen_record,
 )
 
 from notewell.hosts import TRANSCRIPT_FORMATS
@@ -48,10 +54,13 @@ def test_a_message_is_a_line_whatever_the_host(host: str) -> None:
         ("openclaw", "oc-1", "/somewhere", date(2026, 10, 2)),
         ("claude-code", "cc-1", "/somewhere/shop", date(2026, 10, 3)),
         ("codex", "cx-1", "/somewhere/lib", date(2026, 10, 4)),
+        ("gemini", "gm-1", None, date(2026, 10, 5)),
+        ("qwen", "qw-1", "/somewhere/app", date(2026, 10, 6)),
+        ("copilot", "cp-1", "/somewhere/site", date(2026, 10, 7)),
     ],
 )
 def test_the_session_is_known_by_id_place_and_day(
-    host: str, id_: str, cwd: str, day: date
+    host: str, id_: str, cwd: str | None, day: date
 ) -> None:
     session = read(HOSTS[host](HELLO)).session
     assert (session.id, session.cwd, session.day()) == (id_, cwd, day)
@@ -178,6 +187,18 @@ def test_an_early_rollout_of_codex_is_read_as_well() -> None:
         [openclaw_message("user", "a"), {"type": "compaction", "summary": "a was said"}],
         [claude_record(1, "user", "a"), {"type": "system", "subtype": "compact_boundary"}],
         [codex_item("user", "a"), codex_record("compacted", {"message": "a was said"})],
+        [
+            gemini_message(1, "user", "a"),
+            gemini_message(2, "user", "<state_snapshot>a was said</state_snapshot>"),
+        ],
+        [
+            qwen_record(1, "user", "a"),
+            qwen_record(2, "system", None, subtype="chat_compression", systemPayload={}),
+        ],
+        [
+            copilot_message(1, "user", "a"),
+            copilot_event(2, "session.compaction_complete", {"summaryContent": "a was said"}),
+        ],
     ],
     ids=list(HOSTS),
 )
@@ -190,6 +211,151 @@ def test_a_compaction_has_its_hosts_mark_and_its_summary_is_not_taken(
     message, compaction = (line(record) for record in records)
     assert any(mark in compaction for mark in format_.compaction_marks)
     assert not any(mark in message for mark in format_.compaction_marks)
+
+
+HOOK_OUTPUT = "<hook_context>Notes: &lt;recalled&gt;</hook_context>\n\n"
+NAMED_FILE = [
+    {"text": "Explain @notes.txt"},
+    {"text": "\n--- Content from referenced files ---"},
+    {"text": "\nContent from @notes.txt:\n"},
+    {"text": "a whole file"},
+    {"text": "\n--- End of content ---"},
+]
+PARTS = [
+    {"text": "Hm.", "thought": True},
+    {"text": "First."},
+    {"functionCall": {"name": "read", "args": {}}},
+    {"inlineData": {"data": "AAAA"}},
+    "Second.",
+    {"text": 7},
+    None,
+]
+
+
+def test_of_parts_only_text_was_said() -> None:
+    said = "Assistant: First. Second.\n"
+    assert said_in(gemini_message(1, "assistant", PARTS)) == said
+    assert said_in(qwen_record(1, "assistant", PARTS)) == said
+
+
+@pytest.mark.parametrize(
+    "content", [f"{HOOK_OUTPUT}Hi.", [{"text": HOOK_OUTPUT}, {"text": "Hi."}]]
+)
+def test_the_output_of_hooks_was_not_said(content: Any) -> None:
+    assert said_in(gemini_message(1, "user", content)) == "User: Hi.\n"
+    assert said_in(qwen_record(1, "user", content)) == "User: Hi.\n"
+
+
+def test_the_content_of_a_named_file_was_not_said() -> None:
+    assert said_in(gemini_message(1, "user", NAMED_FILE)) == "User: Explain @notes.txt\n"
+    assert said_in(qwen_record(1, "user", NAMED_FILE)) == "User: Explain @notes.txt\n"
+
+
+def test_what_the_user_typed_comes_before_what_the_model_got() -> None:
+    typed = [{"text": "/plan the trip"}]
+    record = gemini_message(1, "user", "You are a planner. The trip:", displayContent=typed)
+    assert said_in(record) == "User: /plan the trip\n"
+    payload = {"displayText": "/plan the trip", "hookContext": ""}
+    record = qwen_record(1, "user", "You are a planner. The trip:", systemPayload=payload)
+    assert said_in(record) == "User: /plan the trip\n"
+    record = copilot_message(
+        1, "user", "plan the trip", transformedContent="<date/> plan the trip"
+    )
+    assert said_in(record) == "User: plan the trip\n"
+
+
+def test_gemini_writes_a_message_again_with_its_tool_calls() -> None:
+    call = {"name": "read", "args": {}, "result": [{"functionResponse": {"response": {}}}]}
+    result = [{"functionResponse": {"name": "read", "response": {"output": "secret listing"}}}]
+    context = [{"text": "<session_context>\nThis is the Gemini CLI."}]
+    assert (
+        said_in(
+            {"$set": {"messages": [gemini_message(0, "user", context)]}},
+            gemini_message(1, "assistant", "I look.", toolCalls=[]),
+            {"$set": {"lastUpdated": "2026-10-05T11:00:00.000Z"}},
+            gemini_message(1, "assistant", "I look.", toolCalls=[call]),
+            gemini_message(2, "user", result),
+            gemini_message(3, "assistant", "", thoughts=[{"subject": "Hm"}]),
+            gemini_message(3, "assistant", "Done."),
+            gemini_message(4, "info", "Binary content"),
+            gemini_message(5, "assistant", "Got it. Thanks for the additional context!"),
+            {"$rewindTo": "g1"},
+        )
+        == "Assistant: I look.\nAssistant: Done.\n"
+    )
+
+
+def test_a_session_of_a_subagent_of_gemini_was_not_said_to_the_user() -> None:
+    head, *messages = gemini(HELLO)
+    transcript = read([head.replace(b'"main"', b'"subagent"'), *messages])
+    assert (transcript.text, transcript.session.format) == ("", "gemini")
+
+
+@pytest.mark.parametrize("subtype", ["notification", "cron", "goal_runtime"])
+def test_what_qwen_code_tells_in_the_users_name_was_not_said(subtype: str) -> None:
+    typed = qwen_record(2, "user", "Stop.", subtype="mid_turn_user_message")
+    assert said_in(qwen_record(1, "user", "hello", subtype=subtype), typed) == "User: Stop.\n"
+
+
+def test_results_of_tools_and_subagents_of_qwen_code_were_not_said() -> None:
+    result = [{"functionResponse": {"response": {"output": "secret listing"}}}]
+    assert (
+        said_in(
+            qwen_record(1, "tool_result", [*result, {"text": "secret listing"}]),
+            qwen_record(2, "assistant", "From below.", isSidechain=True, agentId="explore-1"),
+            qwen_record(3, "system", None, subtype="ui_telemetry", systemPayload={"a": 1}),
+            qwen_record(4, "assistant", "Done."),
+        )
+        == "Assistant: Done.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        copilot_event(1, "system.message", {"role": "system", "content": "Be brief."}),
+        copilot_event(1, "tool.execution_complete", {"result": {"content": "secret listing"}}),
+        copilot_event(1, "assistant.reasoning", {"content": "Hm."}),
+        copilot_event(1, "assistant.message", {"content": "From below."}, agentId="a-1"),
+        copilot_message(1, "assistant", "From below.", parentToolCallId="call_1"),
+        copilot_message(1, "assistant", "", toolRequests=[{"name": "read"}], reasoningText="Hm."),
+        copilot_message(1, "user", "A skill.", source="skill-pdf"),
+        copilot_message(1, "user", "Go on.", isAutopilotContinuation=True),
+        copilot_event(1, "user.message", {"content": 7}),
+    ],
+)
+def test_other_events_of_copilot_were_not_said(event: Any) -> None:
+    assert said_in(event, copilot_message(2, "user", "Hi.")) == "User: Hi.\n"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_record_belongs_to_one_host(host: str) -> None:
+    for record in map(json.loads, HOSTS[host](HELLO)):
+        owners = [format_.name for format_ in TRANSCRIPT_FORMATS if format_.owns(record)]
+        assert owners == [host]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"sessionId": "s", "timestamp": "2026-10-05T11:00:00Z", "event": "usage"},
+        {"type": "session", "name": "a web session"},
+        {"type": "user", "sessionId": "s", "message": {"text": "hello"}},
+        {"type": "assistant", "sessionId": "s"},
+        {"type": "metric", "data": {"value": 1}},
+    ],
+)
+def test_a_record_of_something_else_belongs_to_no_host(record: Any) -> None:
+    transcript = read([line(record)])
+    assert (transcript.text, transcript.session.format) == ("", None)
+    assert transcript.is_foreign
+
+
+def test_a_session_that_was_opened_and_left_is_known() -> None:
+    opened = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
+    assert read([line(opened)]).session.format == "claude-code"
+    assert not read([]).is_foreign
+    assert not read([b'{"type":']).is_foreign
 
 
 def test_a_message_that_is_written_twice_is_said_once() -> None:

@@ -1,12 +1,17 @@
-"""The example on the page about sessions runs."""
+"""The page about sessions is true: its example runs, its steps lead to a hit."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.sessions.made_up import openclaw
+from tests.sessions.made_up import claude_code, codex, copilot, gemini, line, openclaw, qwen
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "sessions.md"
 
@@ -26,3 +31,95 @@ def test_the_example_prints_what_was_said(
     assert capsys.readouterr().out == (
         f"sessions/ab12.jsonl 2026-10-02 /somewhere\n{text}line 2 came from line 3\n"
     )
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder with a workspace, which is also the working directory."""
+    home = tmp_path / "home"
+    (home / "notes").mkdir(parents=True)
+    (home / "notes" / "MEMORY.md").write_text("# Memory\n", encoding="utf-8")
+    for name in [name for name in os.environ if name.startswith(("NOTEWELL_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("APPDATA", str(home / "AppData"))
+    monkeypatch.setenv("NOTEWELL_STATE_DIR", str(home / "state"))
+    monkeypatch.chdir(home / "notes")
+    return home
+
+
+def settings_of_page() -> dict[str, Any]:
+    (text,) = re.findall(r"^ *```json\n(.*?)^ *```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    settings: dict[str, Any] = json.loads(text)
+    return settings
+
+
+def folders_of_page() -> list[str]:
+    page = PAGE.read_text(encoding="utf-8")
+    return re.findall(r"^\| [^|]+ \| `(~/[^`]+)` \|", page, re.MULTILINE)
+
+
+def save_settings(home: Path, settings: dict[str, Any]) -> None:
+    # The place that the page names for the platform of the test.
+    file = user_config_file(home)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def user_config_file(home: Path) -> Path:
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "notewell" / "config.json"
+    return home / ".config" / "notewell" / "config.json"
+
+
+def write_transcript(path: Path, lines: list[bytes]) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(lines))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "notewell", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+
+
+def test_a_newcomer_who_follows_the_page_finds_a_conversation_of_claude_code(home: Path) -> None:
+    said = [("user", "when do we ship?"), ("assistant", "On Friday, if the tests stay green.")]
+    write_transcript(home / ".claude" / "projects" / "-shop" / "ab12.jsonl", claude_code(said))
+    save_settings(home, settings_of_page())
+    run("index")
+    hits = run("search", "when do we ship?").stdout
+    assert hits.startswith("sessions/projects/-shop/ab12.jsonl#L1-L2")
+    assert "Assistant: On Friday" in hits
+
+
+def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
+    files = {
+        "~/.claude/projects": ("-shop/a.jsonl", claude_code),
+        "~/.codex/sessions": ("2026/10/04/rollout-b.jsonl", codex),
+        "~/.gemini/tmp": ("shop/chats/session-c.jsonl", gemini),
+        "~/.qwen/projects": ("-shop/chats/d.jsonl", qwen),
+        "~/.copilot/session-state": ("e/events.jsonl", copilot),
+    }
+    assert folders_of_page() == list(files)
+    for folder, (name, write) in files.items():
+        lines = write([("user", f"The word of {folder} is quince.")])
+        write_transcript(Path(folder).expanduser() / name, lines)
+    strange = home / ".qwen" / "projects" / "usage.jsonl"
+    strange.write_bytes(line({"sessionId": "s", "tokens": 7}))
+    settings = settings_of_page()
+    settings["agents"]["defaults"]["memorySearch"]["sessions"]["paths"] = list(files)
+    save_settings(home, settings)
+
+    indexed = run("index")
+    assert indexed.stderr.splitlines() == [
+        "left out: sessions/projects-4/usage.jsonl: "
+        "it is not a transcript of a host that Notewell knows"
+    ]
+    hits = json.loads(run("search", "quince", "--json", "--max-results", "9").stdout)["results"]
+    assert sorted(hit["path"] for hit in hits) == [
+        "sessions/projects-4/-shop/chats/d.jsonl",
+        "sessions/projects/-shop/a.jsonl",
+        "sessions/session-state/e/events.jsonl",
+        "sessions/sessions/2026/10/04/rollout-b.jsonl",
+        "sessions/tmp/shop/chats/session-c.jsonl",
+    ]

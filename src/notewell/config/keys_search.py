@@ -41,7 +41,7 @@ _SOURCES = (
     Key("experimental.sessionMemory", Flag(), default=False,
         meaning="index transcripts; `sources` must name `sessions`, too"),
     Key("sessions.paths", Paths(), (),
-        "more folders of transcripts, for example of Claude Code or Codex; the agent's own folder "
+        "more folders of transcripts, for example `~/.claude/projects`; the agent's own folder "
         "is always searched", "ours", field="sessions.folders"),
     # Transcripts are always masked: nobody proofreads what is said to an agent.
     off("redaction.notes", "mask secrets in notes, too; secrets in transcripts are always masked",

@@ -31,6 +31,19 @@ _NOT_A_MESSAGE = (
 )
 """A subagent's messages, the host's own remarks, a summary of earlier messages, an error."""
 
+_OTHER_TYPES = (
+    "queue-operation",
+    "progress",
+    "attachment",
+    "last-prompt",
+    "permission-mode",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "pr-link",
+)
+"""The types of records without a message. A session that was opened and left has only these."""
+
 _INJECTED = (
     "<command-name>",
     "<command-message>",
@@ -48,10 +61,16 @@ _INJECTED = (
 
 
 def _owns(record: Record) -> bool:
-    if record.get("type") in ("user", "assistant"):
-        return isinstance(record.get("message"), dict)
-    # Other records have many types; no other known host has these fields.
-    return "sessionId" in record or ("leafUuid" in record and record.get("type") == "summary")
+    kind = record.get("type")
+    if kind in ("user", "assistant"):
+        message = record.get("message")
+        return isinstance(message, dict) and "content" in message
+    if kind == "system":
+        # Qwen Code has these records too, each with a payload.
+        return "sessionId" in record and "systemPayload" not in record
+    if kind == "summary":
+        return "leafUuid" in record
+    return kind == "file-history-snapshot" or (kind in _OTHER_TYPES and "sessionId" in record)
 
 
 def _read(record: Record) -> RecordFacts:

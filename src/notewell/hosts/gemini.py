@@ -1,15 +1,72 @@
-"""Gemini CLI. Its settings, hooks and MCP servers are in one file."""
+"""Gemini CLI. Its transcripts are in `~/.gemini/tmp/<project>/chats/session-*.jsonl`:
+
+{"sessionId":"…","projectHash":"…","startTime":"…","kind":"main"}
+{"id":"…","timestamp":"…","type":"user","content":[{"text":"…"}], "displayContent":[…]}
+{"id":"…","timestamp":"…","type":"gemini","content":"…","thoughts":[…],"toolCalls":[…]}
+{"$set":{"messages":[…],"lastUpdated":"…"}}       the history as the model sees it from now on
+{"$rewindTo":"<id>"}
+
+A message is written again, with the same id, when the results of its tool calls arrive. Results
+are also messages of the type `user`, but have no text. After a compression the summary is a
+message of the type `user`, followed by a stock reply.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HOOK_TIMEOUT_S, HookFile, Host, McpFile
+from notewell.hosts.host import HOOK_TIMEOUT_S, HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.messages import (
+    Record,
+    RecordFacts,
+    clean_text,
+    parse_time,
+    part_texts,
+    turn_of,
+    without_inserted,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.hosts.host import Machine
+    from notewell.hosts.messages import Turn
+
+_ROLES = {"user": "user", "gemini": "assistant"}
+_MESSAGE_TYPES = frozenset({*_ROLES, "info", "warning", "error"})
+_SUMMARY_MARK = "<state_snapshot>"
+_REPLY_TO_SUMMARY = "Got it. Thanks for the additional context!"
+
+
+def _owns(record: Record) -> bool:
+    if "type" not in record:
+        return _is_head(record) or isinstance(record.get("$set"), dict)
+    # Claude Code has `user` records too, but with the text in a `message`.
+    is_message = {"id", "timestamp", "content"} <= record.keys() and "message" not in record
+    return is_message and record["type"] in _MESSAGE_TYPES
+
+
+def _is_head(record: Record) -> bool:
+    return {"sessionId", "projectHash"} <= record.keys()
+
+
+def _read(record: Record) -> RecordFacts:
+    if _is_head(record):
+        return RecordFacts(
+            session_id=clean_text(record.get("sessionId")),
+            at=parse_time(record.get("startTime")),
+            is_subagent=record.get("kind") == "subagent",
+        )
+    return RecordFacts(_turn(record), at=parse_time(record.get("timestamp")))
+
+
+def _turn(record: Record) -> Turn | None:
+    # `displayContent` is what the user typed, where the host sent something else to the model.
+    content = record.get("displayContent") or record.get("content")
+    text = without_inserted("\n".join(part_texts(content))).strip()
+    if _SUMMARY_MARK in text or text == _REPLY_TO_SUMMARY or text.startswith("<session_context>"):
+        return None
+    return turn_of(_ROLES.get(str(record.get("type"))), [text], record.get("id"))
 
 
 def _user_file(machine: Machine) -> Path:
@@ -19,6 +76,9 @@ def _user_file(machine: Machine) -> Path:
 HOST = Host(
     "gemini",
     "Gemini CLI",
+    transcripts=TranscriptFormat(
+        "gemini", _owns, _read, compaction_marks=(_SUMMARY_MARK.encode(),)
+    ),
     hooks=HookFile(
         ".gemini",
         None,

@@ -22,6 +22,11 @@ SPEAKERS: dict[str, Speaker] = {"user": "User", "assistant": "Assistant"}
 # NUL ends a string in C libraries; a lone surrogate cannot be encoded as UTF-8.
 _NOT_WRITABLE = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_INSERTED = re.compile(
+    r"<hook_context>.*?(?:</hook_context>|\Z)"
+    r"|--- Content from referenced files ---.*?(?:--- End of content ---|\Z)",
+    re.DOTALL,
+)
 _MILLISECONDS = 1e11
 """As seconds, a larger number would be after the year 5000, so it counts milliseconds."""
 
@@ -42,6 +47,9 @@ class RecordFacts(NamedTuple):
     session_id: str | None = None
     cwd: str | None = None
     at: datetime | None = None
+    is_subagent: bool = False
+    """The whole session is one of an agent with another agent: nothing in it was said by or to the
+    user."""
 
 
 def turn_of(role: object, texts: Collection[str], id_: object = None) -> Turn | None:
@@ -63,6 +71,24 @@ def texts_of(content: object, kinds: Collection[str] = ("text",)) -> Iterator[st
                 text = block.get("text")
                 if isinstance(text, str):
                     yield text
+
+
+def part_texts(content: object) -> Iterator[str]:
+    """The texts of a message in the form of Google's API, which Gemini CLI and Qwen Code store:
+    a text, a part or a list of both. Parts with calls, results, images and thoughts have none."""
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict) and part.get("thought") is not True:
+            text = part.get("text")
+            if isinstance(text, str):
+                yield text
+
+
+def without_inserted(text: str) -> str:
+    """A message without what Gemini CLI and Qwen Code add to it: the output of hooks and the
+    content of files that the user named with `@`. They are in the text of the user's message."""
+    return _INSERTED.sub("", text)
 
 
 def folded(text: str) -> str:

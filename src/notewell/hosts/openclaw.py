@@ -15,10 +15,12 @@ from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time,
 
 def _owns(record: Record) -> bool:
     # Codex has `message` records too, but with the role in the record itself.
-    kind = record.get("type")
-    return kind in ("session", "compaction") or (
-        kind == "message" and isinstance(record.get("message"), dict)
-    )
+    match record:
+        case {"type": "session", "id": str()} | {"type": "compaction", "summary": _}:
+            return True
+        case {"type": "message", "message": dict()}:
+            return True
+    return False
 
 
 def _read(record: Record) -> RecordFacts:

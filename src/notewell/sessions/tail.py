@@ -19,7 +19,12 @@ from notewell.sessions.folders import (
     read_blocks,
 )
 from notewell.sessions.records import split_lines
-from notewell.sessions.transcript import as_text, document_formats, read_transcript
+from notewell.sessions.transcript import (
+    NO_KNOWN_HOST,
+    as_text,
+    document_formats,
+    read_transcript,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +71,7 @@ def read_tail(
     finally:
         os.close(fd)
     if not is_known:
-        raise NoteUnreadable(str(path), "it is a transcript of no kind that we know")
+        raise NoteUnreadable(str(path), NO_KNOWN_HOST)
     return tail
 
 

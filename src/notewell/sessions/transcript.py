@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from datetime import UTC, datetime, tzinfo
+from math import inf
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteUnreadable
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 
     from notewell.hosts import Record, RecordFacts, TranscriptFormat, Turn
     from notewell.sessions.records import RawLine
+
+NO_KNOWN_HOST = "it is not a transcript of a host that Notewell knows"
+
+MAX_UNOWNED_RECORDS = 1000
+"""A transcript has a message, or a record of its host's own, long before. A file of something else
+may be large, so its rest is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,8 @@ class Transcript:
     pending_bytes: int = 0
     """The size of an incomplete last line."""
     repairs: tuple[str, ...] = ()
+    is_foreign: bool = False
+    """The file has records, and no known host writes such records."""
 
     def in_file(self, span: Span) -> Span:
         """The lines of the file that lines of the text came from."""
@@ -98,7 +107,8 @@ def read_transcript(
     with an empty text instead, a sync would remove the conversation from the index."""
     as_document = document_formats(path, formats)
     if not as_document:
-        return as_text(split_lines(blocks), redact, formats)
+        lines = split_lines(blocks)
+        return as_text(lines, redact, formats, max_unowned=MAX_UNOWNED_RECORDS)
     # The size is checked while reading: the file may grow after its stat.
     data = bytearray()
     for block in blocks:
@@ -115,12 +125,17 @@ def as_text(
     lines: Iterable[RawLine],
     redact: Callable[[str], str],
     formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+    *,
+    max_unowned: float = inf,
 ) -> Transcript:
-    """The transcript in JSON lines, with its secrets masked."""
+    """The transcript in JSON lines, with its secrets masked. After `max_unowned` records that no
+    format owns, the rest is not read."""
     problems = ReadProblems()
     reader = _Reader(redact, [format_ for format_ in formats if not format_.is_document])
     for number, record in line_records(lines, problems):
         reader.add(number, record)
+        if reader.unowned > max_unowned:
+            break
     return reader.transcript(problems)
 
 
@@ -149,14 +164,18 @@ class _Reader:
         self._last_at: datetime | None = None
         self._lines: list[str] = []
         self._line_map: list[int] = []
+        self._is_subagent = False
+        self.unowned = 0
+        """How many records were read before one that a format owns."""
 
     def add(self, number: int, record: Record) -> None:
         format_ = self._format or self._detect(record)
         if format_ is None:
+            self.unowned += 1
             return
         facts = format_.read(record)
         self._note(facts)
-        if facts.turn is not None and self._is_new(facts.turn):
+        if facts.turn is not None and self._is_new(facts.turn) and not self._is_subagent:
             # Redact first: a private key is found by its lines, which folding removes.
             line = folded(self._redact(facts.turn.text))
             if line:
@@ -165,7 +184,9 @@ class _Reader:
 
     def add_document(self, document: Record) -> None:
         format_ = self._detect(document)
-        if format_ is not None and format_.records is not None:
+        if format_ is None:
+            self.unowned += 1
+        elif format_.records is not None:
             for number, record in enumerate(format_.records(document), 1):
                 self.add(number, record)
 
@@ -177,6 +198,7 @@ class _Reader:
             session=Session(name, self._session_id, self._cwd, self._started_at, self._last_at),
             pending_bytes=problems.pending_bytes,
             repairs=problems.repairs(),
+            is_foreign=self._format is None and self.unowned > 0,
         )
 
     def _detect(self, record: Record) -> TranscriptFormat | None:
@@ -189,6 +211,7 @@ class _Reader:
         self._cwd = self._cwd or facts.cwd
         self._started_at = self._started_at or facts.at
         self._last_at = facts.at or self._last_at
+        self._is_subagent = self._is_subagent or facts.is_subagent
 
     def _is_new(self, turn: Turn) -> bool:
         # Without ids, equal messages cannot be told from repeated ones ("yes", "go on").

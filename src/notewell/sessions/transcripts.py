@@ -15,7 +15,7 @@ from notewell.sessions.folders import (
     read_blocks,
     transcript_suffixes,
 )
-from notewell.sessions.transcript import document_formats, read_transcript
+from notewell.sessions.transcript import NO_KNOWN_HOST, document_formats, read_transcript
 from notewell.types import Note
 
 if TYPE_CHECKING:
@@ -62,11 +62,19 @@ class Transcripts:
         # Of the text, not of the file: tool output makes the file grow without a new message.
         digest = hashlib.sha256(transcript.text.encode()).hexdigest()
         return Note(
-            path, transcript.text, digest, stat, transcript.repairs, transcript.session.day()
+            path,
+            transcript.text,
+            digest,
+            stat,
+            transcript.repairs,
+            transcript.session.day(),
+            # Not an error: folders of hosts also have files for statistics and the like.
+            left_out=NO_KNOWN_HOST if transcript.is_foreign else None,
         )
 
     def open(self, path: str) -> Transcript:
-        """The same with its line map and the facts of the session."""
+        """The same with its line map and the facts of the session; empty for a file that no known
+        host wrote."""
         return self._read(path)[1]
 
     def new_messages(self, found: FoundNote, size: int) -> int | None:

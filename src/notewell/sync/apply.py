@@ -127,6 +127,8 @@ class TextSync:
             report.unreadable.append(Ignored(path, error.why))
             return
         report.repaired += (Ignored(path, repair) for repair in note.repairs)
+        if note.left_out:
+            report.ignored += (Ignored(path, note.left_out),)
         stat = settled_stat(note.stat, self.now_ns())
         if note.digest == old_digest:
             # Touched, not changed. The new stat spares the next sync from reading it again.
