@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 Said = tuple[str, str]
@@ -107,3 +109,47 @@ HOSTS: dict[str, Callable[[Sequence[Said]], list[bytes]]] = {
     "qwen": qwen,
     "copilot": copilot,
 }
+
+
+OPENCODE_SCHEMA = """
+CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL,
+  time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL,
+  time_created INTEGER NOT NULL, data TEXT NOT NULL);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL,
+  time_created INTEGER NOT NULL, data TEXT NOT NULL);
+"""
+OPENCODE_START = 1_791_288_000_000
+"""In milliseconds: 2026-10-06, 12:00 UTC."""
+
+
+class OpenCode:
+    """Writes as the program does: with a write-ahead log, and its connection stays open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "opencode.db"
+        self.connection = sqlite3.connect(self.file, isolation_level=None)
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        self.connection.executescript(OPENCODE_SCHEMA)
+        self.now = OPENCODE_START
+
+    def start(self, id_: str = "ses_1", parent: str | None = None) -> None:
+        row = (id_, parent, "/somewhere/shop", self.now, self.now)
+        self.connection.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", row)
+
+    def say(self, role: str, *parts: Any, session: str = "ses_1", **message: Any) -> None:
+        self.now += 1000
+        data = json.dumps({"role": role, **message})
+        id_ = f"msg_{self.now}"
+        row = (id_, session, self.now, data)
+        self.connection.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
+        for number, part in enumerate(parts):
+            text = part if isinstance(part, str) else json.dumps(part)
+            part_row = (f"prt_{self.now}_{number}", id_, session, self.now, text)
+            self.connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", part_row)
+        update = "UPDATE session SET time_updated = ? WHERE id = ?"
+        self.connection.execute(update, (self.now, session))
+
+
+def text_part(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text", "text": text, **more}

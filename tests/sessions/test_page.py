@@ -7,11 +7,22 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sessions.made_up import claude_code, codex, copilot, gemini, line, openclaw, qwen
+from tests.sessions.made_up import (
+    OpenCode,
+    claude_code,
+    codex,
+    copilot,
+    gemini,
+    line,
+    openclaw,
+    qwen,
+    text_part,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "sessions.md"
 
@@ -100,14 +111,19 @@ def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
         "~/.qwen/projects": ("-shop/chats/d.jsonl", qwen),
         "~/.copilot/session-state": ("e/events.jsonl", copilot),
     }
-    assert folders_of_page() == list(files)
+    assert folders_of_page() == [*files, "~/.local/share/opencode"]
     for folder, (name, write) in files.items():
         lines = write([("user", f"The word of {folder} is quince.")])
         write_transcript(Path(folder).expanduser() / name, lines)
+    database = home / ".local" / "share" / "opencode"
+    database.mkdir(parents=True)
+    with closing((host := OpenCode(database)).connection):
+        host.start()
+        host.say("user", text_part("The word of OpenCode is quince."))
     strange = home / ".qwen" / "projects" / "usage.jsonl"
     strange.write_bytes(line({"sessionId": "s", "tokens": 7}))
     settings = settings_of_page()
-    settings["agents"]["defaults"]["memorySearch"]["sessions"]["paths"] = list(files)
+    settings["agents"]["defaults"]["memorySearch"]["sessions"]["paths"] = folders_of_page()
     save_settings(home, settings)
 
     indexed = run("index")
@@ -117,6 +133,7 @@ def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
     ]
     hits = json.loads(run("search", "quince", "--json", "--max-results", "9").stdout)["results"]
     assert sorted(hit["path"] for hit in hits) == [
+        "sessions/opencode/opencode.db/ses_1.jsonl",
         "sessions/projects-4/-shop/chats/d.jsonl",
         "sessions/projects/-shop/a.jsonl",
         "sessions/session-state/e/events.jsonl",

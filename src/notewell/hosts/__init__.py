@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Host,
         Machine,
         McpFile,
+        TranscriptDatabase,
         TranscriptFormat,
     )
     from notewell.hosts.messages import Record, RecordFacts, Turn, folded, parse_time
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         HOOK_FILES,
         HOSTS,
         MCP_FILES,
+        TRANSCRIPT_DATABASES,
         TRANSCRIPT_FORMATS,
     )
 else:
@@ -38,9 +40,9 @@ else:
         {
             "host": (
                 "HOOK_GUARD HOOK_TIMEOUT_S HookFields HookFile Host Machine McpFile "
-                "TranscriptFormat"
+                "TranscriptDatabase TranscriptFormat"
             ),
             "messages": "Record RecordFacts Turn folded parse_time",
-            "registry": "HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_FORMATS",
+            "registry": "HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS",
         },
     )

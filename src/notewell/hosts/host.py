@@ -63,6 +63,22 @@ class TranscriptFormat:
 
 
 @dataclass(frozen=True, slots=True)
+class TranscriptDatabase:
+    """How a host keeps all its conversations in one SQLite database."""
+
+    file: str
+    """Its name in the folder of the host."""
+    format: TranscriptFormat
+    """How a record is read; `owns` is not asked."""
+    sessions: str
+    """The query for all conversations: id, time of the last change in milliseconds, and a number
+    that grows with them."""
+    records: str
+    """The query for the records of the conversation `:id` in order, each a JSON object, or NULL
+    for one that is damaged."""
+
+
+@dataclass(frozen=True, slots=True)
 class HookFields:
     """Where the JSON of a hook call has its facts; the first key that holds text counts."""
 
@@ -169,5 +185,6 @@ class Host:
     program: str | None = None
     """The program on the path; None: it is called as the id."""
     transcripts: TranscriptFormat | None = None
+    database: TranscriptDatabase | None = None
     hooks: HookFile | None = None
     mcp: McpFile | None = None

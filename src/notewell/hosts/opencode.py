@@ -1,10 +1,19 @@
-"""OpenCode."""
+"""OpenCode. Its conversations are in one SQLite database, `~/.local/share/opencode/opencode.db`:
+
+session   id, parent_id (of a subagent's), directory, time_created, time_updated
+message   id, session_id, data: {"role":"user" | "assistant", "summary":true, …}
+part      id, message_id, session_id, time_created, data: {"type":"text","text":"…", …}
+
+A part with `synthetic` or `ignored` was inserted by the host. A message whose `summary` is true
+summarises what was compacted; in a user's message the field has a list of changed files.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.hosts.host import Host, McpFile
+from notewell.hosts.host import Host, McpFile, TranscriptDatabase, TranscriptFormat
+from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +23,48 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_MS = 30_000
 """Instead of its 5 s, in which a busy machine may not have started the server."""
+
+_SESSIONS = """
+SELECT id, time_updated, (SELECT count(*) FROM part WHERE part.session_id = session.id)
+FROM session WHERE parent_id IS NULL
+"""
+
+# Only parts with text: the others have whole files and the output of tools. A text that quotes the
+# mark makes the filter let through too much, never too little: `_read` looks again.
+_RECORDS = """
+SELECT record FROM (
+  SELECT 0 AS message_at, '' AS message_id, '' AS part_id,
+         json_object('id', id, 'directory', directory, 'at', time_created) AS record
+  FROM session WHERE id = :id
+  UNION ALL
+  SELECT message.time_created, message.id, part.id,
+         CASE WHEN json_valid(message.data) AND json_valid(part.data) THEN
+           json_object('id', part.id, 'at', part.time_created,
+                       'message', json(message.data), 'part', json(part.data))
+         END
+  FROM part JOIN message ON message.id = part.message_id
+  WHERE part.session_id = :id AND part.data LIKE '%"type"%"text"%'
+) ORDER BY message_at, message_id, part_id
+"""
+
+
+def _owns(record: Record) -> bool:
+    return True  # The database decides: all its records are of this host.
+
+
+def _read(record: Record) -> RecordFacts:
+    at = parse_time(record.get("at"))
+    match record:
+        case {"message": dict(message), "part": dict(part)}:
+            # `is True`: the flags are missing or false in ordinary parts.
+            inserted = (part.get("synthetic"), part.get("ignored"), message.get("summary"))
+            if any(flag is True for flag in inserted):
+                return RecordFacts(at=at)
+            turn = turn_of(message.get("role"), tuple(texts_of([part])), record.get("id"))
+            return RecordFacts(turn, at=at)
+    return RecordFacts(
+        session_id=clean_text(record.get("id")), cwd=clean_text(record.get("directory")), at=at
+    )
 
 
 def _user_file(machine: Machine) -> Path:
@@ -29,6 +80,9 @@ def _entry(command: Sequence[str]) -> dict[str, Any]:
 HOST = Host(
     "opencode",
     "OpenCode",
+    database=TranscriptDatabase(
+        "opencode.db", TranscriptFormat("opencode", _owns, _read), _SESSIONS, _RECORDS
+    ),
     mcp=McpFile(
         "json",
         "mcp",

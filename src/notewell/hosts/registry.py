@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+    from notewell.hosts.host import HookFile, Host, McpFile, TranscriptDatabase, TranscriptFormat
 
 # Modules of this package, each with a HOST. The order matters twice: a transcript belongs to the
 # first format that owns one of its records, and commands list their choices in this order.
@@ -37,5 +37,8 @@ HOSTS: dict[str, Host] = {host.id: host for host in _ALL}
 TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = tuple(
     host.transcripts for host in _ALL if host.transcripts
 )
+TRANSCRIPT_DATABASES: dict[str, TranscriptDatabase] = {
+    host.database.file: host.database for host in _ALL if host.database
+}
 HOOK_FILES: dict[str, HookFile] = {host.id: host.hooks for host in _ALL if host.hooks}
 MCP_FILES: dict[str, McpFile] = {host.id: host.mcp for host in _ALL if host.mcp}

@@ -139,6 +139,20 @@ def as_text(
     return reader.transcript(problems)
 
 
+def records_as_text(
+    records: Iterable[Record | None], redact: Callable[[str], str], format_: TranscriptFormat
+) -> Transcript:
+    """The transcript in records that are known to be of one format; None is a damaged one."""
+    problems = ReadProblems()
+    reader = _Reader(redact, [format_])
+    for number, record in enumerate(records, 1):
+        if record is None:
+            problems.broken += 1
+        else:
+            reader.add(number, record)
+    return reader.transcript(problems)
+
+
 def _document_as_text(
     data: bytes, redact: Callable[[str], str], formats: Sequence[TranscriptFormat]
 ) -> Transcript:

@@ -9,23 +9,34 @@ from typing import TYPE_CHECKING
 from notewell.errors import NotANote, NoteUnreadable
 from notewell.files import describe_os_error, note_stat
 from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.sessions.databases import (
+    conversation_records,
+    conversation_stat,
+    database_of,
+    find_conversations,
+)
 from notewell.sessions.folders import (
     find_transcripts,
     open_transcript,
     read_blocks,
     transcript_suffixes,
 )
-from notewell.sessions.transcript import NO_KNOWN_HOST, document_formats, read_transcript
-from notewell.types import Note
+from notewell.sessions.transcript import (
+    NO_KNOWN_HOST,
+    document_formats,
+    read_transcript,
+    records_as_text,
+)
+from notewell.types import Note, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from notewell.hosts import TranscriptFormat
+    from notewell.hosts import TranscriptDatabase, TranscriptFormat
     from notewell.sessions.folders import TranscriptFolder
     from notewell.sessions.transcript import Transcript
-    from notewell.types import FoundNote, NoteStat, Scan
+    from notewell.types import FoundNote, NoteStat
 
 
 class Transcripts:
@@ -51,7 +62,13 @@ class Transcripts:
 
     def scan(self) -> Scan:
         """The transcripts that exist now."""
-        return find_transcripts(self._folders, self.suffixes)
+        files = find_transcripts(self._folders, self.suffixes)
+        stored = find_conversations(self._folders)
+        return Scan(
+            notes={**files.notes, **stored.notes},
+            ignored=files.ignored,
+            unreadable=files.unreadable + stored.unreadable,
+        )
 
     def read(self, path: str) -> Note:
         """A transcript as a note: its redacted text, one line per message.
@@ -81,8 +98,9 @@ class Transcripts:
         """The number of lines after the first `size` bytes; 0 if the file cannot be read.
 
         None for a document: its host rewrites it, so the bytes at its end are not what is new.
+        None also for a conversation in a database, which has no bytes.
         """
-        if document_formats(found.path, self._formats):
+        if document_formats(found.path, self._formats) or self._database(found.path):
             return None
         return sum(block.count(b"\n") for block in self._added(found, size))
 
@@ -107,6 +125,12 @@ class Transcripts:
             os.close(fd)
 
     def _read(self, path: str) -> tuple[NoteStat, Transcript]:
+        if in_database := self._database(path):
+            folder, database = in_database
+            # The stat first, for the same reason as below.
+            stat = conversation_stat(path, folder, database)
+            records = conversation_records(path, folder, database)
+            return stat, records_as_text(records, self._redact, database.format)
         fd = self._descriptor(path)
         try:
             # The stat from before the read: if the host writes meanwhile, the next scan sees
@@ -118,9 +142,17 @@ class Transcripts:
         finally:
             os.close(fd)
 
+    def _database(self, path: str) -> tuple[TranscriptFolder, TranscriptDatabase] | None:
+        folder, names = self._locate(path)
+        database = database_of(names) if folder.name else None
+        return (folder, database) if database else None
+
     def _descriptor(self, path: str) -> int:
+        return open_transcript(path, *self._locate(path))
+
+    def _locate(self, path: str) -> tuple[TranscriptFolder, tuple[str, ...]]:
         for folder in self._folders:
             names = folder.locate(path, self.suffixes)
             if names is not None:
-                return open_transcript(path, folder, names)
+                return folder, names
         raise NotANote(path)

@@ -1,0 +1,111 @@
+"""Conversations that a host keeps in a SQLite database, as if each were a file:
+
+    sessions/<name>/opencode.db/<id>.jsonl
+
+The database belongs to the host, which may be writing. It is opened read-only for one query at a
+time, so that the host never waits for us.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from notewell.errors import NoteUnreadable
+from notewell.files import describe_os_error, why_not_plain
+from notewell.hosts import TRANSCRIPT_DATABASES
+from notewell.sessions.folders import SUFFIX
+from notewell.types import FoundNote, Ignored, NoteStat, Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from notewell.hosts import Record, TranscriptDatabase
+    from notewell.sessions.folders import TranscriptFolder
+
+BUSY_MS = 200
+"""A host that does not use a write-ahead log locks readers out while it commits."""
+
+
+def database_of(names: tuple[str, ...]) -> TranscriptDatabase | None:
+    """The database that a transcript is in, by the names below its folder."""
+    return TRANSCRIPT_DATABASES.get(names[0]) if len(names) == 2 else None
+
+
+def find_conversations(folders: Iterable[TranscriptFolder]) -> Scan:
+    """The conversations of all databases in these folders."""
+    notes: dict[str, FoundNote] = {}
+    unreadable: list[Ignored] = []
+    for folder in folders:
+        for database in TRANSCRIPT_DATABASES.values() if folder.name else ():
+            key = f"{folder.key}/{database.file}"
+            try:
+                notes |= _conversations(key, folder, database)
+            except NoteUnreadable as error:
+                unreadable.append(Ignored(key, error.why))
+    return Scan(notes=notes, unreadable=tuple(unreadable))
+
+
+def conversation_stat(
+    path: str, folder: TranscriptFolder, database: TranscriptDatabase
+) -> NoteStat:
+    """Raises `NoteUnreadable` for a conversation that is gone."""
+    found = _conversations(path.rsplit("/", 1)[0], folder, database).get(path)
+    if found is None:
+        raise NoteUnreadable(path, "not there")
+    return found.stat
+
+
+def conversation_records(
+    path: str, folder: TranscriptFolder, database: TranscriptDatabase
+) -> list[Record | None]:
+    """In order; None for a record that is damaged."""
+    id_ = path.rsplit("/", 1)[1].removesuffix(SUFFIX)
+    rows = _rows(path, folder.path / database.file, database.records, {"id": id_})
+    return [json.loads(record) if record else None for (record,) in rows]
+
+
+def _conversations(
+    key: str, folder: TranscriptFolder, database: TranscriptDatabase
+) -> dict[str, FoundNote]:
+    file = folder.path / database.file
+    try:
+        status = os.lstat(file)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise NoteUnreadable(key, describe_os_error(error)) from error
+    if why := why_not_plain(status):
+        raise NoteUnreadable(key, why)
+    notes = {}
+    for id_, updated_ms, size in _rows(key, file, database.sessions, {}):
+        path = f"{key}/{id_}{SUFFIX}"
+        # An id is the host's, so it may be anything; what cannot be a path is left out.
+        names = folder.locate(path) if id_ and isinstance(updated_ms, int) else None
+        if names and database_of(names):
+            stat = NoteStat(int(size), updated_ms * 1_000_000, 0, status.st_ino)
+            notes[path] = FoundNote(path, stat)
+    return notes
+
+
+def _rows(key: str, file: Path, query: str, values: dict[str, str]) -> list[tuple[Any, ...]]:
+    from urllib.parse import quote
+
+    import apsw
+
+    # Without a log nobody is writing, and SQLite would create one beside the host's database.
+    has_log = os.path.lexists(f"{file}-wal")
+    options = "mode=ro" if has_log else "mode=ro&immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        connection = apsw.Connection(f"file:{quote(str(file))}?{options}", flags=flags)
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            return list(connection.execute(query, values))
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        # Damaged, locked, or of a version with other tables.
+        raise NoteUnreadable(key, f"its database cannot be read: {error}") from error
