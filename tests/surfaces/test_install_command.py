@@ -112,3 +112,32 @@ def test_a_person_at_a_terminal_is_asked_about_each_host(home: Path) -> None:
     assert process.returncode == 0
     assert out.decode() == "Qwen Code now knows this memory\nQwen Code now calls this memory\n"
     assert sorted(path.name for path in home.iterdir()) == [".qwen"]
+
+
+def test_qwen_reports_each_turn_because_it_may_report_no_end(home: Path) -> None:
+    assert install(home, "qwen").returncode == 0
+    hooks = json.loads((home / ".qwen" / "settings.json").read_text(encoding="utf-8"))["hooks"]
+    command = hooks["Stop"][0]["hooks"][0]["command"].split()
+    chat = home / "chat.jsonl"
+    record = {
+        "uuid": "a",
+        "sessionId": "s",
+        "timestamp": "2026-11-15T12:00:00Z",
+        "type": "user",
+        "message": {"role": "user", "parts": [{"text": "We ship on Friday."}]},
+    }
+    chat.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    for words_of, call in (
+        (command, {"session_id": "s", "transcript_path": str(chat)}),
+        (hooks["SessionStart"][0]["hooks"][0]["command"].split(), {"session_id": "next"}),
+    ):
+        subprocess.run(
+            words_of,
+            env=environ(home),
+            input=json.dumps(call),
+            encoding="utf-8",
+            capture_output=True,
+            check=True,
+        )
+    notes = (home.parent / "notes" / "memory").glob("*.md")
+    assert any("We ship on Friday." in note.read_text(encoding="utf-8") for note in notes)

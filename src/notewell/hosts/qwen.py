@@ -88,6 +88,8 @@ HOST = Host(
         {
             "SessionStart": "session-start",
             "PreCompact": "pre-compact",
+            # A run without a person (`qwen -p`) reports no end of the session.
+            "Stop": "stop",
             "SessionEnd": "session-end",
         },
         nested=True,
