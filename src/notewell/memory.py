@@ -197,16 +197,21 @@ class Memory:
 
         return frozenset() if is_private(session_key) else CURATED_NOTES
 
-    def _require_visible(self, path: str, session_key: str | None) -> None:
+    def require_private(self, session_key: str | None, what: str) -> None:
+        """Refuse what is only for those who see MEMORY.md."""
         self.require_scope(session_key)
-        if not self.hidden_notes(session_key):
-            return
+        if self.hidden_notes(session_key):
+            raise ConversationDenied(
+                f"{what} for private conversations, unless memory.curated is 'shared'"
+            )
+
+    def _require_visible(self, path: str, session_key: str | None) -> None:
         from notewell.core import is_curated
 
         if is_curated(path):
-            raise ConversationDenied(
-                "MEMORY.md is for private conversations, unless memory.curated is 'shared'"
-            )
+            self.require_private(session_key, "MEMORY.md is")
+        else:
+            self.require_scope(session_key)
 
     def status(self) -> Status:
         """Never raises for a damaged index: the status is what reports the damage."""

@@ -58,6 +58,26 @@ def test_an_agent_stores_recalls_and_forgets(asked: Asked) -> None:
     assert (nothing["results"], nothing["reason"]) == ([], "nothing stored is about this")
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("memory_recall", {"query": "drinks tea"}),
+        ("memory_store", {"text": "The user drinks tea"}),
+        ("memory_forget", {"query": "drinks tea"}),
+    ],
+)
+def test_a_group_sees_no_entry_of_a_private_conversation(
+    asked: Asked, name: str, arguments: dict[str, str]
+) -> None:
+    private = CallContext(session_key="agent:main:telegram:dm:1")
+    group = CallContext(session_key="agent:main:telegram:group:-1")
+    asked("memory_store", private, text="The user drinks tea")
+    refused = asked(name, group, **arguments)
+    assert "private conversations" in refused["error"]
+    assert "tea" not in str(refused)
+    assert asked("memory_recall", private, query="drinks tea")["results"]
+
+
 def test_forgetting_what_is_not_clear_gives_candidates_and_deletes_nothing(asked: Asked) -> None:
     for day in ("Friday", "Monday"):
         asked("memory_store", text=f"Deploys happen on {day} evening")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from notewell.errors import BadRequest, NotewellError
+from notewell.errors import BadRequest, ConversationDenied, NotewellError
 from notewell.tools.ask import ask_memory
 from notewell.tools.inputs import (
     HERE,
@@ -181,10 +181,12 @@ def call(
                 # Loaded here: few memories have entries, and a server must start quickly.
                 from notewell.tools.entry_tools import call_entries
 
-                # Entries have no conversations of their own: the rules of the memory hold.
-                return refusal(memory, context) or call_entries(entries, name, arguments, context)
-    # Only `parse` raises here: the tools themselves return their errors as a `Failure`.
-    except BadRequest as error:
+                # Entries are statements about the user, so they follow the rule of MEMORY.md. It
+                # holds for storing and deleting too: both show a text that is already there.
+                memory.require_private(context.session_key, "entries are")
+                return call_entries(entries, name, arguments, context)
+    # The tools themselves return their errors as a `Failure`.
+    except (BadRequest, ConversationDenied) as error:
         return failure_of(error)
     # The name comes from a model and may be of any length.
     return failure_of(BadRequest(f"there is no tool {name[:40]!r}"))
