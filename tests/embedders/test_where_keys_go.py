@@ -70,6 +70,38 @@ def test_a_fallback_gets_neither_the_key_nor_the_address_of_the_first_provider(
     assert OPENAI_KEY not in json.dumps(status)
 
 
+def test_an_agent_with_another_provider_does_not_inherit_a_key_or_an_address(
+    machine: Machine, first: FakeProvider, second: FakeProvider
+) -> None:
+    remote = {"baseUrl": first.url("openai"), "apiKey": OPENAI_KEY, "headers": {"X-Team": "a"}}
+    google = {"baseUrl": second.url("gemini"), "apiKey": GEMINI_KEY}
+    openai = {"provider": "openai", "model": "text-embedding-3-large", "remote": remote}
+    main = {"id": "main", "memorySearch": {"provider": "gemini"}}
+    machine.configure(
+        {},
+        agents={"defaults": {"memorySearch": openai}, "list": [main]},
+        models={"providers": {"gemini": google}},
+    )
+    assert machine.run("index").returncode == 0
+    assert requests_at(first) == set()
+    assert {request.key for request in requests_at(second)} == {GEMINI_KEY}
+    assert {request.team for request in requests_at(second)} == {""}
+    assert "written for 'openai'" in machine.run("config", "check").stdout
+
+
+def test_the_key_of_an_entry_does_not_go_to_another_address_of_the_provider(
+    machine: Machine, first: FakeProvider, second: FakeProvider
+) -> None:
+    entry = {"baseUrl": second.url("openai"), "apiKey": LAB_KEY, "headers": {"X-Team": "lab"}}
+    machine.configure(
+        {"provider": "openai", "remote": {"baseUrl": first.url("openai")}},
+        models={"providers": {"openai": entry}},
+    )
+    machine.run("index")
+    assert requests_at(second) == set()
+    assert {(request.key, request.team) for request in requests_at(first)} <= {("", "")}
+
+
 def test_a_fallback_uses_its_own_entry(
     machine: Machine, first: FakeProvider, second: FakeProvider
 ) -> None:

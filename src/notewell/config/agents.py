@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from notewell.core import Secret
 
 DEFAULT = "default"
+_PROVIDER = "memorySearch.provider"
+_FOR_ONE_PROVIDER = tuple(
+    f"memorySearch.{key}"
+    for key in (
+        *("remote.baseUrl", "remote.apiKey", "remote.headers", "model", "outputDimensionality"),
+        *("inputType", "queryInputType", "documentInputType"),
+    )
+)
 MAX_AGENTS = 256
 """Each agent is resolved by itself, which takes time; no hand-written file has so many."""
 _CONCATENATED = "memorySearch.extraPaths"
@@ -158,12 +166,57 @@ def agent_values(
                     _take(values, path, setting, layer)
     # Only now the entries: an agent's own value in the weak layer wins over a default in a strong
     # one.
+    own = list(_own_settings(id_, layers))
+    findings = _without_foreign_remote(values, own)
+    for path, setting, layer in own:
+        _take(values, path, setting, layer)
+    return values, [*findings, *_reconciled(values)]
+
+
+class _OwnSetting(NamedTuple):
+    path: str
+    setting: Setting
+    layer: Layer
+
+
+def _own_settings(id_: str, layers: Sequence[Layer]) -> Iterator[_OwnSetting]:
+    """The settings in the agent's own entries of `agents.list`."""
     for layer in layers:
         numbers = {at for at, entry in _layer_entries(layer)[0].items() if entry.id == id_}
         for setting in layer.settings:
             if setting.path[:2] == ("agents", "list") and setting.path[2] in numbers:
-                _take(values, dotted(setting.path[3:]), setting, layer)
-    return values, _reconciled(values)
+                yield _OwnSetting(dotted(setting.path[3:]), setting, layer)
+
+
+def _without_foreign_remote(
+    values: dict[str, Value], own: Sequence[_OwnSetting]
+) -> list[ConfigFinding]:
+    """A key, an address and a model of the defaults belong to the provider of the defaults: an
+    agent with another provider does not inherit them."""
+    chosen = [setting for setting in own if setting.path == _PROVIDER]
+    if not chosen:
+        return []
+    default, provider = values[_PROVIDER].value, chosen[-1].setting.value
+    if _owner(default) == _owner(provider):
+        return []
+    dropped = [path for path in _FOR_ONE_PROVIDER if values[path].file]
+    findings = []
+    for path in dropped:
+        message = (
+            f"written for {default!r}; an agent with the provider {provider!r} does not use it"
+        )
+        value = values[path]
+        findings.append(ConfigFinding("note", value.file, value.line, path, message))
+        values[path] = _built_in()[path]
+    return findings
+
+
+def _owner(provider: str) -> str:
+    """The provider that `remote` is for; with `auto` it is OpenAI's."""
+    from notewell.embedders import own_name
+
+    name = own_name(provider)
+    return "openai" if name == "auto" else name
 
 
 def _take_global(values: dict[str, Value], setting: Setting, layer: Layer) -> None:

@@ -144,6 +144,9 @@ def plan_remote(
     `models.providers`, which is weaker.
     """
     remote, entry = settings.remote, entry or ProviderSettings()
+    if remote.base_url and entry.base_url and remote.base_url != entry.base_url:
+        # The key and the headers of the entry were written for the address of the entry.
+        entry, keys = ProviderSettings(), replace(keys, providers={})
     address = remote.base_url or entry.base_url or provider.default_url or ""
     endpoint = replace(
         _endpoint(provider, address, model, settings.dims),
