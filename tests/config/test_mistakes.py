@@ -146,8 +146,8 @@ def search(**content: object) -> dict[str, object]:
          "empty one"),
         (search(remote={"apiKey": 123456}), "error: agents.defaults.memorySearch.remote.apiKey: "
          "expected a text, or ${NAME} for a variable of the environment"),
-        (search(remote={"apiKey": "${NO_SUCH_NAME}"}), "error: agents.defaults.memorySearch."
-         "remote.apiKey: the environment has no NO_SUCH_NAME: set it, or write the value here"),
+        (search(model="${NO_SUCH_NAME}"), "error: agents.defaults.memorySearch."
+         "model: the environment has no NO_SUCH_NAME: set it, or write the value here"),
         (search(remote={"headers": {"a b": "x"}}), "error: agents.defaults.memorySearch.remote."
          "headers: 'a b' is not a valid header name"),
         (search(remote={"headers": {"X": "a\nb"}}), "error: agents.defaults.memorySearch.remote."

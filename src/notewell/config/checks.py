@@ -298,6 +298,8 @@ class Unused(NamedTuple):
 # -- secrets -------------------------------------------------------------------------------------
 
 _REFERENCE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}")
+_WHOLE_REFERENCE = re.compile(r"\$\{(\w+)\}|env:(\w+)")
+"""A key that is a reference to a variable and nothing else, as the embedders follow it."""
 
 
 class SecretText(NamedTuple):
@@ -353,6 +355,13 @@ def substituted(text: str, environment: Mapping[str, str]) -> str:
         return value
 
     return _REFERENCE.sub(fill, text)
+
+
+def unset_variable(key: str, environment: Mapping[str, str]) -> str | None:
+    """The first variable that an API key refers to and the environment does not have."""
+    whole = _WHOLE_REFERENCE.fullmatch(key.strip())
+    names = [whole[1] or whole[2]] if whole else _REFERENCE.findall(key)
+    return next((name for name in names if not environment.get(name, "").strip()), None)
 
 
 def masked(value: Any) -> Any:

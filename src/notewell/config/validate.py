@@ -16,6 +16,7 @@ from notewell.config.checks import (
     Unused,
     environment_name,
     substituted,
+    unset_variable,
 )
 from notewell.config.document import ConfigFinding, Located, plain, shown
 from notewell.config.registry import RENAMED, all_keys, tree
@@ -151,6 +152,9 @@ class _DocumentChecker:
             return
         if checked.note:
             self._report("note", path, value.line, checked.note)
+        if name := self._missing_key(plain(value), key):
+            message = f"the environment has no {name}: the key is missing until you set it"
+            self._report("note", path, value.line, message)
         ruled = apply_rule(key, checked.value) if is_foreign else Ruled(checked.value)
         for message in ruled.refusals:
             self._report("refused", path, value.line, message)
@@ -163,14 +167,33 @@ class _DocumentChecker:
         # to an address of its choice.
         if self._owner == "workspace":
             return value
-        # OpenClaw also writes a reference to a variable as an object.
-        if isinstance(key.check, SecretText) and (name := environment_name(value)):
-            value = f"${{{name}}}"
+        if isinstance(key.check, SecretText):
+            value = _key_text(value)
+        if self._missing_key(value, key):
+            return value
         if isinstance(value, str):
             return substituted(value, self._environment)
         if isinstance(key.check, Headers) and isinstance(value, dict):
             return {name: self._filled(inner, key) for name, inner in value.items()}
         return value
+
+
+    def _missing_key(self, value: object, key: Key) -> str | None:
+        """The variable that an API key refers to, if the environment does not have it.
+
+        Hosts start us without the user's variables. That is no error, since most commands need no
+        key: the reference stays, and the embedder that needs it reports what it lacks.
+        """
+        if self._owner != "user" or not isinstance(key.check, SecretText):
+            return None
+        text = _key_text(value)
+        return unset_variable(text, self._environment) if isinstance(text, str) else None
+
+
+def _key_text(value: object) -> object:
+    # OpenClaw also writes a reference to a variable as an object.
+    name = environment_name(value)
+    return f"${{{name}}}" if name else value
 
 
 def below_agent(path: KeyPath) -> str:

@@ -37,6 +37,8 @@ MAX_KEY_BYTES = 16 * 1024
 """No key is longer; a larger file is not a key file."""
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}|env:(\w+)")
+_UNSET_PART = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}")
+"""The settings replace these where they can: one that is left is not in the environment."""
 
 AddressOrigin: TypeAlias = Literal["provider", "entry", "remote"]
 """Whose address a request goes to: the provider's own one, that of its entry in
@@ -129,6 +131,8 @@ class KeySources:
         if match := _VARIABLE.fullmatch(text):
             name = match[1] or match[2]
             place, key = f"the environment ({name})", self.environment.get(name)
+        elif names := _UNSET_PART.findall(text):
+            place, key = f"the environment ({', '.join(names)})", None
         elif text.startswith("file:"):
             path = Path(text.removeprefix("file:").removeprefix("//")).expanduser()
             place, key = f"the file {path}", _read_key_file(provider, path)

@@ -69,6 +69,8 @@ class _Candidate:
     model: str
     key: FoundKey | None = None
     endpoint: str | None = None
+    broken_key: str | None = None
+    """A setting that refers to a key, where there is none."""
 
 
 def choose(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
@@ -94,6 +96,7 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     if settings.pinned:
         return _pinned(settings, settings.pinned, context)
     steps: list[Step] = []
+    broken_keys: list[str] = []
     if not context.environment_keys:
         context = replace(context, keys=replace(context.keys, ambient=False))
     for provider in auto_order():
@@ -113,7 +116,10 @@ def _auto(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
         if lacks is None or provider == "embedded":
             why = (_why(candidate) if candidate.lacks is None else candidate.lacks) + other_model
             chosen = _chosen(settings, candidate, f"auto: {why}", steps)
-            return replace(chosen, decision=_with_unused_keys(chosen.decision, context.keys))
+            decision = replace(chosen.decision, broken_keys=tuple(broken_keys))
+            return replace(chosen, decision=_with_unused_keys(decision, context.keys))
+        if candidate.broken_key:
+            broken_keys.append(f"{provider} is not used: {candidate.broken_key}")
         steps.append(Step(provider, "passed over", lacks))
     raise BadSetting("provider", "auto found no provider; 'embedded' should always be there")
 
@@ -203,6 +209,7 @@ def _candidate(provider: str, settings: EmbedderSettings, context: SelectionCont
         embedder.model or "not set",
         opened.key,
         embedder.endpoint,
+        _text(opened.embedder.plan.broken_key),
     )
 
 

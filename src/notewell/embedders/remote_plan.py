@@ -46,6 +46,8 @@ class RemotePlan:
     concurrency: int
     query_timeout_s: float
     document_timeout_s: float
+    broken_key: Lacking | None = None
+    """A setting refers to a key, and there is none; it is also what the provider lacks."""
 
     @property
     def model(self) -> Model | None:
@@ -168,6 +170,7 @@ def plan_remote(
         concurrency=remote.concurrency,
         query_timeout_s=settings.query_timeout_s or provider.query_timeout_s,
         document_timeout_s=settings.document_timeout_s or DOCUMENT_TIMEOUT_S,
+        broken_key=lacking,
     )
     return plan, key
 

@@ -64,6 +64,8 @@ class Decision:
     endpoint: str | None = None
     unused_keys: tuple[AmbientKey, ...] = ()
     """Keys in the environment that `auto` did not use."""
+    broken_keys: tuple[str, ...] = ()
+    """Providers that `auto` did not use because a setting refers to a key that is not there."""
 
     exposed_file: Path | None = None
     """The file of the key, if other users of this machine can read it."""
@@ -76,6 +78,7 @@ class Decision:
             f"is sent there. To use it, set memorySearch.provider: {provider} in your own settings"
             for provider, variable in self.unused_keys[:1]
         ]
+        notices += self.broken_keys
         if self.exposed_file:
             path = str(self.exposed_file)
             notices.append(f"other users can read the key in {path!r}: run `chmod 600 {path}`")
@@ -90,6 +93,7 @@ class Decision:
             "keyFrom": self.key_from,
             "endpoint": self.endpoint,
             "unusedKeys": [key._asdict() for key in self.unused_keys],
+            "brokenKeys": list(self.broken_keys),
             "keyIsExposed": self.exposed_file is not None,
             "steps": [
                 {"provider": step.provider, "outcome": step.outcome, "why": step.why}

@@ -135,6 +135,7 @@ class Status:
             or self.fallback
             or self.last_error
             or self.batch_failure
+            or (self.decision and self.decision.broken_keys)
             or (self.vectors_enabled and self.vector_load_error)
         )
 
