@@ -177,7 +177,6 @@ class _DocumentChecker:
             return {name: self._filled(inner, key) for name, inner in value.items()}
         return value
 
-
     def _missing_key(self, value: object, key: Key) -> str | None:
         """The variable that an API key refers to, if the environment does not have it.
 
