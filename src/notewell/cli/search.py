@@ -160,16 +160,17 @@ def get(arguments: argparse.Namespace) -> int:
 
 def _range(arguments: argparse.Namespace) -> tuple[str, int, int | None]:
     """The path and the lines. Options take precedence over the lines of a citation."""
-    # Greedy: a path may itself contain `#L`, and only the last one starts the lines.
-    cited = re.fullmatch(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?", arguments.path)
-    if not cited:
+    # A path may itself contain `#L`; only the last one starts the lines.
+    path, _, lines = arguments.path.rpartition("#L")
+    cited = re.fullmatch(r"(?P<first>\d+)(?:-L(?P<last>\d+))?", lines)
+    if not path or not cited:
         return arguments.path, _or(arguments.from_line, 1), arguments.lines
     first = int(cited["first"])
     last = int(cited["last"] or first)
     if last < first:
         raise BadRequest(f"{arguments.path!r} ends before it begins")
     count = arguments.lines if arguments.lines is not None else last - first + 1
-    return cited["path"], _or(arguments.from_line, first), count
+    return path, _or(arguments.from_line, first), count
 
 
 def _or(value: int | None, default: int) -> int:

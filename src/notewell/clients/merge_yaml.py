@@ -76,7 +76,14 @@ def yaml_without(text: str, key: str, item: dict[str, Any]) -> list[str]:
     indents = {match[1] for match in _ITEM.finditer(text)}
     blocks = [yaml_item(item, indent).replace("\n", line_break) for indent in indents]
     without = [text.replace(block, "", 1) for block in blocks if block in text]
-    return [*(re.sub(rf"^{key}:[ \t]*\r?\n", "", one, flags=re.M) for one in without), *without]
+    head = _list_head(key)
+    return [*(head.sub("", one) for one in without), *without]
+
+
+def _list_head(key: str) -> re.Pattern[str]:
+    """The line with the key of the list, and nothing but a comment behind it."""
+    pattern = rf"^{re.escape(key)}:[ \t]*(?:#.*)?\r?$\n?"
+    return re.compile(pattern, re.MULTILINE)
 
 
 def _servers(document: dict[str, Any], key: str) -> list[Any]:
@@ -89,7 +96,7 @@ def _servers(document: dict[str, Any], key: str) -> list[Any]:
 def _appended(text: str, key: str, item: dict[str, Any]) -> str:
     line_break = line_break_of(text)
     text = text if text.endswith("\n") else text + line_break
-    head = re.search(rf"^{re.escape(key)}:[ \t]*(?:#.*)?\r?$\n?", text, re.MULTILINE)
+    head = _list_head(key).search(text)
     if head is None:
         added = f"{key}:\n{yaml_item(item, '  ')}"
         return text + added.replace("\n", line_break)

@@ -14,6 +14,9 @@ from notewell.capture.review import MAX_CHARS
 from notewell.core import MARKER_NAME
 
 KNOWN: dict[str, Callable[[], Any]] = {
+    "clients/merge_yaml.py: pattern": lambda: re.compile(
+        r"^mcpServers:[ \t]*(?:#.*)?\r?$\n?", re.MULTILINE
+    ),
     "core/times/english_phrases.py: shape": lambda: re.compile(
         r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?)(?:t\d\d)?)?"
     ),
