@@ -181,6 +181,8 @@ def test_a_mistake_is_reported_in_full(tmp_path: Path, content: object, message:
          "as [memory]"),
         (search(remote={"baseUrl": "http://gpu.example.com"}), "note: agents.defaults."
          "memorySearch.remote.baseUrl: without https others can read it"),
+        ({"memory": {"scope": {"default": "allow", "rules": [{"match": {"chatType": "group"}}]}}},
+         "note: memory.scope.rules[0]: the rule has no `action`, so it denies"),
     ],
 )  # fmt: skip
 def test_a_value_that_is_not_taken_as_it_stands_is_noted(

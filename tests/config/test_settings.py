@@ -121,7 +121,8 @@ def test_times_come_in_seconds_and_scopes_as_one_value() -> None:
         debounce_s=0.25,
         interval_s=120.0,
     )
-    assert settings.scope == ConversationScope("deny", (ScopeRule("allow", chat_type="group"),))
+    rules = (ScopeRule("allow", chat_type="group"), ScopeRule("deny", channel="x"))
+    assert settings.scope == ConversationScope("deny", rules)
 
 
 def test_the_scope_of_the_memory_counts_before_that_of_qmd_and_for_every_engine() -> None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core import ConversationScope, ScopeRule, is_curated, is_private, why_denied
+from notewell.core import (
+    ConversationScope,
+    ScopeRule,
+    is_curated,
+    is_private,
+    scope_from,
+    why_denied,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +56,12 @@ def test_the_first_rule_that_fits_decides() -> None:
     )
     told = why_denied("agent:main:telegram:group:-100", scope)
     assert told == "the conversation has channel 'telegram' and kind 'group'; rule 1 denies it"
+
+
+def test_a_rule_without_an_action_denies() -> None:
+    scope = scope_from("allow", [{"match.chatType": "group"}])
+    assert why_denied("agent:main:telegram:group:-1", scope)
+    assert why_denied("agent:main:telegram:dm:alice", scope) is None
 
 
 def test_a_rule_by_prefix_says_nothing_of_the_owners_own_program() -> None:

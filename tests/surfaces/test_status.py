@@ -173,6 +173,7 @@ def test_the_reason_for_the_fallback_outlives_the_process(
     assert cli("status") == 5
     assert f"in place of openai-compatible since {first['since']}: " in cli.out
     assert cli("search", "--json", "router") == 0
+    assert "openai-compatible is not used, embedded is: " in json.loads(cli.out)["notice"]
     searched = json.loads(cli.out)["fallback"]
     assert (searched["part"], searched["from"], searched["to"]) == (
         "embedder",

@@ -262,10 +262,20 @@ def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
         if isinstance(rules, dict):
             values[path] = values[path]._replace(value=tuple(rules.values()))
     return [
+        *_rules_without_action(values),
         *_without_disabled_sessions(values),
         *_overlap_below_chunk(values),
         *_weights_to_shares(values),
     ]
+
+
+def _rules_without_action(values: Mapping[str, Value]) -> Iterator[ConfigFinding]:
+    for path in _RULES:
+        rules = values[path]
+        for number, rule in enumerate(rules.value):
+            if "action" not in rule:
+                key, message = f"{path}[{number}]", "the rule has no `action`, so it denies"
+                yield ConfigFinding("note", rules.file, rules.line, key, message)
 
 
 def _without_disabled_sessions(values: dict[str, Value]) -> Iterator[ConfigFinding]:

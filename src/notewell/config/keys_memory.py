@@ -76,7 +76,8 @@ _SCOPE = (
         "whether a conversation that no rule matches may see the memory; `deny` without rules "
         "allows direct conversations", field="scope"),
     Key("scope.rules[].action", Choice(("allow", "deny")), None,
-        "what happens with a conversation that the rule matches; the first match decides",
+        "what happens with a conversation that the rule matches, `deny` if it is not set; the "
+        "first match decides",
         field="scope"),
     Key("scope.rules[].match.chatType", Choice(("direct", "group", "channel")), None,
         "matches this kind of conversation", field="scope"),

@@ -43,8 +43,8 @@ class ConversationScope:
 
 
 def scope_from(default: str | None, rules: Iterable[Mapping[str, Any]]) -> ConversationScope:
-    """From validated values of a scope. A rule without an action is ignored."""
-    complete = tuple(_rule(rule) for rule in rules if "action" in rule)
+    """From validated values of a scope."""
+    complete = tuple(map(_rule, rules))
     if not complete and default in (None, "deny"):
         # The built-in scope also allows direct conversations. A file that only repeats the
         # default `deny` means the same as a file without a scope.
@@ -54,7 +54,7 @@ def scope_from(default: str | None, rules: Iterable[Mapping[str, Any]]) -> Conve
 
 def _rule(values: Mapping[str, Any]) -> ScopeRule:
     return ScopeRule(
-        values["action"],
+        values.get("action", "deny"),
         chat_type=values.get("match.chatType"),
         channel=values.get("match.channel"),
         key_prefix=values.get("match.keyPrefix"),

@@ -92,7 +92,12 @@ class BuiltinEngine:
         if decision is not None and decision.fell_back:
             from notewell.engines.status import embedder_fallback
 
-            answer = replace(answer, fallback=embedder_fallback(decision))
+            answer = replace(answer, fallback=embedder_fallback(decision)).with_notice(
+                Notice(
+                    f"{decision.requested} is not used, {decision.used} is: {decision.why}",
+                    f"{decision.requested} could not be used; {decision.used} is",
+                )
+            )
         problem = self.indexer.driver_problem
         if problem is None or context.options.keyword_only:
             return answer
