@@ -168,14 +168,14 @@ def test_the_sessions_of_a_revoked_token_end(
 
 
 def test_a_memory_that_is_switched_off_is_a_server_without_tools(tmp_path: Path) -> None:
-    settings = Settings(off_because="memorySearch.enabled is false (/home/ada/settings.json:3)")
+    settings = Settings(off_because="memorySearch.enabled is false (/own/settings.json:3)")
     with serving(tmp_path, settings=settings) as served:
 
         async def work() -> None:
             async with connected(served, "append", "legacy") as client:
                 assert (await client.list_tools()).tools == []
                 assert "this agent has no memory" in str(client.instructions)
-                assert "/home/ada" not in str(client.instructions)
+                assert "/own/settings" not in str(client.instructions)
                 called = await client.call_tool("memory_append", {"text": "A yak."})
                 assert called.structured_content
                 assert called.structured_content["disabled"] is True

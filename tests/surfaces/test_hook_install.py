@@ -95,15 +95,15 @@ def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "environ", "file"),
     [
-        ("claude", {}, "/home/a/.claude/settings.json"),
+        ("claude", {}, "/h/.claude/settings.json"),
         ("claude", {"CLAUDE_CONFIG_DIR": "/c"}, "/c/settings.json"),
-        ("codex", {}, "/home/a/.codex/hooks.json"),
+        ("codex", {}, "/h/.codex/hooks.json"),
         ("codex", {"CODEX_HOME": "/c"}, "/c/hooks.json"),
-        ("cursor", {}, "/home/a/.cursor/hooks.json"),
+        ("cursor", {}, "/h/.cursor/hooks.json"),
     ],
 )
 def test_every_host_has_its_file(name: str, environ: dict[str, str], file: str) -> None:
-    machine = Machine(Path("/home/a"), environ, "linux")
+    machine = Machine(Path("/h"), environ, "linux")
     assert HOOK_FILES[name].file(machine, None).as_posix() == file
     below = Path(file).name
     assert HOOK_FILES[name].file(machine, Path("/p")).as_posix() == f"/p/.{name}/{below}"
