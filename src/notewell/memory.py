@@ -142,9 +142,8 @@ class Memory:
         """
         request = Question.of(question, max_results, min_score, mode)
         self.require_scope(session_key)
-        hidden = self.hidden_notes(session_key)
-        if hidden:
-            request = replace(request, hidden=hidden)
+        if not self.sees_private(session_key):
+            request = replace(request, hides_private=True)
         # A search may write: notes that were saved a moment ago are indexed first.
         notice = self._engine.sync_before_search(request)
         answer = self._engine.search(request)
@@ -189,27 +188,29 @@ class Memory:
         if denied:
             raise ConversationDenied(denied)
 
-    def hidden_notes(self, session_key: str | None) -> frozenset[str]:
-        """The notes that a conversation must not see: MEMORY.md, unless it is private."""
+    def sees_private(self, session_key: str | None) -> bool:
+        """Whether a conversation sees MEMORY.md, transcripts and entries."""
         if session_key is None or self.settings.curated == "shared":
-            return frozenset()
-        from notewell.core import CURATED_NOTES, is_private
+            return True
+        from notewell.core import is_private
 
-        return frozenset() if is_private(session_key) else CURATED_NOTES
+        return is_private(session_key)
 
     def require_private(self, session_key: str | None, what: str) -> None:
         """Refuse what is only for those who see MEMORY.md."""
         self.require_scope(session_key)
-        if self.hidden_notes(session_key):
+        if not self.sees_private(session_key):
             raise ConversationDenied(
                 f"{what} for private conversations, unless memory.curated is 'shared'"
             )
 
     def _require_visible(self, path: str, session_key: str | None) -> None:
-        from notewell.core import is_curated
+        from notewell.core import is_curated, is_transcript
 
         if is_curated(path):
             self.require_private(session_key, "MEMORY.md is")
+        elif is_transcript(path):
+            self.require_private(session_key, "transcripts are")
         else:
             self.require_scope(session_key)
 

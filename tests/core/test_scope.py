@@ -11,6 +11,8 @@ from notewell.core import (
     ScopeRule,
     is_curated,
     is_private,
+    is_private_path,
+    is_transcript,
     scope_from,
     why_denied,
 )
@@ -109,10 +111,35 @@ def test_private_is_a_conversation_with_one_person(key: str | None, private: boo
         ("Memory.MD", True),
         ("qmd/memory-root-main/MEMORY.md", True),
         ("memory/MEMORY.md", False),
-        ("qmd/docs/MEMORY.md", False),
+        ("memory/birds/memory.md", False),
+        # Of other workspaces, reached through extra paths and through collections of QMD.
+        ("/srv/ada/MEMORY.md", True),
+        ("/srv/ada/memory/MEMORY.md", True),
+        ("other/memory.md", True),
+        ("qmd/docs/MEMORY.md", True),
+        ("qmd/docs-main/ada/MEMORY.md", True),
+        ("/srv/ada/NOT-MEMORY.md", False),
         ("memory/2026-11-15.md", False),
         ("", False),
     ],
 )
 def test_the_curated_note_is_known_by_every_path_that_opens_it(path: str, curated: bool) -> None:
     assert is_curated(path) is curated
+
+
+@pytest.mark.parametrize(
+    ("path", "is_of_a_transcript"),
+    [
+        ("sessions/ab12.jsonl", True),
+        ("sessions/claude/project/ab12.jsonl", True),
+        ("sessions/gemini/chat.json", True),
+        ("qmd/sessions-main/ab12-1f.md", True),
+        # Notes of the user in a folder of that name.
+        ("sessions/2026-11-15.md", False),
+        ("memory/sessions/ab12.md", False),
+        ("memory/2026-11-15.md", False),
+    ],
+)
+def test_a_transcript_is_known_by_its_path(path: str, is_of_a_transcript: bool) -> None:
+    assert is_transcript(path) is is_of_a_transcript
+    assert is_private_path(path) is is_of_a_transcript

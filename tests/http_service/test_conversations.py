@@ -5,6 +5,7 @@ A route, a method or a tool that is added without a verdict here fails the walk.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from tests.http_service.served import Served, serving
 from tests.http_service.test_access import ROUTES
 from tests.http_service.test_mcp import connected, run
 
+from notewell import ExtraPath, NotesSettings, SessionSettings
 from notewell.config import Settings
 from notewell.core import ConversationScope
 from notewell.entries import EntryStore
@@ -244,12 +246,100 @@ def test_a_group_does_not_see_memory_md_by_any_way(tmp_path: Path) -> None:
         run(served, over_mcp)
 
 
-def test_memory_md_can_be_shared(tmp_path: Path) -> None:
-    with serving(tmp_path, settings=Settings(curated="shared")) as served:
+TRANSCRIPT = "sessions/private.jsonl"
+SESSIONS = SessionSettings(enabled=True)
+
+
+def write_transcript(served: Served) -> None:
+    """What a person said in private, as the host of the agent recorded it."""
+    folder = served.state / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    message = {"role": "user", "content": "My quetzal is called Ruby."}
+    line = json.dumps({"type": "message", "message": message})
+    (folder / "private.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    served.ask("POST", "/v1/sync", "admin")
+
+
+@pytest.mark.parametrize(
+    "key", [GROUP, "agent:main:slack:channel:eng", "agent:main:subagent:7", "agent:main:x:group:1"]
+)
+def test_a_group_does_not_see_transcripts_by_any_way(tmp_path: Path, key: str) -> None:
+    with serving(tmp_path, settings=Settings(sessions=SESSIONS)) as served:
         write_notes(served)
+        write_transcript(served)
+        assert served.search("Ruby quetzal", "admin")["results"][0]["path"] == TRANSCRIPT
+        token = token_of(served, key)
+        found = served.search("Ruby quetzal", token)["results"]
+        assert [hit["path"] for hit in found] == ["memory/2026-11-15-quetzal.md"]
+        listed = served.ask("GET", "/v1/notes", token).json()["notes"]
+        assert [note["path"] for note in listed] == ["memory/2026-11-15-quetzal.md"]
+        for path in (TRANSCRIPT, f"./{TRANSCRIPT}", TRANSCRIPT.upper()):
+            refused = served.ask("GET", f"/v1/notes/{path}", token)
+            assert refused.status_code in (403, 404), path
+            assert "Ruby" not in refused.text
+
+        async def over_mcp() -> None:
+            async with connected(served, token) as client:
+                names = [one.name for one in (await client.list_resources()).resources]
+                assert names == ["memory/2026-11-15-quetzal.md"]
+                with pytest.raises(MCPError, match="transcripts are for private conversations"):
+                    await client.read_resource(f"memory://{TRANSCRIPT}")
+                prompt = await client.get_prompt("recall", {"question": "quetzal Ruby"})
+                assert "called Ruby" not in str(prompt)
+                got = await client.call_tool("memory_get", {"path": f"{TRANSCRIPT}#L1-L3"})
+                assert got.is_error
+                hits = await client.call_tool("memory_search", {"query": "quetzal Ruby"})
+                assert "called Ruby" not in str(hits)
+
+        run(served, over_mcp)
+
+
+def test_a_private_conversation_sees_transcripts(tmp_path: Path) -> None:
+    with serving(tmp_path, settings=Settings(sessions=SESSIONS)) as served:
+        write_transcript(served)
+        token = token_of(served, "agent:main:telegram:dm:alice")
+        assert served.search("Ruby", token)["results"][0]["path"] == TRANSCRIPT
+        assert "Ruby" in served.ask("GET", f"/v1/notes/{TRANSCRIPT}", token).text
+
+
+def test_a_memory_of_transcripts_alone_says_why_a_group_finds_nothing(tmp_path: Path) -> None:
+    settings = Settings(sessions=SESSIONS, notes=NotesSettings(enabled=False))
+    with serving(tmp_path, settings=settings) as served:
+        write_transcript(served)
+        answer = served.search("Ruby", token_of(served, GROUP))
+        assert answer["results"] == []
+        assert "private conversations" in answer["reason"]
+
+
+def test_a_group_does_not_see_memory_md_of_another_workspace(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    (other / "MEMORY.md").write_text("Our axolotl is Bo.\n", encoding="utf-8")
+    (other / "memory" / "day.md").write_text("The axolotl swims.\n", encoding="utf-8")
+    settings = Settings(notes=NotesSettings(extra_paths=(ExtraPath(str(other)),)))
+    with serving(tmp_path, settings=settings) as served:
+        private = (other / "MEMORY.md").as_posix()
+        assert private in {hit["path"] for hit in served.search("axolotl", "admin")["results"]}
         token = token_of(served, GROUP)
-        assert "MEMORY.md" in {hit["path"] for hit in served.search("quetzal", token)["results"]}
+        found = {hit["path"] for hit in served.search("axolotl Bo", token)["results"]}
+        assert found == {(other / "memory" / "day.md").as_posix()}
+        memory = served.agents.memory("main")
+        with pytest.raises(ConversationDenied, match=r"MEMORY\.md"):
+            memory.get(private, session_key=GROUP)
+        listed = served.ask("GET", "/v1/notes", token).json()["notes"]
+        assert private not in {note["path"] for note in listed}
+
+
+def test_memory_md_can_be_shared(tmp_path: Path) -> None:
+    settings = Settings(curated="shared", sessions=SESSIONS)
+    with serving(tmp_path, settings=settings) as served:
+        write_notes(served)
+        write_transcript(served)
+        token = token_of(served, GROUP)
+        found = {hit["path"] for hit in served.search("quetzal", token)["results"]}
+        assert {"MEMORY.md", TRANSCRIPT} <= found
         assert served.ask("GET", "/v1/notes/MEMORY.md", token).status_code == 200
+        assert served.ask("GET", f"/v1/notes/{TRANSCRIPT}", token).status_code == 200
         assert served.ask("GET", "/v1/page/notes", token).status_code == 200
 
 

@@ -288,6 +288,37 @@ def test_a_group_does_not_find_the_curated_note_with_qmd(
     assert [hit.path for hit in answer.hits] == ["memory/2026-11-02.md"]
 
 
+def test_a_group_finds_and_reads_no_exported_transcript(
+    open_with: Open, real_qmd: Path, notes: Path, tmp_path: Path
+) -> None:
+    for number in range(9):
+        text = f"The quagga of talk {number}."
+        transcript(tmp_path / "state", f"t{number}", text, "2026-11-14T08:00:00Z")
+    (notes / "memory" / "late.md").write_text("Much later came a quagga.\n", "utf-8")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "MEMORY.md").write_text("Ada has a quagga.\n", "utf-8")
+    memory = open_with(
+        real_qmd,
+        fallback="none",
+        export_sessions=True,
+        paths=(ExtraFolder(str(other), None, "ada"),),
+        scope=ConversationScope("allow", ()),
+    )
+    memory.sync()
+    own = {hit.path: hit.source for hit in memory.search("quagga", max_results=12).hits}
+    assert list(own.values()).count("sessions") == 9
+    assert "qmd/ada-main/MEMORY.md" in own
+    group = "agent:main:telegram:group:-100"
+    answer = memory.search("quagga", max_results=2, session_key=group)
+    assert answer.provider == "qmd"
+    assert [hit.path for hit in answer.hits] == ["memory/late.md"]
+    for path in set(own) - {"memory/late.md"}:
+        assert memory.get(path).text
+        with pytest.raises(ConversationDenied):
+            memory.get(path, session_key=group)
+
+
 def test_a_group_reads_the_curated_note_by_no_other_path(
     open_with: Open, notes: Path, tmp_path: Path
 ) -> None:
@@ -302,7 +333,7 @@ def test_a_group_reads_the_curated_note_by_no_other_path(
         assert "Friday" in memory.get("MEMORY.md").text
         with pytest.raises(ConversationDenied):
             memory.get("MEMORY.md", session_key=group)
-        with pytest.raises(NotANote):
+        with pytest.raises(ConversationDenied):
             memory.get(f"qmd/all-main/{path}", session_key=group)
 
 

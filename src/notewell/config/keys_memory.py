@@ -156,7 +156,8 @@ GLOBAL_KEYS = (
         "show file and lines of each snippet; `auto` does so in direct conversations",
         field="citations"),
     Key("memory.curated", Choice(("private", "shared")), "private",
-        "who sees MEMORY.md and entries: private conversations only, or groups and channels too",
+        "who sees MEMORY.md, transcripts and entries: private conversations only, or groups and "
+        "channels too",
         "ours", field="curated"),
     *(key._replace(path=f"memory.{key.path}", since="ours") for key in _SCOPE),
     Key("plugins.slots.memory", Choice(_SLOTS), "memory-core",

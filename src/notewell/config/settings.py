@@ -65,7 +65,7 @@ class Settings:
     scope: ConversationScope | None = None
     """Which conversations may see the memory; None: all, or with QMD only direct ones."""
     curated: Literal["private", "shared"] = "private"
-    """Whether MEMORY.md is for private conversations only."""
+    """Whether MEMORY.md, transcripts and entries are for private conversations only."""
     off_because: str | None = None
     """Why this agent has no memory; None when it has one."""
     refused_keys: tuple[str, ...] = ()

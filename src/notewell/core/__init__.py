@@ -49,11 +49,12 @@ if TYPE_CHECKING:
         resolve_session,
     )
     from notewell.core.scope import (
-        CURATED_NOTES,
         ConversationScope,
         ScopeRule,
         is_curated,
         is_private,
+        is_private_path,
+        is_transcript,
         scope_from,
         why_denied,
     )
@@ -91,8 +92,8 @@ else:
                 "chat_type_of normal_agent_id parse_session_key resolve_agent resolve_session"
             ),
             "scope": (
-                "CURATED_NOTES ConversationScope ScopeRule is_curated is_private scope_from "
-                "why_denied"
+                "ConversationScope ScopeRule is_curated is_private is_private_path is_transcript "
+                "scope_from why_denied"
             ),
             "secret": "SECRET_MASK Secret",
             "text_scores": "TextMatch TextStats",

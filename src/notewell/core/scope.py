@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 ScopeAction: TypeAlias = Literal["allow", "deny"]
 
 SUBAGENT = "subagent"
-CURATED_NOTES = frozenset({"MEMORY.md", "memory.md"})
-"""The note of what stays true; by default only private conversations see it."""
+_CURATED = "memory.md"
+"""The note of what stays true, in lower case: where case does not matter, `Memory.md` opens the
+same file."""
 
 
 class ScopeRule(NamedTuple):
@@ -69,13 +70,28 @@ def is_private(session_key: str | None) -> bool:
     return _conversation(session_key).chat_type == "direct"
 
 
+def is_private_path(path: str) -> bool:
+    """Whether a path of a hit is for private conversations: MEMORY.md, or a transcript."""
+    return is_curated(path) or is_transcript(path)
+
+
 def is_curated(path: str) -> bool:
-    """Whether a path leads to MEMORY.md, also in QMD's collection of it."""
-    # Folded: on some file systems `Memory.md` opens the same file.
+    """Whether a path leads to a MEMORY.md: the workspace's own, or that of another workspace that
+    is reached through an extra path or a collection of QMD."""
     *above, name = path.casefold().split("/")
-    if name != "memory.md":
-        return False
-    return not above or (len(above) == 2 and above[0] == "qmd" and above[1].startswith("memory-"))
+    # What is below the workspace's own `memory/` is an ordinary note, whatever its name.
+    return name == _CURATED and (not above or above[0] != "memory")
+
+
+def is_transcript(path: str) -> bool:
+    """Whether a path leads to a transcript, or to what was exported of one for QMD.
+
+    A transcript does not say in which conversation it was written, so it counts as private.
+    """
+    # A note may be in a folder `sessions` too, but every note ends in `.md`.
+    folded = path.casefold()
+    is_ours = folded.startswith("sessions/") and not folded.endswith(".md")
+    return is_ours or folded.startswith("qmd/sessions-")
 
 
 # -- the verdict ---------------------------------------------------------------------------------

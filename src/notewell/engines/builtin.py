@@ -129,8 +129,8 @@ class BuiltinEngine:
             mmr_lambda=_or(weighing.mmr_lambda, settings.mmr_lambda),
             # A half-life of 0 switches ageing off; the ranking knows that as None.
             half_life_days=_or(weighing.half_life_days, settings.half_life_days) or None,
-            sources=self.indexer.sources,
-            hidden=question.hidden,
+            sources=_sources(self.indexer.sources, question),
+            hides_private=question.hides_private,
             keyword_only=question.keyword_only or settings.keyword_only,
         )
 
@@ -242,6 +242,12 @@ def _maker(identity: Identity) -> ModelFacts:
         identity.chunk_tokens,
         endpoint_key=identity.endpoint_key,
     )
+
+
+def _sources(sources: tuple[str, ...], question: Question) -> tuple[str, ...]:
+    if not question.hides_private:
+        return sources
+    return tuple(source for source in sources if source != "sessions")
 
 
 def _or(value: float | None, default: float | None) -> float | None:

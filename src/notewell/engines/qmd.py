@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from notewell.search import Question
     from notewell.sessions import Transcripts
     from notewell.sync import Indexer, ProgressCallback, SyncReport
-    from notewell.types import FoundNote, Mode, NoteStat
+    from notewell.types import FoundNote, Mode, NoteStat, Source
 
 NAME = "qmd"
 # Any word will do: `check` only wants to know whether QMD answers.
@@ -59,6 +59,7 @@ SPARE = 4
 """How many times more files QMD is asked for than shown: some are gone, some are of the wrong
 source."""
 ELLIPSIS = "…"
+SOURCES: tuple[Source, ...] = ("memory", "sessions")
 
 _MODES: dict[SearchMode, Mode] = {"search": "keyword", "vsearch": "vector", "query": "hybrid"}
 
@@ -129,9 +130,13 @@ class QmdEngine:
     def search(self, question: Question) -> Answer:
         mode: SearchMode = "search" if question.keyword_only else self._driver.settings.search_mode
         limit = question.max_results or self._driver.settings.max_results
-        results = self._driver.search(question.text, limit * SPARE, mode=mode)
+        # Not asked for transcripts at all: dropped afterwards, they would take the place of notes.
+        sources: tuple[Source, ...] = ("memory",) if question.hides_private else SOURCES
+        results = self._driver.search(question.text, limit * SPARE, sources, mode=mode)
         # Removed files go first, so that they take no place in the balance or the limit.
-        visible = self._visible(self._existing(results), question.hidden)
+        visible = self._existing(results)
+        if question.hides_private:
+            visible = filter(self._is_public, visible)
         hits = tuple(self._hits(_balanced(visible, limit), mode))
         reason = None if hits else "QMD found nothing for these words"
         answer = Answer(hits, _MODES[mode], NAME, mode, reason)
@@ -199,12 +204,10 @@ class QmdEngine:
             seen.add((stat.st_dev, stat.st_ino))
             yield result
 
-    def _visible(
-        self, results: Iterable[QmdResult], hidden: frozenset[str]
-    ) -> Iterator[QmdResult]:
-        for result in results:
-            if shown_path(self._root, result.collection, result.parts) not in hidden:
-                yield result
+    def _is_public(self, result: QmdResult) -> bool:
+        from notewell.core import is_private_path
+
+        return not is_private_path(shown_path(self._root, result.collection, result.parts))
 
     def _hits(self, results: Sequence[QmdResult], mode: SearchMode) -> Iterator[Hit]:
         limits = self._driver.settings

@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query
 
-from notewell.core import note_date
+from notewell.core import is_private_path, note_date
 from notewell.http_service.agents import SearchAnswered
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
@@ -119,20 +119,18 @@ async def notes(
     key = caller.token.session_key
 
     def work(memory: Memory) -> NoteList:
-        return _list_notes(memory, cursor, limit, memory.hidden_notes(key))
+        return _list_notes(memory, cursor, limit, sees_private=memory.sees_private(key))
 
     return await caller.run("quick", work)
 
 
-def _list_notes(
-    memory: Memory, cursor: str | None, limit: int, hidden: frozenset[str]
-) -> NoteList:
+def _list_notes(memory: Memory, cursor: str | None, limit: int, *, sees_private: bool) -> NoteList:
     scans = memory.inspect.scans()
     files = {
         path: (source, note.stat)
         for source, scan in scans.items()
         for path, note in scan.notes.items()
-        if path not in hidden
+        if sees_private or not is_private_path(path)
     }
     # A keyset cursor: stable, unlike an offset.
     remaining = sorted(path for path in files if cursor is None or path > cursor)

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 import mcp_types as types
 
+from notewell.core import is_private_path
 from notewell.errors import BadRequest, ConversationDenied, NotANote
 from notewell.tools import MAX_PATH_CHARS, bootstrap, escaped
 
@@ -68,7 +69,7 @@ def list_resources(
     memory: Memory, cursor: str | None, context: CallContext
 ) -> types.ListResourcesResult:
     """The start of a session first, then a page of notes."""
-    page = list_notes(memory, cursor, memory.hidden_notes(context.session_key))
+    page = list_notes(memory, cursor, sees_private=memory.sees_private(context.session_key))
     notes = [
         types.Resource(uri=uri_of(path), name=path, mime_type="text/markdown")
         for path in page.paths
@@ -78,12 +79,12 @@ def list_resources(
     return types.ListResourcesResult(resources=[*first, *notes], next_cursor=page.next_cursor)
 
 
-def list_notes(
-    memory: Memory, cursor: str | None, hidden: frozenset[str] = frozenset()
-) -> NotePage:
+def list_notes(memory: Memory, cursor: str | None, *, sees_private: bool = True) -> NotePage:
     """MEMORY.md first, then the others in descending order: the newest days come first."""
     first = _offset(cursor)
-    visible = (path for path in memory.inspect.paths() if path not in hidden)
+    visible = (
+        path for path in memory.inspect.paths() if sees_private or not is_private_path(path)
+    )
     paths = sorted(visible, key=lambda path: ("/" not in path, path), reverse=True)
     end = first + NOTES_PER_PAGE
     return NotePage(tuple(paths[first:end]), str(end) if end < len(paths) else None)

@@ -66,6 +66,8 @@ class Candidates:
     """Why the mode is less than hybrid."""
     degraded: bool = False
     """The mode is less than what was requested."""
+    hidden: frozenset[int] = frozenset()
+    """Chunks that the answer must not quote."""
 
     @property
     def legs(self) -> ranking.LegScores:
@@ -159,6 +161,8 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     # Bigrams that no chunk contains are dropped, and of an over-long query the commonest terms.
     query = useful_terms(query, view.having(query.terms))
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
+    if context.options.hides_private:
+        candidates.hidden = _private_chunks(view)
     if context.options.hybrid or context.vector is None:
         search_words(view, context.options, candidates, also)
     if context.vector is not None:
@@ -182,7 +186,9 @@ def _answer_by_words(
 def search_words(
     view: IndexView, options: SearchOptions, candidates: Candidates, also: Sequence[int] = ()
 ) -> None:
-    query, hidden = candidates.query, _hidden_chunks(view, options)
+    # Each leg fetches more by the number of hidden chunks and drops those: otherwise they could
+    # take the place of all others.
+    query, hidden = candidates.query, candidates.hidden
     matches, stats = view.matching(query, options.sources, options.candidates + len(hidden))
     by_id: dict[int, TextMatch] = {
         match.chunk_id: match for match in matches if match.chunk_id not in hidden
@@ -203,10 +209,12 @@ def search_words(
         candidates.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
 
 
-def _hidden_chunks(view: IndexView, options: SearchOptions) -> frozenset[int]:
-    """The chunks of hidden notes. Each leg fetches that many more and drops them: otherwise they
-    could take the place of all others."""
-    return frozenset(chunk_id for path in options.hidden for chunk_id in view.chunks_of(path))
+def _private_chunks(view: IndexView) -> frozenset[int]:
+    """The chunks of notes that are for private conversations."""
+    from notewell.core import is_private_path  # Imported late: only groups need it.
+
+    paths = filter(is_private_path, view.notes("memory"))
+    return frozenset(chunk_id for path in paths for chunk_id in view.chunks_of(path))
 
 
 def _search_vectors(
@@ -228,7 +236,7 @@ def _search_vectors(
         candidates.notice = Notice.same(text)
         return
     # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.
-    hidden = _hidden_chunks(view, options)
+    hidden = candidates.hidden
     nearest = view.nearest(vector, options.sources, options.candidates + len(hidden))
     near = [chunk_id for chunk_id in nearest if chunk_id not in hidden]
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.

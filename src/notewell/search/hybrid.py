@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 NOTHING_NEAR = 0.2
 """If even the best chunk is below this, a lower threshold would only show noise."""
 
+PRIVATE_ONLY = "only transcripts are searched, and they are for private conversations"
+
 REACH_LINES = 80
 """How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
 
@@ -55,6 +57,8 @@ def search(
         if view is not None:
             reason = "the index is empty: when it was made there were no notes"
         return Answer((), "keyword", facts.provider, facts.model, reason)
+    if not options.sources:
+        return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
     ranked = rank(view, context, candidates)
     least = threshold(options, candidates)
@@ -95,7 +99,7 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
         (timed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
         for candidate in fused
         # The legs have dropped them already, unless `also` named one.
-        if chunks[candidate.chunk_id].path not in options.hidden
+        if candidate.chunk_id not in candidates.hidden
     ]
     # Ties go by place, not by row id: an index built in another order gives the same answer.
     ranked.sort(key=lambda pair: _order(*pair))

@@ -92,8 +92,8 @@ class Question:
     # A frozen value, so that all questions can share the default.
     weighing: Weighing = AS_SET
     """Only the built-in engine obeys it."""
-    hidden: frozenset[str] = frozenset()
-    """Paths of notes that the answer must not quote."""
+    hides_private: bool = False
+    """The answer must not quote what is for private conversations (`core.is_private_path`)."""
 
     @classmethod
     def of(
@@ -130,8 +130,8 @@ class SearchOptions(SearchSettings):
     """A reranker that takes longer is ignored: the first order stands."""
     snippet_chars: int = SNIPPET_CHARS
     sources: tuple[str, ...] = ("memory",)
-    hidden: frozenset[str] = frozenset()
-    """Paths of notes that the answer must not quote."""
+    hides_private: bool = False
+    """MEMORY.md is left out; the engine has left transcripts out of the `sources`."""
     quotas: Mapping[str, int] | None = None
     """At most so many hits of a source while others have some; None: half for sessions."""
 

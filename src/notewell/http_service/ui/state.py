@@ -102,7 +102,7 @@ async def run_visible(caller: Caller, kind: WorkKind, read: Callable[[Memory], _
 
     def work(memory: Memory) -> _T:
         # The UI shows lists, maps and logs, in which single notes cannot be hidden.
-        if memory.hidden_notes(caller.token.session_key):
+        if not memory.sees_private(caller.token.session_key):
             raise ConversationDenied("the page is for private conversations: it shows all notes")
         return read(memory)
 
