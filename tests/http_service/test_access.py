@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from tests.http_service.served import HOST, ORIGIN, PORT, Served, serving
 
+from notewell.cli.serve import route_by_bindings
+from notewell.http_service import ServedAgent
 from notewell.http_service.auth import SCOPE_KEY, GuardedRoute
 from notewell.http_service.tokens import TokenRequest
 
@@ -175,7 +178,25 @@ def test_bindings_decide_the_agent_of_a_conversation(tmp_path: Path) -> None:
         assert "main agent" in named.json()["text"]
         refused = read(slack, "main")
         assert refused.status_code == 403
-        assert "bindings" in refused.json()["detail"]
+        assert "belongs to an agent that the token does not have" in refused.json()["detail"]
+
+
+def test_the_conversation_of_an_unknown_agent_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = [{"id": id_, "workspace": str(tmp_path / id_)} for id_ in ("main", "work")]
+    settings = tmp_path / "own.json"
+    settings.write_text(json.dumps({"agents": {"list": listed}}), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(settings))
+    agents = {id_: ServedAgent(str(tmp_path / id_)) for id_ in ("main", "work")}
+    with serving(tmp_path, route=route_by_bindings(agents)) as served:
+        for agent, status in (("work", 200), ("main", 200), ("nobody", 403)):
+            key = f"agent:{agent}:telegram:dm:x"
+            request = TokenRequest("talk", ("main", "work"), ("read",), session_key=key)
+            served.tokens["talk"] = served.book.create(request)[1]
+            answer = served.ask("GET", "/v1/notes/MEMORY.md", "talk")
+            assert answer.status_code == status
+            assert (f"{agent} agent" in answer.text) is (status == 200)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ from mcp import Client, StdioServerParameters
 
 from notewell import Memory, open_memory
 from notewell.config import load_configuration
-from notewell.core import BadSessionKey, Route
+from notewell.core import BadSessionKey, Route, UnknownAgent
 from notewell.errors import BadSetting
 from notewell.testing import HashEmbedder
 
+AGENTS = ("main", "work", "family", "support")
 BINDINGS = [
     {"agentId": "work", "match": {"channel": "slack"}},
     {"agentId": "family", "match": {"channel": "slack", "accountId": "home"}},
@@ -38,11 +39,10 @@ class Home:
             "NOTEWELL_CONFIG": str(folder / "own.json"),
             "NOTEWELL_STATE_DIR": str(folder / "state"),
         }
-        ids = ("main", "work", "family", "support")
-        for id_ in ids:
+        for id_ in AGENTS:
             (folder / id_).mkdir()
             (folder / id_ / "MEMORY.md").write_text(f"zebra of {id_}\n", encoding="utf-8")
-        agents = [{"id": id_, "workspace": str(folder / id_)} for id_ in ids]
+        agents = [{"id": id_, "workspace": str(folder / id_)} for id_ in AGENTS]
         self.settings: dict[str, Any] = {"agents": {"list": agents}, "bindings": BINDINGS}
         self.write()
 
@@ -134,11 +134,42 @@ def test_a_mistake_in_the_workspace_of_another_agent_stops_nobody(home: Home) ->
         ("agent:main:slack:home:dm:u7", Route("family", "account")),
         ("agent:main:slack:dm:u7", Route("work", "channel")),
         ("agent:main:main", Route("main", "default")),
-        ("agent:nobody:slack:dm:u7", Route("work", "channel")),
+        (
+            "agent:nobody:slack:dm:u7",
+            UnknownAgent("nobody", ("main", "work", "family", "support")),
+        ),
     ],
 )
-def test_a_session_key_decides_too(home: Home, key: str, route: Route) -> None:
+def test_a_session_key_decides_too(home: Home, key: str, route: Route | UnknownAgent) -> None:
     assert load_configuration(environment=home.environment).route_session(key) == route
+
+
+@pytest.mark.parametrize("command", [["mcp", "serve"], ["token", "create", "telegram"]])
+def test_a_session_key_of_an_unknown_agent_is_refused(home: Home, command: list[str]) -> None:
+    key = "agent:nobody:telegram:dm:x"
+    done = run_notewell(home, *command, "--session-key", key)
+    assert done.returncode == 2
+    assert "'nobody'; the settings have: main, work, family, support" in done.stderr
+    assert done.stdout == ""
+    home.settings = {}
+    home.write()
+    # Without agents in the settings there is one memory, whatever id the host uses.
+    done = run_notewell(home, *command, "--session-key", key)
+    assert done.returncode == 0, done.stderr
+
+
+def run_notewell(home: Home, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "notewell", *arguments],
+        env={**os.environ, **home.environment},
+        cwd=home.folder / "main",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
 
 
 def test_a_bad_session_key_is_a_value(home: Home) -> None:

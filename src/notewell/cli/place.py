@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.config import Configuration, Settings
+    from notewell.core import BadSessionKey, Route
     from notewell.memory import Memory
 
 HERE = "."
@@ -135,15 +136,27 @@ def _routed(
     session_key = getattr(arguments, "session_key", None)
     if not session_key:
         return None
-    from notewell.config import ConfigScope, read_configuration
     from notewell.core import BadSessionKey
 
-    configuration = configuration or read_configuration(ConfigScope(), os.environ)
-    route = configuration.route_session(session_key)
+    route = route_of(session_key, configuration)
     # A key that cannot be parsed stops nobody: the scope of the memory decides about it.
     if isinstance(route, BadSessionKey) or route.by == "default":
         return None
     return route.agent
+
+
+def route_of(
+    session_key: str, configuration: Configuration | None = None
+) -> Route | BadSessionKey:
+    """Where the settings route a session key; refuses one that names an agent they do not have."""
+    from notewell.config import ConfigScope, read_configuration
+    from notewell.core import UnknownAgent
+
+    configuration = configuration or read_configuration(ConfigScope(), os.environ)
+    route = configuration.route_session(session_key)
+    if isinstance(route, UnknownAgent):
+        raise BadSetting("session key", f"{route.why}; name one of them, or add it to the list")
+    return route
 
 
 def _folder_of(agent: str) -> Path | None:

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
     owner_file = create_owner_token(tokens, state, tuple(served))
-    agents, closing = Agents(served, state, route=_route(served)), anyio.Event()
+    agents, closing = Agents(served, state, route=route_by_bindings(served)), anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
     app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
     with _published_address(state, _address(arguments, port)) as address:
@@ -154,17 +154,19 @@ def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
     return {id_: ServedAgent(str(Path(workspace).absolute()), settings)}
 
 
-def _route(served: Mapping[str, ServedAgent]) -> Callable[[str], str | None]:
+def route_by_bindings(served: Mapping[str, ServedAgent]) -> Callable[[str], str | None]:
     """How bindings choose among the agents; a single agent answers everybody."""
     if len(served) == 1:
         return lambda _: None
     from notewell.config import ConfigScope, read_configuration
-    from notewell.core import BadSessionKey
+    from notewell.core import BadSessionKey, UnknownAgent
 
     configuration = read_configuration(ConfigScope(), os.environ)
 
     def route(session_key: str) -> str | None:
         found = configuration.route_session(session_key)
+        if isinstance(found, UnknownAgent):
+            return found.id  # No token has it, so the request is refused.
         # A key that cannot be parsed is routed nowhere; the memory treats it as a group's.
         if isinstance(found, BadSessionKey) or found.by == "default":
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
+from notewell.cli.place import route_of
 from notewell.cli.serve import new_link, running_at, state_dir_of
 from notewell.errors import BadSetting
 
@@ -77,6 +78,8 @@ def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
 
     # --agent a,b and --agent a --agent b mean the same.
     agents = tuple(id_ for value in arguments.agent for id_ in value.split(",")) or ("main",)
+    if arguments.session_key:
+        route_of(arguments.session_key)
     request = TokenRequest(
         arguments.name,
         agents,

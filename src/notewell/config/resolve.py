@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from notewell.config.agents import AgentEntry, ProviderEntry, Value
     from notewell.config.document import FindingKind
     from notewell.config.validate import Layer, Owner
-    from notewell.core import Binding, Route
+    from notewell.core import Binding, Route, UnknownAgent
 
 _STORE_PATH = "memorySearch.store.path"
 _INPUT_TYPES = (
@@ -96,7 +96,7 @@ class Configuration:
             default=self.default_agent,
         )
 
-    def route_session(self, session_key: str) -> Route | BadSessionKey:
+    def route_session(self, session_key: str) -> Route | BadSessionKey | UnknownAgent:
         """The agent of a conversation: the one that its key names, else as the bindings say."""
         key = parse_session_key(session_key)
         if isinstance(key, BadSessionKey):

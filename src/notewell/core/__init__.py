@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Peer,
         Route,
         SessionKey,
+        UnknownAgent,
         agent_id,
         chat_type_of,
         normal_agent_id,
@@ -88,8 +89,9 @@ else:
             "passages": "ChunkLines Passage apply_quotas merge_passages snippet widen_passages",
             "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (
-                "BadSessionKey Binding ChatType DEFAULT_AGENT Peer Route SessionKey agent_id "
-                "chat_type_of normal_agent_id parse_session_key resolve_agent resolve_session"
+                "BadSessionKey Binding ChatType DEFAULT_AGENT Peer Route SessionKey UnknownAgent "
+                "agent_id chat_type_of normal_agent_id parse_session_key resolve_agent "
+                "resolve_session"
             ),
             "scope": (
                 "ConversationScope ScopeRule is_curated is_private is_private_path is_transcript "

@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Collection, Iterable
 
 ChatType: TypeAlias = Literal["direct", "group", "channel"]
 MatchedBy: TypeAlias = Literal["key", "peer", "guild", "team", "account", "channel", "default"]
@@ -64,6 +64,17 @@ class BadSessionKey(NamedTuple):
 
     key: str
     why: str
+
+
+class UnknownAgent(NamedTuple):
+    """The agent that a session key names, and that the settings do not have."""
+
+    id: str
+    known: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        return f"it names the agent {self.id!r}; the settings have: {', '.join(self.known)}"
 
 
 class Binding(NamedTuple):
@@ -183,17 +194,20 @@ def resolve_agent(
 def resolve_session(
     bindings: Iterable[Binding],
     key: SessionKey,
-    agents: Container[str],
+    agents: Collection[str],
     default: str = DEFAULT_AGENT,
-) -> Route:
+) -> Route | UnknownAgent:
     """The agent of a conversation, by its session key.
 
     A key that names an agent of the settings other than the default one was routed by its host.
-    Hosts without bindings of their own write the default agent into every key; for those, ours
-    decide.
+    Hosts without bindings of their own write the default agent, or `main`, into every key; for
+    those, ours decide. Any other agent is unknown: another one's memory would be the wrong
+    answer. Settings without agents of their own have one memory, for whatever id a host uses.
     """
     if key.agent != default and key.agent in agents:
         return Route(key.agent, "key")
+    if key.agent not in (default, DEFAULT_AGENT) and set(agents) - {DEFAULT_AGENT}:
+        return UnknownAgent(key.agent, tuple(agents))
     return resolve_agent(bindings, key.channel, key.account, key.peer, default=default)
 
 

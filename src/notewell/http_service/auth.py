@@ -158,7 +158,7 @@ def _default_agent(context: ServiceContext, token: Token, available: Sequence[st
     if routed not in available:
         # Its first agent would answer from the memory of somebody else.
         raise problems.not_allowed(
-            "the bindings route the conversation of the token to an agent that it does not have",
+            "the conversation of the token belongs to an agent that the token does not have",
             "make a token for that agent, or name one of the token's agents in the request",
         )
     return routed
