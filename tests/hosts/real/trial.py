@@ -1,0 +1,221 @@
+"""One trial of a host: a fresh home folder, `notewell install`, one run, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.hosts.real.dialects import Conversation
+from tests.hosts.real.model import MARKER, QUESTION, STEPS, ScriptedModel, is_named, scripted_model
+from tests.hosts.real.programs import PROGRAMS, Program
+
+from notewell.hosts import HOSTS
+
+SECRET = "AKIAZ7QX4NPLM2WVB3TD"  # The form of an AWS key, and no key.
+PROMPT = f"{QUESTION} The AWS key is {SECRET}, by the way."
+FACT = "Rancilio Silvia Pro X"
+NOTES = {
+    "MEMORY.md": "# Memory\n\n## Decisions\n\n"
+    f"- The espresso machine of the office is the {FACT}, chosen on 2026-10-02.\n",
+    "memory/network.md": "# Network\n\nThe VPN endpoint is vpn.example.net, the port is 51820.\n",
+}
+RUN_LIMIT_S = 400
+"""For one command of a host. They take seconds; a busy machine may need ten times as long."""
+LATE_LIMIT_S = 10
+"""For what a host leaves running when it ends, such as a hook at the end of the session."""
+NEXT_PROMPT = "Thank you."
+
+
+class Observed(NamedTuple):
+    """What one run of a host did."""
+
+    host: str
+    version: str
+    listed: bool
+    """The first request names the tools: in its list, or in a catalogue of tools."""
+    called: int
+    """How many of search, get and append the model called, and the host answered."""
+    cited: bool
+    """The last answer has the source that the search returned."""
+    appended: bool
+    """The entry of the model is in a note."""
+    recalled: bool
+    """The first request has the fact from MEMORY.md: nobody had to ask for it."""
+    captured: bool
+    """A note has the user's question, when the next session has begun at the latest."""
+    masked: bool
+    """Neither the notes nor the state folder have the key that the user mentioned."""
+    spec_bytes: int
+    result_bytes: int
+    """Of the search, as the model gets it."""
+    seconds: float
+    exit_code: int
+    output: str
+
+    @property
+    def failures(self) -> list[str]:
+        """What is missing. A host without hooks neither recalls nor captures by itself."""
+        needs = {
+            "listed": self.listed or not PROGRAMS[self.host].lists,
+            "called": self.called == len(STEPS),
+            "cited": self.cited,
+            "appended": self.appended,
+            "masked": self.masked,
+            f"exit code {self.exit_code}": self.exit_code == 0,
+        }
+        if HOSTS[self.host].hooks:
+            needs |= {"recalled": self.recalled, "captured": self.captured}
+        return [name for name, is_met in needs.items() if not is_met]
+
+
+def is_installed(host: str, folder: Path) -> bool:
+    """Whether `scripts/hosts.sh` installed the host; it leaves this file when it is done."""
+    return (folder / host / "made-of").is_file()
+
+
+def try_host(host: str, folder: Path, home: Path) -> Observed:
+    """Run the host that is in `folder` once, in the new folder `home`."""
+    program = PROGRAMS[host]
+    notes = _notes(home / "notes")
+    environ = _environ(host, folder, home)
+    with scripted_model(program.proxy) as model:
+        started = program.start(home, model.url, PROMPT)
+        environ |= started.environ
+        project = home / "project"
+        project.mkdir()
+        _install(host, notes, environ, project)
+        for command in started.before:
+            _run(command, environ, project)
+        version = _run([started.command[0], "--version"], environ, project).stdout.strip()
+        began = time.monotonic()
+        run = _run(started.command, environ, project)
+        seconds = time.monotonic() - began
+        _next_session(host, started.command, environ, home)
+        return _observed(host, version, model, home, run, seconds)
+
+
+def _notes(folder: Path) -> Path:
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def _environ(host: str, folder: Path, home: Path) -> dict[str, str]:
+    """Nothing of the caller: neither its keys nor its settings."""
+    kept = {name: os.environ[name] for name in ("LANG", "TERM") if name in os.environ}
+    places = [folder / "node" / "node_modules" / ".bin", folder / host / "node_modules" / ".bin"]
+    path = ":".join([*map(str, places), "/usr/local/bin", "/usr/bin", "/bin"])
+    return {**kept, "HOME": str(home), "PATH": path}
+
+
+def _install(host: str, notes: Path, environ: dict[str, str], project: Path) -> None:
+    notewell = str(Path(sys.executable).with_name("notewell"))
+    if HOSTS[host].mcp is None:
+        # OpenClaw keeps its servers in its own settings, and has a command for that.
+        entry = f'{{"command": "{notewell}", "args": ["mcp", "serve", "--openclaw"]}}'
+        command = ["openclaw", "mcp", "set", "notewell", entry]
+    else:
+        command = [notewell, "install", host, "-w", str(notes)]
+    run = _run(command, environ, project)
+    assert run.returncode == 0, f"{' '.join(command)}: {run.stdout}{run.stderr}"
+
+
+def _run(
+    command: list[str], environ: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    program = shutil.which(command[0], path=environ["PATH"])
+    assert program, f"there is no {command[0]!r} in {environ['PATH']}"
+    return subprocess.run(
+        [program, *command[1:]],
+        cwd=folder,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=RUN_LIMIT_S,
+        check=False,
+    )
+
+
+def _next_session(host: str, command: list[str], environ: dict[str, str], home: Path) -> None:
+    """Begin another session unless the first one is saved already.
+
+    Some hosts report no end of a session, or end without waiting for the hook that they called.
+    The start of the next session then saves it.
+    """
+    limit = time.monotonic() + LATE_LIMIT_S
+    while HOSTS[host].hooks and not _is_captured(home / "notes"):
+        if time.monotonic() > limit:
+            words = [NEXT_PROMPT if word == PROMPT else word for word in command]
+            _run(words, environ, home / "project")
+            return
+        time.sleep(0.2)
+
+
+def _is_captured(notes: Path) -> bool:
+    return any(QUESTION in text for text in _texts(notes))
+
+
+def _texts(notes: Path) -> list[str]:
+    return [file.read_text(encoding="utf-8") for file in notes.rglob("*.md")]
+
+
+def _observed(
+    host: str,
+    version: str,
+    model: ScriptedModel,
+    home: Path,
+    run: subprocess.CompletedProcess[str],
+    seconds: float,
+) -> Observed:
+    session, notes = model.session, home / "notes"
+    conversation = session[-1].conversation if session else None
+    exchanges = [conversation and model.script.exchange(conversation, step) for step in STEPS]
+    first = session[0] if session else None
+    search = exchanges[0]
+    return Observed(
+        host=host,
+        version=version.splitlines()[0] if version else "",
+        listed=first is not None and _is_listed(PROGRAMS[host], first.text, first.conversation),
+        called=sum(one is not None for one in exchanges),
+        cited=bool(session) and ".md#L" in session[-1].move.text,
+        appended=any(MARKER in text for text in _texts(notes)),
+        recalled=first is not None and FACT in first.text,
+        captured=_is_captured(notes),
+        masked=not _files_with(SECRET, notes, home / ".local" / "state"),
+        spec_bytes=_spec_bytes(first.conversation) if first else 0,
+        result_bytes=len(search.result.encode()) if search else 0,
+        seconds=seconds,
+        exit_code=run.returncode,
+        output=run.stdout + run.stderr,
+    )
+
+
+def _is_listed(program: Program, text: str, conversation: Conversation) -> bool:
+    names = [tool.name for tool in conversation.tools]
+    catalogue = program.catalogue
+    return all(
+        any(is_named(name, step) for name in names)
+        or (catalogue is not None and catalogue.format(step) in text)
+        for step in STEPS
+    )
+
+
+def _spec_bytes(conversation: Conversation) -> int:
+    """Of all our tools, without spaces; 0 if they are in a catalogue."""
+    ours = [one.spec for one in conversation.tools if "memory_" in one.name]
+    return len(json.dumps(ours, ensure_ascii=False, separators=(",", ":")).encode()) if ours else 0
+
+
+def _files_with(secret: str, *folders: Path) -> list[Path]:
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    return [file for file in files if secret.encode() in file.read_bytes()]
