@@ -47,6 +47,8 @@ class SessionEnd:
     host: str
     cwd: str | None
     reason: str
+    is_compacting: bool = False
+    """The session goes on without the messages that it has now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from notewell.capture.flush_decision import Skip
 from notewell.capture.injected import as_said
 from notewell.capture.session_note import (
+    MAX_COMPACTED_MESSAGES,
     MESSAGES,
     Conversation,
     Saved,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 STATE = "captured.json"
 INTENT = "making"
+NOTE = "note"
 ORIGIN = "hook"
 MAX_SESSIONS = 1000
 """Sessions whose position is kept; an older one that goes on would be saved from its start."""
@@ -51,6 +53,9 @@ def save_new_messages(
 ) -> Saved | Skip:
     """Save the messages since the last call; `name_it` as in `save_session`.
 
+    Of a session that ends at the first call, the last `messages` are saved. At a compaction and
+    after any save, all are: each message is in one note.
+
     Raises `NoteUnreadable` for the transcript, `NoteNotWritable` and `StateNotWritable`.
     """
     file = writer.folder / STATE
@@ -58,6 +63,8 @@ def save_new_messages(
     with state_lock(file):
         positions = _Positions(file)
         position = _settle(writer, positions, ended.session, now)
+        if ended.is_compacting or position:
+            messages = MAX_COMPACTED_MESSAGES
         tail = read_tail(ended.transcript, position, as_said(writer.redact), messages=messages)
         conversation = Conversation(
             tail.lines,
@@ -65,6 +72,7 @@ def save_new_messages(
             host=ended.host,
             cwd=writer.redact(ended.cwd) if ended.cwd else None,
             reason=ended.reason,
+            continues=str(position.get(NOTE, "")) if position else None,
         )
         note = session_note_of(
             conversation, now=now, zone=zone, messages=messages, name_it=name_it
@@ -77,7 +85,7 @@ def save_new_messages(
         path = writer.create(note.stem, note.text)
         # Before the position: after a crash here the next call finds the note and records it.
         record_session_note(writer, path, note, origin=ORIGIN, now=now)
-        positions.write(ended.session, tail.position)
+        positions.write(ended.session, {**tail.position, NOTE: path})
     return Saved(path, note.messages, note.unnamed_because)
 
 
@@ -114,6 +122,7 @@ def _settle(
                 # Interrupted before the note was made.
                 return {key: value for key, value in entry.items() if key != INTENT}
             writer.record_note(note, origin=ORIGIN, now=now)
-            positions.write(session, until)
-            return until
+            position = {**until, NOTE: note.path}
+            positions.write(session, position)
+            return position
     return entry

@@ -59,7 +59,9 @@ RECALLED_DAYS = 3
 
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FACT = re.compile(r"- (?:session|host|folder|closed by): `")  # the head of a session note
+_FACT = re.compile(
+    r"- (?:session|host|folder|closed by|continues): `"
+)  # the head of a session note
 _DAY = re.compile(r"memory/(?:.*/)?(\d{4}-\d{2}-\d{2})[^/]*\.md", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:please\s+)?remember\s*(?:that\b|this\b|to\b|:|,)"

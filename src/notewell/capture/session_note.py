@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 MESSAGES = 15
 """How many of the last messages, as in OpenClaw: what the conversation was about at its end."""
 
+MAX_COMPACTED_MESSAGES = 1000
+"""How many at a compaction and after it: what was said is in no other place then. A window of a
+million tokens has fewer messages of people."""
+
 MAX_SLUG_CHARS = 48
 MAX_SLUG_BYTES = 120
 """A file name may have 255 bytes; the date, a number and the additions of sync tools fit too."""
@@ -48,6 +52,9 @@ class Conversation:
     cwd: str | None = None
     reason: str = ""
     """What ended it: `/new`, `/reset`, `pre-compact`, `session-end`."""
+    continues: str | None = None
+    """The note with its earlier messages, empty if it is not known; None if there is none. After a
+    compaction in the middle of a turn, the answer comes without a message of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +118,16 @@ def session_note_of(
     name_it: Callable[[str], str | None] | None = None,
 ) -> SessionNote | Skip:
     """The note to write, or the reason why there is none."""
-    lines = [line for line in conversation.lines if line.strip()][-messages:]
-    # A late reply of the assistant alone is not worth a note.
-    if not any(line.startswith("User: ") for line in lines):
-        return Skip("the user has said nothing that is not saved already")
+    said = [line for line in conversation.lines if line.strip()]
+    if not said:
+        return Skip("nothing was said that is not saved already")
+    # A greeting of the assistant is not worth a note.
+    if conversation.continues is None and not any(line.startswith("User: ") for line in said):
+        return Skip("the user has said nothing")
+    lines = said[-messages:]
     # One moment for all: a model that takes long to find a name must not change the day.
     day, clock = user_day(now, zone), now.astimezone(zone).strftime("%H%M")
-    slug, trouble = _slug("\n".join(lines), name_it)
+    slug, trouble = _slug("\n".join(lines[-MESSAGES:]), name_it)
     text = _text(conversation, lines, now.astimezone(zone))
     return SessionNote(f"{day.isoformat()}-{slug or clock}", text, len(lines), trouble)
 
@@ -156,6 +166,7 @@ def _text(conversation: Conversation, lines: Sequence[str], at: datetime) -> str
         ("host", conversation.host),
         ("folder", conversation.cwd),
         ("closed by", conversation.reason),
+        ("continues", conversation.continues),
     )
     head += [f"- {name}: `{_shown(value)}`" for name, value in facts if value]
     body = [part for line in lines for part in ("", _cut(line))]

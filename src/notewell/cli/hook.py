@@ -221,7 +221,14 @@ class _Hook:
             raise ValueError(f"{call.host} named no transcript")
         path = Path(call.transcript).expanduser()
         reason = f"{call.event} ({call.detail})" if call.detail else call.event
-        return SessionEnd(path, call.session or path.stem, call.host, call.cwd, reason)
+        return SessionEnd(
+            path,
+            call.session or path.stem,
+            call.host,
+            call.cwd,
+            reason,
+            is_compacting=call.event == "pre-compact",
+        )
 
 
 # -- one function for each event -----------------------------------------------------------------
@@ -322,7 +329,7 @@ def _entries_trouble(hook: _Hook) -> str | None:
 
 def _pre_compact(hook: _Hook) -> HookResult:
     """The flush that a hook can do: it cannot insert a turn, but it can save the messages."""
-    from notewell.capture import FlushFacts, flush_due
+    from notewell.capture import FlushFacts, flush_due, remember_pending
 
     if hook.settings.off_because:
         return HookResult()
@@ -334,8 +341,18 @@ def _pre_compact(hook: _Hook) -> HookResult:
         hook.folder, session, facts, settings=settings, zone=hook.zone, clock=lambda: hook.now
     )
     if settings.enabled:
+        # The session goes on, and its host may be killed before it reports the end.
+        remember_pending(hook.folder, hook.ended())
         return _save(hook)
     return HookResult(trouble=_entries_trouble(hook))
+
+
+def _session_end(hook: _Hook) -> HookResult:
+    from notewell.capture import forget_pending
+
+    result = _save(hook)
+    forget_pending(hook.folder, [hook.ended().session])
+    return result
 
 
 def _save(hook: _Hook) -> HookResult:
@@ -385,7 +402,7 @@ _HANDLERS: dict[str, Callable[[_Hook], HookResult]] = {
     "prompt": _prompt,
     "pre-compact": _pre_compact,
     "stop": _stop,
-    "session-end": _save,
+    "session-end": _session_end,
 }
 
 

@@ -4,10 +4,12 @@
 {"timestamp":"…","type":"response_item","payload":{"type":"message","role":"user",
  "content":[{"type":"input_text","text":"…"}]}}            an assistant's is `output_text`
 {"timestamp":"…","type":"event_msg","payload":{"type":"user_message","message":"…"}}
-{"timestamp":"…","type":"compacted","payload":{"message":"…"}}
+{"timestamp":"…","type":"compacted","payload":{"message":"…","replacement_history":[…]}}
 
-Events repeat the response items for the screen, so only the items are read. Early versions wrote
-the payload of a message as the line itself, below a first line with `id` and `timestamp`.
+Events repeat the response items for the screen, so only the items are read. The answer of the
+model that summarises is an item too, which newer versions mark with
+`"metadata":{"compaction_output":true}`. Early versions wrote the payload of a message as the line
+itself, below a first line with `id` and `timestamp`.
 """
 
 from __future__ import annotations
@@ -68,8 +70,13 @@ def _read(record: Record) -> RecordFacts:
                 cwd=clean_text(payload.get("cwd")),
                 at=began,
             )
+        case "response_item" if _is_summary(record):
+            # Empty: the message before this record was said.
+            return RecordFacts(at=at, summary="")
         case "response_item" | "message" if _is_message(payload):
             return RecordFacts(_turn(payload), at=at)
+        case "compacted":
+            return RecordFacts(at=at, summary=clean_text(payload.get("message")))
     return RecordFacts(at=at)
 
 
@@ -84,6 +91,11 @@ def _turn(payload: Record) -> Turn | None:
 
 def _is_message(payload: Record) -> bool:
     return payload.get("type") == "message" and "role" in payload and "content" in payload
+
+
+def _is_summary(record: Record) -> bool:
+    metadata = record.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("compaction_output") is True
 
 
 def _is_early_head(record: Record) -> bool:

@@ -47,6 +47,9 @@ class RecordFacts(NamedTuple):
     session_id: str | None = None
     cwd: str | None = None
     at: datetime | None = None
+    summary: str | None = None
+    """The summary of a compaction. If it ends with the message before it, that message is the
+    answer of the model that was asked for a summary, and nobody said it."""
     is_subagent: bool = False
     """The whole session is one of an agent with another agent: nothing in it was said by or to the
     user."""

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from notewell.hosts import TranscriptFormat
     from notewell.sessions.transcript import Transcript
 
-TAILS_BYTES = (512 * 1024, 2 * 1024 * 1024, 8 * 1024 * 1024)
+TAILS_BYTES = (512 * 1024, 4 * 1024 * 1024, 32 * 1024 * 1024)
 """How much of a file's end is read: more if the wanted messages are not in it, since tool output
-may be between them. To read 100 MB would take seconds."""
+may be between them. Hosts write a file of 100 MB in weeks; to read it would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,6 +176,7 @@ class _Reader:
         self._cwd: str | None = None
         self._started_at: datetime | None = None
         self._last_at: datetime | None = None
+        self._last_text: str | None = None
         self._lines: list[str] = []
         self._line_map: list[int] = []
         self._is_subagent = False
@@ -189,12 +190,23 @@ class _Reader:
             return
         facts = format_.read(record)
         self._note(facts)
+        if facts.summary is not None:
+            self._drop_summary(facts.summary)
         if facts.turn is not None and self._is_new(facts.turn) and not self._is_subagent:
             # Redact first: a private key is found by its lines, which folding removes.
             line = folded(self._redact(facts.turn.text))
             if line:
                 self._lines.append(f"{facts.turn.speaker}: {line}")
                 self._line_map.append(number)
+                self._last_text = folded(facts.turn.text)
+
+    def _drop_summary(self, summary: str) -> None:
+        """Remove the last line if its text is the end of the summary."""
+        is_by_assistant = bool(self._lines) and self._lines[-1].startswith("Assistant: ")
+        if is_by_assistant and self._last_text and summary.endswith(self._last_text):
+            self._lines.pop()
+            self._line_map.pop()
+        self._last_text = None
 
     def add_document(self, document: Record) -> None:
         format_ = self._detect(document)
