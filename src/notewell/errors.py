@@ -24,6 +24,7 @@
     ├── BackendFailed           another engine was asked and did not answer
     └── EmbedderTrouble         no vectors at the moment: keyword search still works
         ├── EmbedderMissing     its weights, its package or its key is missing
+        ├── NoWorkingEmbedder   neither the provider nor its fallback works: the index is kept
         ├── VectorsPending      a batch job computes them; a later sync fetches them
         ├── EmbedderRefused     it refuses every request until the user acts
         │   └── QuotaExhausted  the quota or the credit of the account is used up
@@ -329,6 +330,26 @@ class EmbedderMissing(EmbedderTrouble):
         self.provider = provider
         self.problem = problem
         self.action = action
+
+
+class NoWorkingEmbedder(EmbedderTrouble):
+    """The embedder of the index does not work, and none that could take its place does."""
+
+    def __init__(self, troubles: Sequence[EmbedderTrouble], kept_model: str | None) -> None:
+        kept = f". The index keeps its vectors of {kept_model}" if kept_model else ""
+        super().__init__(_NO_FALLBACK.join(map(str, troubles)) + kept)
+        self.troubles = tuple(troubles)
+        """Of the provider, and of its fallback if there is one."""
+        self.kept_model = kept_model
+        """The model whose vectors are in the index; None: there are none."""
+        self.provider = troubles[0].provider
+        self.http_status = troubles[0].http_status
+
+    def public_text(self) -> str:
+        return _NO_FALLBACK.join(trouble.public_text() for trouble in self.troubles)
+
+
+_NO_FALLBACK = ". The fallback cannot take its place: "
 
 
 class VectorsPending(EmbedderTrouble):

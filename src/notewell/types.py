@@ -153,6 +153,14 @@ class Fallback(NamedTuple):
     """An ISO time; None if it is not known."""
     public_reason: str | None
 
+    @property
+    def notice(self) -> Notice:
+        """What the user should know, in a sentence."""
+        return Notice(
+            f"{self.wanted} is not used, {self.used} is: {self.reason}",
+            f"{self.wanted} could not be used; {self.used} is",
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

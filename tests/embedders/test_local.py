@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from notewell import open_memory
 from notewell.embedders import llama, local
 from notewell.embedders.gguf import NotGguf, read_head
-from notewell.embedders.llama import Llama
+from notewell.embedders.llama import Llama, TimeLimit
 from notewell.embedders.local import DEFAULT_MODEL, HubFile, LocalEmbedder
 from notewell.errors import (
     BadSetting,
@@ -245,7 +245,7 @@ def test_a_process_that_dies_while_it_is_asked_is_told(tiny: Path) -> None:
     running = Llama(tiny, context=CONTEXT, pooled=True, threads=1)
     running._child.kill()
     with pytest.raises(EmbedderFailed, match=r"died \(signal 9\)"):
-        running.rows(["hello"], 60.0)
+        running.rows(["hello"], TimeLimit(60.0, "s"))
     assert not running.usable
 
 
@@ -285,7 +285,9 @@ def test_a_process_that_does_not_answer_in_time_is_ended(
     )
     monkeypatch.setattr(llama, "WORKER", deaf)
     embedder = LocalEmbedder(str(tiny), tmp_path, query_timeout_s=0.05)
-    with pytest.raises(EmbedderFailed, match="did not reply within"):
+    with pytest.raises(
+        EmbedderFailed, match=r"did not reply within .*query\.embeddingTimeoutSeconds"
+    ):
         embedder.embed(["hello"], "query")
 
 

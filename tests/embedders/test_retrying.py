@@ -11,6 +11,7 @@ from notewell.core import Secret
 from notewell.embedders.error_mapping import RETRYABLE_STATUSES, error_for, retry_after_s
 from notewell.embedders.http_client import HttpReply
 from notewell.embedders.providers.provider import ErrorFacts
+from notewell.embedders.remote_plan import SettingNames
 from notewell.embedders.retrying import Deadline, Retrying, RetryPolicy, pause_s
 from notewell.errors import AnswerUnusable, EmbedderFailed, EmbedderUnreachable
 from notewell.ports import Kind
@@ -18,6 +19,8 @@ from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from notewell.ports import Vectors
+
+NAMES = SettingNames("remote.baseUrl", "remote.apiKey")
 
 
 class World:
@@ -108,7 +111,7 @@ def test_the_wait_asked_for_is_read_from_header_or_body(
 def test_a_message_is_one_short_line_without_what_we_sent() -> None:
     facts = ErrorFacts(message="no\nsuch \x1b[31mthing for sk-12345678 " + "x" * 500)
     error = error_for(
-        "p", HttpReply(500, None), facts, [Secret("Bearer sk-12345678"), Secret("ab")]
+        "p", HttpReply(500, None), facts, [Secret("Bearer sk-12345678"), Secret("ab")], NAMES
     )
     assert str(error).startswith(
         "the 'p' embedder failed: HTTP 500: no such [31mthing for [key] xxx"
@@ -118,4 +121,4 @@ def test_a_message_is_one_short_line_without_what_we_sent() -> None:
 
 def test_about_a_key_the_provider_is_not_quoted() -> None:
     facts = ErrorFacts(message="Incorrect API key provided: sk-pr****5678", code="invalid_api_key")
-    assert "5678" not in str(error_for("p", HttpReply(401, None), facts, []))
+    assert "5678" not in str(error_for("p", HttpReply(401, None), facts, [], NAMES))

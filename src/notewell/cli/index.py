@@ -58,6 +58,8 @@ def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
     _show_list("read with a repair, the file stays as it is", report.repaired)
     if report.batch_failure:
         tell(f"batch jobs failed, and vectors cost the full price: {report.batch_failure}")
+    if report.fallback:
+        tell(report.fallback.notice.text)
     if report.vectors_waiting:
         tell(f"{counted(report.vectors_waiting, 'chunk')} without a vector, found by keyword only")
     if isinstance(report.trouble, IndexBusy):

@@ -178,7 +178,7 @@ class LiveView:
             names = _names(done.paths, self._workspace)
             self._line(f"{names}{what} ({done.took_s:.1f} s)")
         self._has_begun = True
-        self._tell_trouble(str(report.trouble) if report.trouble else None)
+        self._tell_trouble(_problem(report))
         self._status.show(f"{self._state}, {_held(report)}, looked at {self._clock():%H:%M:%S}")
 
     def _tell_trouble(self, trouble: str | None) -> None:
@@ -198,6 +198,12 @@ class LiveView:
     def _aside(self, text: str) -> None:
         self._status.clear()
         tell(f"{self._clock():%H:%M:%S}  {text}")
+
+
+def _problem(report: SyncReport) -> str | None:
+    if report.trouble:
+        return str(report.trouble)
+    return report.fallback.notice.text if report.fallback else None
 
 
 class JsonView:

@@ -54,6 +54,8 @@ class FoundKey:
     """For people: `the environment (OPENAI_API_KEY)`."""
     exposed_file: Path | None = None
     """The file of the key, if other users of this machine can read it."""
+    setting: str = ""
+    """Where the user can change it: a setting, a variable or a profile; never a file name."""
 
 
 class NamedKey(NamedTuple):
@@ -103,7 +105,8 @@ class KeySources:
         for named in self._named(provider, configured, address):
             text, place = self._resolve(provider, named.value.reveal().strip(), named.where)
             if text:
-                return FoundKey(_checked(provider, text, place), place, _exposed(named.file))
+                secret = _checked(provider, text, place)
+                return FoundKey(secret, place, _exposed(named.file), named.where)
         return None
 
     def _named(

@@ -24,7 +24,6 @@ from notewell.embedders.registry import (
     auto_order,
     entry_problem,
     names_of,
-    own_name,
     provider_of,
 )
 from notewell.embedders.remote_plan import Runtime
@@ -75,9 +74,7 @@ class _Candidate:
 
 def choose(settings: EmbedderSettings, context: SelectionContext) -> Chosen:
     """Raises `BadSetting` for an unknown name; everything else becomes a decision."""
-    settings = replace(
-        settings, provider=own_name(settings.provider), fallback=own_name(settings.fallback)
-    )
+    settings = settings.with_own_names()
     _check_names(settings, context)
     if settings.provider == "auto":
         return _auto(settings, context)

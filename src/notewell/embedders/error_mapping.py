@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from notewell.core import Secret
     from notewell.embedders.http_client import HttpReply
     from notewell.embedders.providers.provider import ErrorFacts
+    from notewell.embedders.remote_plan import SettingNames
 
 RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)})
 """Statuses after which the same request may succeed."""
@@ -42,7 +43,11 @@ MIN_SECRET_CHARS = 6
 
 
 def error_for(
-    provider: str, reply: HttpReply, facts: ErrorFacts, secrets: Iterable[Secret]
+    provider: str,
+    reply: HttpReply,
+    facts: ErrorFacts,
+    secrets: Iterable[Secret],
+    names: SettingNames,
 ) -> EmbedderTrouble:
     """The exception to raise for a reply with any status but 2xx."""
     status = reply.status
@@ -52,7 +57,7 @@ def error_for(
     facts = replace(facts, code=code, message=message)
     # Facts before statuses: Gemini reports a bad key with 400, OpenAI a used-up quota with 429.
     if facts.bad_key or status in (401, 403):
-        return _key_refused(provider, status, facts.code)
+        return _key_refused(provider, status, facts.code, names)
     if facts.out_of_quota or status == 402:
         return QuotaExhausted(
             provider,
@@ -70,7 +75,7 @@ def error_for(
             code=facts.code,
         )
     if status in (404, 405, 410) or status < 400:
-        return _not_found(provider, reply, facts, quoted)
+        return _not_found(provider, reply, facts, quoted, names)
     return EmbedderFailed(
         provider,
         f"HTTP {status}{_code_suffix(facts.code)}{quoted}",
@@ -80,23 +85,27 @@ def error_for(
     )
 
 
-def _key_refused(provider: str, status: int, code: str | None) -> EmbedderRefused:
+def _key_refused(
+    provider: str, status: int, code: str | None, names: SettingNames
+) -> EmbedderRefused:
     return EmbedderRefused(
         provider,
         f"the key is not accepted (HTTP {status}{_code_suffix(code)})",
-        "set another key, or one with access to this model",
+        f"set another key ({names.key}), or one with access to this model",
         http_status=status,
         code=code,
     )
 
 
-def _not_found(provider: str, reply: HttpReply, facts: ErrorFacts, quoted: str) -> EmbedderRefused:
+def _not_found(
+    provider: str, reply: HttpReply, facts: ErrorFacts, quoted: str, names: SettingNames
+) -> EmbedderRefused:
     if reply.status < 400:
         host = urlsplit(reply.location or "").hostname or "another address"
-        problem, action = f"it redirects to {host!r}", "set remote.baseUrl to the new address"
+        problem, action = f"it redirects to {host!r}", f"set {names.address} to the new address"
     else:
         problem = f"no such model or address (HTTP {reply.status}){quoted}"
-        action = "check model and remote.baseUrl"
+        action = f"check model and {names.address}"
     return EmbedderRefused(provider, problem, action, http_status=reply.status, code=facts.code)
 
 

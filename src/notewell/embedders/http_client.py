@@ -95,7 +95,7 @@ class HttpClient:
         except FOREIGN as error:
             connection.close()
             # `from None`: the original exception holds the request with its headers.
-            raise self._unreachable(error, timed_out=isinstance(error, TIMEOUTS)) from None
+            raise self._unreachable(error, deadline, is_late=isinstance(error, TIMEOUTS)) from None
         except BaseException:
             # Half of the reply may still be in the socket; the next call must not read it.
             connection.close()
@@ -130,14 +130,19 @@ class HttpClient:
     def _unusable(self, why: str) -> AnswerUnusable:
         return AnswerUnusable(self._provider, f"{self._base_url} gave {why}", http_status=200)
 
-    def _unreachable(self, error: Exception, *, timed_out: bool) -> EmbedderUnreachable:
+    def _unreachable(
+        self, error: Exception, deadline: Deadline, *, is_late: bool
+    ) -> EmbedderUnreachable:
         # The foreign exception holds the request and so the key: only its reason is kept.
-        why = "timeout" if timed_out else _reason(error)
-        return EmbedderUnreachable(
-            self._provider,
-            f"no complete reply from {self._base_url} ({why}); "
-            f"check that the server and the network are up",
+        why = "timeout" if is_late else _reason(error)
+        action = "check that the server and the network are up"
+        if is_late and deadline.setting:
+            action += f", or wait longer with {deadline.setting}"
+        trouble = EmbedderUnreachable(
+            self._provider, f"no complete reply from {self._base_url} ({why}); {action}"
         )
+        trouble.action = action
+        return trouble
 
     def _header_values(self, request: HttpRequest) -> dict[str, str]:
         values = {"content-type": request.content_type, "user-agent": USER_AGENT}

@@ -33,6 +33,13 @@ STDERR_TAIL_BYTES = 4096
 """How much of the end of its output is searched for the reason of a crash."""
 
 
+class TimeLimit(NamedTuple):
+    """How long a reply may take, and the setting that says so, if there is one."""
+
+    seconds: float
+    setting: str = ""
+
+
 class Row(NamedTuple):
     """The result for one text: a vector as base64, or the reason why there is none."""
 
@@ -56,7 +63,7 @@ class Llama:
         )
         self._end = weakref.finalize(self, _end, self._child, self._errors)
         settings = {"path": str(path), "context": context, "pooled": pooled, "threads": threads}
-        reply = self._ask(settings, LOAD_TIMEOUT_S)
+        reply = self._ask(settings, TimeLimit(LOAD_TIMEOUT_S))
         if "error" in reply:
             why = self._last_error() or str(reply["error"])
             self.close()
@@ -67,9 +74,9 @@ class Llama:
         """Whether the child is alive; it may have died since the last text."""
         return self._end.alive and self._child.poll() is None
 
-    def rows(self, texts: Sequence[str], timeout_s: float) -> list[Row]:
+    def rows(self, texts: Sequence[str], limit: TimeLimit) -> list[Row]:
         """One row for each text, in order; raises `EmbedderFailed` if the child died."""
-        reply = self._ask({"texts": list(texts)}, timeout_s)
+        reply = self._ask({"texts": list(texts)}, limit)
         rows = [Row(row.get("vector"), row.get("error", "")) for row in reply.get("rows", ())]
         if len(rows) != len(texts):
             raise EmbedderFailed(PROVIDER, f"{len(rows)} replies for {len(texts)} texts")
@@ -79,13 +86,13 @@ class Llama:
         """End the child; the object cannot be used afterwards."""
         self._end()
 
-    def _ask(self, message: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def _ask(self, message: dict[str, Any], limit: TimeLimit) -> dict[str, Any]:
         if self._child.stdin is None or self._child.stdout is None:
             raise RuntimeError("the child was started without pipes")
         # Windows has no timeout for a read from a pipe. A timer that kills the child ends the
         # read on every platform.
         timed_out = threading.Event()
-        watchdog = threading.Timer(timeout_s, _kill_late, (timed_out, self._child))
+        watchdog = threading.Timer(limit.seconds, _kill_late, (timed_out, self._child))
         watchdog.daemon = True
         watchdog.start()
         try:
@@ -100,16 +107,16 @@ class Llama:
         finally:
             watchdog.cancel()
         if not line.endswith(b"\n"):
-            raise EmbedderFailed(
-                PROVIDER, self._why_ended(timeout_s if timed_out.is_set() else None)
-            )
+            why = self._why_ended(limit if timed_out.is_set() else None)
+            raise EmbedderFailed(PROVIDER, why)
         reply: dict[str, Any] = json.loads(line)
         return reply
 
-    def _why_ended(self, timeout_s: float | None) -> str:
-        if timeout_s is not None:
+    def _why_ended(self, limit: TimeLimit | None) -> str:
+        if limit is not None:
             self.close()
-            return f"llama.cpp did not reply within {timeout_s:.0f} s and was ended"
+            why = f"llama.cpp did not reply within {limit.seconds:g} s and was ended"
+            return f"{why}; {limit.setting} sets this time" if limit.setting else why
         reason = self._last_error()
         self.close()
         status = _exit_status(self._child.returncode)

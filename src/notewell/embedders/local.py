@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from notewell.embedders.gguf import GgufHead, NotGguf, read_head
 from notewell.embedders.providers.provider import prompts_of
+from notewell.embedders.settings import DOCUMENT_TIMEOUT_KEY, QUERY_TIMEOUT_KEY
 from notewell.embedders.vectors import MIN_PART_CHARS, NotRows, embed_in_halves, unit_vectors
 from notewell.errors import (
     AnswerUnusable,
@@ -136,9 +137,9 @@ class LocalEmbedder:
         self._hub = hub
         self._threads = threads
         self._context_limit = context_size or MAX_CONTEXT
-        self._timeouts = {
-            "query": query_timeout_s or QUERY_TIMEOUT_S,
-            "document": document_timeout_s or DOCUMENT_TIMEOUT_S,
+        self._limits = {
+            "query": (query_timeout_s or QUERY_TIMEOUT_S, QUERY_TIMEOUT_KEY),
+            "document": (document_timeout_s or DOCUMENT_TIMEOUT_S, DOCUMENT_TIMEOUT_KEY),
         }
         self._lock = threading.Lock()
         self._llama: Llama | None = None
@@ -257,9 +258,12 @@ class LocalEmbedder:
     def _ask(self, texts: Sequence[str], kind: Kind, prompts: Prompts) -> Vectors:
         # llama.cpp receives UTF-8, which cannot encode a lone surrogate.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        from notewell.embedders.llama import TimeLimit
+
+        limit = TimeLimit(*self._limits[kind])
         with self._lock:
             try:
-                rows = self._running().rows(prompts.before(clean, kind), self._timeouts[kind])
+                rows = self._running().rows(prompts.before(clean, kind), limit)
             except EmbedderTrouble:
                 # The child may be in any state; the next text starts a new one.
                 self._close()

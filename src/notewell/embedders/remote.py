@@ -21,6 +21,7 @@ from notewell.embedders.error_mapping import error_for
 from notewell.embedders.http_client import HttpClient
 from notewell.embedders.remote_plan import Runtime, plan_remote
 from notewell.embedders.retrying import CoolDown, Deadline, Retrying
+from notewell.embedders.settings import DOCUMENT_TIMEOUT_KEY, QUERY_TIMEOUT_KEY
 from notewell.embedders.usage import Usage, UsageCounter
 from notewell.embedders.vectors import NotRows, unit_vectors
 from notewell.errors import AnswerUnusable, EmbedderMissing, EmbedderTrouble
@@ -75,7 +76,7 @@ class RemoteEmbedder:
             Retrying(self._ask, runtime.sleep, runtime.random, runtime.retry),
             RequestLimits(plan.provider.items, _request_tokens(model)),
             plan.concurrency,
-            lambda: Deadline.after(plan.document_timeout_s, runtime.clock),
+            lambda: Deadline.after(plan.document_timeout_s, runtime.clock, DOCUMENT_TIMEOUT_KEY),
         )
 
     @property
@@ -166,7 +167,8 @@ class RemoteEmbedder:
         if not reply.is_success:
             provider = self._plan.provider
             facts = provider.error_facts(reply.status, reply.data)
-            raise error_for(provider.name, reply, facts, self._plan.headers.values())
+            secrets = self._plan.headers.values()
+            raise error_for(provider.name, reply, facts, secrets, self._plan.names)
         return reply
 
     def _embed_checked(self, texts: Sequence[str], kind: Kind, keep: Keep | None) -> Vectors:
@@ -182,7 +184,8 @@ class RemoteEmbedder:
         self._cooldown.check(kind)
         deadline = None
         if kind == "query":
-            deadline = Deadline.after(self._plan.query_timeout_s, self._runtime.clock)
+            seconds, clock = self._plan.query_timeout_s, self._runtime.clock
+            deadline = Deadline.after(seconds, clock, QUERY_TIMEOUT_KEY)
         try:
             vectors = self._batching.embed(texts, kind, deadline, keep)
         except EmbedderTrouble as trouble:

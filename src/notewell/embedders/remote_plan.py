@@ -13,10 +13,10 @@ import importlib.util
 import json
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.embedders.providers.provider import Endpoint
-from notewell.embedders.registry import REMOTE_PROVIDERS, key_variables
+from notewell.embedders.registry import REMOTE_PROVIDERS, key_variables, names_of
 from notewell.embedders.retrying import COOLDOWN_S, Clock, RetryPolicy
 from notewell.embedders.settings import DOCUMENT_TIMEOUT_S, ProviderSettings
 from notewell.errors import BadSetting, EmbedderMissing
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 HTTP_PACKAGE = "httpx2"
 
 
+class SettingNames(NamedTuple):
+    """What the user changes, for messages."""
+
+    address: str
+    """`remote.baseUrl`, or that of the provider's entry in `models.providers`."""
+    key: str
+    """Where the key comes from; without a key, where it can be set."""
+
+
 @dataclass(frozen=True, slots=True)
 class RemotePlan:
     provider: Provider
@@ -46,6 +55,7 @@ class RemotePlan:
     concurrency: int
     query_timeout_s: float
     document_timeout_s: float
+    names: SettingNames
     broken_key: Lacking | None = None
     """A setting refers to a key, and there is none; it is also what the provider lacks."""
 
@@ -159,6 +169,7 @@ def plan_remote(
     if endpoint.own_address or remote.base_url:
         origin = "provider" if endpoint.own_address else "remote"
     key, lacking = _find_key(provider, remote, keys, origin)
+    names = _setting_names(provider, settings, endpoint, key, ambient=keys.ambient)
     # The user's own headers come last, so they can replace ours.
     own = provider.auth(key.secret) if key else {}
     headers = _merged(own, entry.headers, remote.headers)
@@ -166,10 +177,11 @@ def plan_remote(
         provider=provider,
         endpoint=endpoint,
         headers=headers,
-        lacking=lacking or _lacking(provider, endpoint, headers, key, ambient=keys.ambient),
+        lacking=lacking or _lacking(provider, endpoint, headers, names, settings, key),
         concurrency=remote.concurrency,
         query_timeout_s=settings.query_timeout_s or provider.query_timeout_s,
         document_timeout_s=settings.document_timeout_s or DOCUMENT_TIMEOUT_S,
+        names=names,
         broken_key=lacking,
     )
     return plan, key
@@ -207,28 +219,48 @@ def _find_key(
     return key, None
 
 
+def _setting_names(
+    provider: Provider,
+    settings: EmbedderSettings,
+    endpoint: Endpoint,
+    key: FoundKey | None,
+    *,
+    ambient: bool,
+) -> SettingNames:
+    entries = [name for name in names_of(provider.name) if name in settings.providers]
+    entry = f"models.providers.{next(iter(entries), provider.name)}"
+    above = entry
+    if settings.remote.base_url or (
+        settings.remote_counts
+        and provider.name in REMOTE_PROVIDERS
+        and not settings.entry_of(entries).base_url
+    ):
+        above = "remote"
+    places = [f"{above}.apiKey"]
+    if endpoint.own_address:
+        # With `auto` a variable would not count.
+        places = [*key_variables(provider.name), *places] if ambient else [f"{entry}.apiKey"]
+    return SettingNames(f"{above}.baseUrl", key.setting if key else " or ".join(places))
+
+
 def _lacking(
     provider: Provider,
     endpoint: Endpoint,
     headers: Mapping[str, Secret],
+    names: SettingNames,
+    settings: EmbedderSettings,
     key: FoundKey | None,
-    *,
-    ambient: bool,
 ) -> Lacking | None:
     if not endpoint.base_url:
-        place = (
-            "remote" if provider.name in REMOTE_PROVIDERS else f"models.providers.{provider.name}"
-        )
-        action = f"set {place}.baseUrl to the server's, including /v1"
+        action = f"set {names.address} to the server's, including /v1"
         return Lacking("no address is set", action)
     if not endpoint.model:
         return Lacking("no model is set", "set model to a name that the server knows")
     # A server at another address may need no key; if it does, its 401 says so.
     if provider.needs_key and endpoint.own_address and key is None:
-        names = " or ".join((*key_variables(provider.name), "remote.apiKey"))
-        if not ambient:  # `auto`, where a variable would not count.
-            names = f"models.providers.{provider.name}.apiKey"
-        return Lacking("no key", f"set {names}, or choose provider: embedded")
+        is_fallback = not settings.remote_counts and settings.provider != "auto"
+        choice = "fallback" if is_fallback else "provider"
+        return Lacking("no key", f"set {names.key}, or choose {choice}: embedded")
     # The HTTP library would raise an error that contains the value, which is a key.
     for name, value in headers.items():
         if not value.reveal().isascii() or not value.reveal().isprintable():

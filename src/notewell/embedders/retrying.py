@@ -41,10 +41,12 @@ class Deadline:
 
     at: float
     clock: Clock
+    setting: str = ""
+    """The setting that moves it, for the message after a time-out; empty: there is none."""
 
     @classmethod
-    def after(cls, seconds: float, clock: Clock) -> Deadline:
-        return cls(clock() + seconds, clock)
+    def after(cls, seconds: float, clock: Clock, setting: str = "") -> Deadline:
+        return cls(clock() + seconds, clock, setting)
 
     def left_s(self) -> float:
         return max(0.0, self.at - self.clock())

@@ -143,12 +143,14 @@ class EmbedderSelection:
         `started_by_user` False: a host started this process, so that its environment says what the
         host uses, and nothing about where the user wants notes to go.
         """
-        self._settings = settings
+        self._settings = settings.with_own_names() if settings else None
         self._models_dir = models_dir
         self._environment = environment
         self._auth_profiles = auth_profiles
         self._started_by_user = started_by_user
         self._failures = 0
+        self._fallback: Chosen | None = None
+        """Opened once: its cool-down spares a fallback that fails too from a request per sync."""
         self.decision: Decision | None = None
         """None for an embedder that was given."""
         self.embedder = given or self._use(self._choose(settings))
@@ -170,16 +172,20 @@ class EmbedderSelection:
         """An embedder that was given is closed by its maker."""
         if self.decision is not None and isinstance(self.embedder, Closes):
             self.embedder.close()
+        fallback = self._fallback.embedder if self._fallback else None
+        if fallback is not self.embedder and isinstance(fallback, Closes):
+            fallback.close()
 
-    def after(self, trouble: EmbedderTrouble) -> Embedder | None:
-        """The fallback, if one is configured and the embedder in use will not recover."""
+    def fallback_after(self, trouble: EmbedderTrouble) -> Embedder | None:
+        """The fallback, if one is configured and the embedder in use will not recover. It is in
+        use only after `use_fallback`: it may not work either."""
         if self.decision is None or self._settings is None:
             return None
         # In a row: only `is_back`, a success of the first provider, resets the count.
         self._failures += 1
         if not should_switch(self.decision, trouble, self._failures):
             return None
-        return self._switch(self._settings, f"fallback, because {trouble}")
+        return self._open_fallback(self._settings).embedder
 
     @property
     def names_fallback(self) -> bool:
@@ -200,7 +206,9 @@ class EmbedderSelection:
         try:
             # One short query: the cheapest request that proves key, quota and model.
             first.embed(["Is anybody there?"], "query")
-        except EmbedderTrouble:
+        except EmbedderTrouble as trouble:
+            if self.decision is not None:
+                self.decision = replace(self.decision, why=f"fallback, because {trouble}")
             return False
         self._failures = 0
         self.embedder = self._use(self._choose(self._settings))
@@ -211,10 +219,8 @@ class EmbedderSelection:
         settings = self._settings
         if settings is None or not self.has_second or indexed_by != settings.fallback:
             return None
-        return self._switch(
-            settings,
-            f"fallback, because it built the index; "
-            f"`notewell index` tries {settings.provider} again",
+        return self.use_fallback(
+            f"it built the index; `notewell index` tries {settings.provider} again"
         )
 
     @property
@@ -238,10 +244,7 @@ class EmbedderSelection:
             return None
         found = self.decision.used
         action = f"`notewell index --force` builds an index with {found}"
-        maker: Embedder = AbsentEmbedder(made, action)
-        if made.provider == "embedded":
-            with suppress(BadSetting):
-                maker = open_embedded(self._models_dir, made.model)
+        maker = self.maker(made, action)
         why = f"auto: it built the index; {action}"
         passed_over = Step(found, "passed over", f"{made.provider} built the index")
         self.decision = replace(
@@ -257,12 +260,32 @@ class EmbedderSelection:
         )
         return maker
 
-    def _switch(self, settings: EmbedderSettings, why: str) -> Embedder:
-        # By the same choice as the first one, so that it reports what it lacks in the same way.
-        chosen = self._choose(settings.for_fallback())
-        self.decision = replace(chosen.decision, requested=settings.provider, why=why)
+    def maker(self, made: ModelFacts, action: str) -> Embedder:
+        """The embedder that built an index, or one that stands for it; `action` is the next
+        step of the user. Nothing is loaded."""
+        if made.provider == "embedded":
+            with suppress(BadSetting):
+                return open_embedded(self._models_dir, made.model)
+        return AbsentEmbedder(made, action)
+
+    def use_fallback(self, reason: object) -> Embedder | None:
+        """The fallback, which is the embedder in use from now on; None: there is none."""
+        if self._settings is None:
+            return None
+        chosen, wanted = self._open_fallback(self._settings), self._settings.provider
+        if wanted == "auto" and self.decision is not None:
+            wanted = self.decision.used  # What `auto` had chosen.
+        why = f"fallback, because {reason}"
+        self.decision = replace(chosen.decision, requested=wanted, why=why)
         self.embedder = chosen.embedder
         return self.embedder
+
+    def _open_fallback(self, settings: EmbedderSettings) -> Chosen:
+        if self._fallback is None:
+            # By the same choice as the first one, so that it reports what it lacks in the same
+            # way.
+            self._fallback = self._choose(settings.for_fallback())
+        return self._fallback
 
 
 def profile_files(state: Path, agent: str) -> tuple[Path, ...]:

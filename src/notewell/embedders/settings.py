@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from notewell.embedders.registry import own_name
 from notewell.errors import BadSetting
 from notewell.records import dataclass, field, replace
 
@@ -19,6 +20,10 @@ T = TypeVar("T")
 
 DOCUMENT_TIMEOUT_S = 120.0
 """For one request with all its retries; OpenClaw gives a batch two minutes."""
+
+QUERY_TIMEOUT_KEY = "query.embeddingTimeoutSeconds"
+DOCUMENT_TIMEOUT_KEY = "sync.embeddingBatchTimeoutSeconds"
+"""The settings of both times, for the message after a time-out."""
 
 CONCURRENCY = 4
 """Requests at once, as in OpenClaw; more would only reach the rate limit sooner."""
@@ -120,6 +125,8 @@ class EmbedderSettings:
     document_timeout_s: float | None = None
     """For one request with texts of notes, with all retries; None: by provider."""
     remote: RemoteSettings = RemoteSettings()
+    remote_counts: bool = True
+    """False: for another provider than the one that `remote.*` was written for."""
     local: LocalSettings = LocalSettings()
     use_environment_keys: bool = False
     """Whether `auto` may use a key that merely lies in the environment, on the command line."""
@@ -151,7 +158,12 @@ class EmbedderSettings:
             query_input_type=None,
             document_input_type=None,
             remote=RemoteSettings(concurrency=self.remote.concurrency),
+            remote_counts=False,
         )
+
+    def with_own_names(self) -> EmbedderSettings:
+        """The same with our names of providers, where another spelling means one of them."""
+        return replace(self, provider=own_name(self.provider), fallback=own_name(self.fallback))
 
     def for_fallback(self) -> EmbedderSettings:
         """The same with the fallback as the provider; the model belongs to the first one too."""

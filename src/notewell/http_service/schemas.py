@@ -19,6 +19,7 @@ from notewell.tools import (
     MAX_SECTION_CHARS,
     MAX_SESSION_CHARS,
     MAX_TOKENS,
+    fallback_json,
     public_status_json,
     report_json,
     status_json,
@@ -206,6 +207,7 @@ class SyncAnswer(ResponseModel):
     vectors_added: int
     vectors_waiting: int
     trouble: str | None
+    fallback: FallbackFacts | None
     ignored: list[SkippedFile]
     unreadable: list[SkippedFile]
     repaired: list[SkippedFile]
@@ -215,6 +217,7 @@ def sync_answer(report: SyncReport, *, admin: bool) -> SyncAnswer:
     payload = report_json(report)
     if not admin and report.trouble:
         payload["trouble"] = report.trouble.public_text()
+    payload["fallback"] = fallback_json(report.fallback, public=not admin)
     return SyncAnswer.model_validate(payload)
 
 

@@ -14,7 +14,7 @@ settings.py       what can be set
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.sync.indexer import Indexer
+    from notewell.sync.indexer import Indexer, downloaded
     from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier, WatchPaths
     from notewell.sync.plan import (
         Progress,
@@ -49,7 +49,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "indexer": "Indexer",
+            "indexer": "Indexer downloaded",
             "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
             "plan": "Progress ProgressCallback SyncReport TextSource behind plan_sync",
             "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",

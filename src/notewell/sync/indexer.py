@@ -177,7 +177,7 @@ class Indexer:
         # Words first: they are searchable while the model is downloaded.
         words = run(force=force, vectors=False)
         try:
-            embedder.prepare(lambda have, size: on_progress(_downloaded(have, size)))
+            embedder.prepare(lambda have, size: on_progress(downloaded(have, size)))
         except EmbedderTrouble as trouble:
             words.trouble = trouble
             return words
@@ -357,7 +357,8 @@ def _needs_download(embedder: Embedder) -> TypeGuard[Prepares]:
     return isinstance(embedder, Prepares) and embedder.missing() is not None
 
 
-def _downloaded(have: int, size: int) -> Progress:
+def downloaded(have: int, size: int) -> Progress:
+    """How much of a model is there."""
     return Progress(have >> 20, size >> 20, "MiB of the model")
 
 

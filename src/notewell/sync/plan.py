@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from notewell.index import Identity, IndexedNote
-    from notewell.types import Ignored, Note, NoteStat, Scan
+    from notewell.types import Fallback, Ignored, Note, NoteStat, Scan
 
 SETTLED_NS = 2_000_000_000
 """File systems store times in ticks of up to 2 s (FAT); two writes in one tick look like one."""
@@ -157,6 +157,8 @@ class SyncReport:
     """Why chunks still wait for vectors, or why an engine is not up to date."""
     batch_failure: str | None = None
     """Why batch jobs did not compute vectors, which were then paid for at the full price."""
+    fallback: Fallback | None = None
+    """The embedder that computed the vectors in place of the configured one."""
 
     @property
     def notes(self) -> int:
@@ -169,4 +171,4 @@ class SyncReport:
     @property
     def is_degraded(self) -> bool:
         failed = isinstance(self.trouble, EmbedderTrouble | BackendFailed)
-        return bool(self.unreadable or self.batch_failure or failed)
+        return bool(self.unreadable or self.batch_failure or self.fallback or failed)

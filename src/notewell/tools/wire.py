@@ -276,6 +276,7 @@ def report_figures(report: SyncReport) -> dict[str, Any]:
         "vectorsWaiting": report.vectors_waiting,
         "trouble": str(report.trouble) if report.trouble else None,
         "batchFailure": report.batch_failure,
+        "fallback": fallback_json(report.fallback),
     }
 
 
