@@ -48,10 +48,17 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "on", "off"),
         help="show the sources of hits (default: the setting, else auto: in private chats only)",
     )
-    parser.add_argument(
+    conversation = parser.add_mutually_exclusive_group()
+    conversation.add_argument(
         "--session-key",
         metavar="KEY",
         help="the conversation of the client: agent:<id>:<channel>:<context>",
+    )
+    conversation.add_argument(
+        "--session-key-per-call",
+        action="store_true",
+        help="the client serves many conversations and names one in each call: "
+        "_meta.notewell/sessionKey; a call without it counts as a group",
     )
     http = parser.add_argument_group("over HTTP")
     http.add_argument("--http", action="store_true", help="serve streamable HTTP instead")
@@ -129,7 +136,8 @@ def _serve(arguments: argparse.Namespace) -> int:
             from notewell.mcp_server import create_server
 
             entries = stack.enter_context(entries_of(arguments, memory.settings))
-            return create_server(memory, context, entries=entries)
+            keyed = arguments.session_key_per_call
+            return create_server(memory, context, entries=entries, key_per_call=keyed)
 
         has_entries = memory.settings.entries is not None
         _run_server(greeting_of(memory, context, has_entries=has_entries), create, arguments)

@@ -3,8 +3,11 @@
 With entries (see `notewell.entries`) there are three more tools.
 
 The program that starts the server chooses the agent and its workspace; a client cannot change
-them. The core is synchronous, so each call runs in a worker thread. When a client cancels a read,
-its thread is abandoned at once; a write always runs to its end.
+them. A host with many conversations names the one that calls in `_meta` (`key_per_call`), where a
+model cannot write.
+
+The core is synchronous, so each call runs in a worker thread. When a client cancels a read, its
+thread is abandoned at once; a write always runs to its end.
 
 We use the low-level server of the SDK because our schemas and checks are our own (see
 `tools.specs`, `tools.inputs`). It supports protocol versions with and without a handshake.
@@ -25,10 +28,12 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from notewell import __version__
-from notewell.errors import NotewellError
+from notewell.core import BadSessionKey, parse_session_key
+from notewell.errors import ConversationDenied, NotewellError
 from notewell.mcp_server import prompts, resources
 from notewell.mcp_server.background_sync import BackgroundSync
 from notewell.mcp_server.greeting import NAME, TITLE, empty_greeting, greeting_of
+from notewell.records import replace
 from notewell.tools import (
     ENTRY_TOOLS,
     TOOLS,
@@ -41,7 +46,7 @@ from notewell.tools import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from mcp.server.context import ServerRequestContext
 
@@ -51,6 +56,9 @@ if TYPE_CHECKING:
     from notewell.sync import Progress
     from notewell.tools import CallContext, Output, ToolSpec
 
+SESSION_KEY_META = "notewell/sessionKey"
+NO_KEY = ""
+"""The key of a call that names no conversation: no valid key, so the call is not private."""
 CALLS_AT_ONCE = 4
 """More would only wait for each other: there is one index reader and there are few processors."""
 
@@ -69,12 +77,15 @@ def create_server(
     background_sync: bool = True,
     entries: EntryStore | None = None,
     read_only: bool = False,
+    key_per_call: bool = False,
 ) -> Server[Any]:
     """The server, for any transport. `background_sync` keeps the index up to date meanwhile;
-    `read_only` hides and refuses what writes."""
+    `read_only` hides and refuses what writes; `key_per_call`: requests name their conversation."""
     sync = BackgroundSync(memory) if background_sync else None
     greeting = greeting_of(memory, context, has_entries=entries is not None, read_only=read_only)
-    handlers = _Handlers(memory, context, sync, entries, greeting, read_only=read_only)
+    handlers = _Handlers(
+        memory, context, sync, entries, greeting, read_only=read_only, key_per_call=key_per_call
+    )
     return Server(
         NAME,
         version=__version__,
@@ -130,6 +141,7 @@ class _Handlers:
         greeting: Greeting,
         *,
         read_only: bool,
+        key_per_call: bool,
     ) -> None:
         self._memory = memory
         self._context = context
@@ -137,6 +149,7 @@ class _Handlers:
         self._entries = entries
         self._refusal = greeting.refusal
         self._read_only = read_only
+        self._key_per_call = key_per_call
         specs = TOOLS if entries is None else (*TOOLS, *ENTRY_TOOLS)
         self._specs = {spec.name: spec for spec in specs}
         self._offered = greeting.tools
@@ -175,12 +188,16 @@ class _Handlers:
         # Hiding a tool is not enough: a client may call it by its name.
         if self._read_only and not spec.read_only:
             return _result(self._refusal or _WRITE_REFUSED)
+        try:
+            context = self._context_of(params)
+        except ConversationDenied as error:
+            return _result(failure_of(error))
         work = partial(
             call,
             self._memory,
             spec.name,
             params.arguments or {},
-            self._context,
+            context,
             entries=self._entries,
             progress=partial(_report, ctx),
         )
@@ -210,7 +227,7 @@ class _Handlers:
             return types.ListResourcesResult(resources=[])
         cursor = params.cursor if params else None
         return await self._run(
-            partial(resources.list_resources, self._memory, cursor, self._context)
+            lambda: resources.list_resources(self._memory, cursor, self._context_of(params))
         )
 
     async def list_resource_templates(
@@ -222,7 +239,9 @@ class _Handlers:
         self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._run(partial(resources.read_resource, self._memory, uri, self._context))
+        text = await self._run(
+            lambda: resources.read_resource(self._memory, uri, self._context_of(params))
+        )
         content = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -243,14 +262,26 @@ class _Handlers:
         if self._read_only and params.name == prompts.FLUSH.name:
             raise MCPError(types.INVALID_PARAMS, _WRITE_REFUSED.to_text())
         return await self._run(
-            partial(
-                prompts.get_prompt,
-                self._memory,
-                params.name,
-                params.arguments or {},
-                self._context,
+            lambda: prompts.get_prompt(
+                self._memory, params.name, params.arguments or {}, self._context_of(params)
             )
         )
+
+    # -- conversations ---------------------------------------------------------------------------
+
+    def _context_of(self, params: types.RequestParams | None) -> CallContext:
+        """The conversation of a request. Raises `ConversationDenied`."""
+        if not self._key_per_call:
+            return self._context
+        meta: Mapping[str, Any] = (params.meta if params else None) or {}
+        named = meta.get(SESSION_KEY_META)
+        key = named if isinstance(named, str) else NO_KEY
+        parsed = parse_session_key(key)
+        # A host that mixes up its agents must not mix up their memories.
+        if not isinstance(parsed, BadSessionKey) and parsed.agent != self._memory.agent:
+            raise ConversationDenied(f"it belongs to the agent {parsed.agent!r}")
+        self._memory.require_scope(key)
+        return replace(self._context, session_key=key)
 
     # -- threads ---------------------------------------------------------------------------------
 
