@@ -3,6 +3,7 @@
     NotewellError
     ├── BadRequest              change the call
     │   ├── WorkspaceMissing    the folder is not there
+    │   ├── WorkspaceNotSet     no setting names the folder
     │   ├── NotesNotInFolder    the notes are kept in something else than a folder
     │   ├── NotANote            the path is not part of this memory
     │   ├── BadEntry            what is to be appended cannot stand in a note
@@ -82,6 +83,23 @@ class WorkspaceMissing(BadRequest):
 
     def public_text(self) -> str:
         return "the folder with the notes cannot be opened"
+
+
+class WorkspaceNotSet(BadRequest):
+    """For a plugin of a host: the folder in which the host runs is not what its user means."""
+
+    exit_code = 1
+
+    def __init__(self, config_dir: str) -> None:
+        super().__init__(
+            f"no folder of notes is set: set it in the options of the plugin, or write "
+            f'{{"agents": {{"defaults": {{"workspace": "~/notes"}}}}}} into config.json in '
+            f"{config_dir!r}"
+        )
+        self.config_dir = config_dir
+
+    def public_text(self) -> str:
+        return "no folder of notes is set, in the plugin or in the settings of Notewell"
 
 
 class NotesNotInFolder(BadRequest):

@@ -26,6 +26,7 @@ from notewell import open_memory
 from notewell.config import Settings
 from notewell.core import ConversationScope
 from notewell.entries import EntryStore
+from notewell.errors import WorkspaceNotSet
 from notewell.mcp_server import (
     Greeting,
     create_empty_server,
@@ -34,7 +35,7 @@ from notewell.mcp_server import (
     greeting_of,
 )
 from notewell.mcp_server.greeting import ENVELOPE_VERSION, HANDSHAKE_VERSIONS, Greeter
-from notewell.tools import DISABLED, CallContext
+from notewell.tools import DISABLED, CallContext, failure_of
 
 Message = dict[str, Any]
 
@@ -112,14 +113,16 @@ CONVERSATIONS: dict[str, Sequence[Message]] = {
 
 
 @pytest.mark.parametrize("messages", CONVERSATIONS.values(), ids=CONVERSATIONS)
-@pytest.mark.parametrize("kind", ["all", "read only", "group", "entries", "off"])
+@pytest.mark.parametrize("kind", ["all", "read only", "group", "entries", "off", "not set"])
 def test_each_answer_is_the_one_of_the_sdk(
     tmp_path: Path, kind: str, messages: Sequence[Message]
 ) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    if kind == "off":
-        greeting, server = empty_greeting(DISABLED), create_empty_server(DISABLED)
+    if kind in ("off", "not set"):
+        failure = DISABLED if kind == "off" else failure_of(WorkspaceNotSet("/config"))
+        greeting, server = empty_greeting(failure), create_empty_server(failure)
+        assert [spec.name for spec in greeting.tools] == ["memory_status"] * (kind == "not set")
         assert answers_of_greeter(greeting, messages) == answers_of_sdk(server, messages)
         return
     key = "agent:main:slack:group:g1" if kind == "group" else None

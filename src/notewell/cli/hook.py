@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.cli.output import say, tell
 from notewell.cli.place import add_pins, add_place, apply_pins, location_of, workspace_of
-from notewell.errors import MemoryOff, NoteUnreadable
+from notewell.errors import MemoryOff, NoteUnreadable, WorkspaceMissing, WorkspaceNotSet
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.records import dataclass
 
@@ -138,6 +138,12 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
         captured, trouble = _HANDLERS[event](hook)
     except MemoryOff:
         return  # The user switched the memory off: not a failure.
+    except WorkspaceNotSet as error:
+        _notify(event, host, str(error))
+        return  # Without a folder of notes there is no heartbeat file either.
+    except WorkspaceMissing as error:
+        trouble = str(error)
+        _notify(event, host, trouble)
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         trouble = str(error) or type(error).__name__
     # The heartbeat is written for every event, also after a failure: `doctor` then can say when
@@ -151,6 +157,14 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     # The output of a stop hook can keep a host from stopping, so this event is always silent.
     if trouble and event != "stop":
         tell(f"notewell: {trouble}")
+
+
+def _notify(event: str, host: str, text: str) -> None:
+    """Say it to the user and to the model, once in a session: standard error is seen by nobody."""
+    if event == "session-start":
+        notice = f"Notewell: {text}"
+        context = HOOK_FILES[host].context("SessionStart", notice) or {}
+        say(json.dumps({"systemMessage": notice, **context}))
 
 
 def parse_call(event: str, host: str, data: bytes) -> HookCall:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import tell
 from notewell.cli.place import add_pins, add_place, apply_pins, memory_of
-from notewell.errors import BadSetting, MemoryOff
+from notewell.errors import BadSetting, MemoryOff, WorkspaceNotSet
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
+    from notewell.errors import NotewellError
     from notewell.mcp_server import Greeting
 
 
@@ -120,8 +121,9 @@ def _serve(arguments: argparse.Namespace) -> int:
     apply_pins(arguments)
     try:
         memory = memory_of(arguments, by_host=True)
-    except MemoryOff as off:
-        _serve_nothing(off, arguments)
+    # Not an exit: some hosts refuse to start without the server, others drop it without a word.
+    except (MemoryOff, WorkspaceNotSet) as reason:
+        _serve_nothing(reason, arguments)
         return 0
     from notewell.mcp_server import greeting_of
     from notewell.tools import CallContext
@@ -144,11 +146,11 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _serve_nothing(off: MemoryOff, arguments: argparse.Namespace) -> None:
+def _serve_nothing(reason: NotewellError, arguments: argparse.Namespace) -> None:
     from notewell.mcp_server import empty_greeting
     from notewell.tools import failure_of
 
-    failure = failure_of(off)
+    failure = failure_of(reason)
 
     def create() -> Any:
         from notewell.mcp_server import create_empty_server

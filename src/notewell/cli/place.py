@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.errors import BadSetting
+from notewell.errors import BadSetting, WorkspaceNotSet
 
 if TYPE_CHECKING:
     import argparse
@@ -57,6 +57,11 @@ def add_pins(parser: argparse.ArgumentParser) -> None:
         "--embedder",
         metavar="PROVIDER",
         help="the provider, where the settings leave it to `auto`",
+    )
+    group.add_argument(
+        "--configured",
+        action="store_true",
+        help="without -w: the folder that the settings name, never the current one",
     )
 
 
@@ -176,10 +181,28 @@ def _configured(arguments: argparse.Namespace) -> MemoryLocation:
     # `has_files` is cheap. The readers of settings files load only if there is one to read.
     from notewell.config import has_files
 
+    if getattr(arguments, "configured", False):
+        return _configured_only(arguments)
     # `lexists`: a broken link still shows that this folder is meant as a workspace.
     in_workspace = any(os.path.lexists(name) for name in ("MEMORY.md", "memory.md", "memory"))
     if not has_files(Path(HERE), os.environ) or (arguments.agent is None and in_workspace):
         return MemoryLocation(arguments.agent or MAIN, HERE)
+    id_, folder = _agent_and_folder(arguments)
+    return MemoryLocation(id_, str(folder) if folder else HERE)
+
+
+def _configured_only(arguments: argparse.Namespace) -> MemoryLocation:
+    """For a plugin: it runs in the folder of the host's project, where nobody asked for notes."""
+    from notewell.config import user_config_dir
+
+    id_, folder = _agent_and_folder(arguments)
+    if folder is None:
+        raise WorkspaceNotSet(str(user_config_dir(os.environ)))
+    return MemoryLocation(id_, str(folder))
+
+
+def _agent_and_folder(arguments: argparse.Namespace) -> tuple[str, Path | None]:
+    """The agent that is asked for, else the default one, and its folder in the settings."""
     from notewell.config import ConfigScope, load_configuration, read_configuration
 
     configuration = read_configuration(ConfigScope(), os.environ)
@@ -194,8 +217,7 @@ def _configured(arguments: argparse.Namespace) -> MemoryLocation:
         raise BadSetting("agent", f"the settings have no agent {id_!r}; they have: {known}")
     agent = load_configuration(agent=id_).agents.get(id_)
     # `open_memory` refuses an id that is not valid, with a better message.
-    folder = agent.workspace if agent else None
-    return MemoryLocation(id_, str(folder) if folder else HERE)
+    return id_, agent.workspace if agent else None
 
 
 def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         default_state_dir,
         has_files,
         moved_user_file,
+        user_config_dir,
         write_workspace_file,
     )
     from notewell.config.registry import json_schema
@@ -54,7 +55,8 @@ else:
             "document": "ConfigFinding FindingKind",
             "openclaw": "OpenClaw from_openclaw",
             "paths": (
-                "WORKSPACE_FILE default_state_dir has_files moved_user_file write_workspace_file"
+                "WORKSPACE_FILE default_state_dir has_files moved_user_file user_config_dir "
+                "write_workspace_file"
             ),
             "registry": "json_schema",
             "resolve": (

@@ -29,6 +29,7 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocol versions that begin with `initialize`; the last one is offered to other clients."""
 ENVELOPE_VERSION = "2026-07-28"
 """The protocol version without a handshake: each request carries it."""
+STATUS = "memory_status"
 _META = "io.modelcontextprotocol/"
 
 Json = dict[str, Any]
@@ -104,8 +105,14 @@ def greeting_of(
 
 
 def empty_greeting(failure: Failure) -> Greeting:
-    """The greeting of a server for an agent that has no memory."""
-    return Greeting(_without_tools(failure), refusal=failure, description=None, has_notes=False)
+    """The greeting of a server for an agent that has no memory.
+
+    A memory that does not work yet has one tool, which says why: Codex shows the instructions of a
+    server to the model only if it has tools. A memory that the user switched off has none.
+    """
+    tools = () if failure.disabled else tuple(one for one in TOOLS if one.name == STATUS)
+    says = f"This server has no memory: {failure.to_text()}" if tools else _without_tools(failure)
+    return Greeting(says, tools, refusal=failure, description=None, has_notes=False)
 
 
 def _without_tools(failure: Failure) -> str:

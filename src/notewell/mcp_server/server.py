@@ -105,14 +105,15 @@ def create_server(
 
 
 def create_empty_server(failure: Failure) -> Server[Any]:
-    """A server without tools, for an agent that has no memory: its instructions say why.
+    """A server for an agent that has no memory: its instructions say why, and so does every call.
 
-    A program that exits instead would be an error in every client, though nothing is wrong."""
+    A program that exits instead is an error that some clients hide, and that others end with."""
+    greeting = empty_greeting(failure)
 
     async def list_tools(
         ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[])
+        return types.ListToolsResult(tools=[_tool(spec) for spec in greeting.tools])
 
     async def call_tool(
         ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -123,7 +124,7 @@ def create_empty_server(failure: Failure) -> Server[Any]:
         NAME,
         version=__version__,
         title=TITLE,
-        instructions=empty_greeting(failure).instructions,
+        instructions=greeting.instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

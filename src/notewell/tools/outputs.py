@@ -31,6 +31,7 @@ from notewell.errors import (
     NotewellError,
     StateNotWritable,
     WorkspaceMissing,
+    WorkspaceNotSet,
 )
 from notewell.records import dataclass, field, replace
 from notewell.tools.fence import REMINDER, escaped, fenced
@@ -366,6 +367,7 @@ _SEARCH_PATHS = "use a path that memory_search gave, MEMORY.md, or memory/YYYY-M
 # What an agent can do about errors that it did not cause; the first matching type counts.
 _ACTIONS: dict[type[NotewellError], str] = {
     WorkspaceMissing: "tell the user: it was moved or closed since this started",
+    WorkspaceNotSet: "tell the user to set one",
     IndexBusy: "ask again in a few seconds",
     IndexUnreadable: "tell the user to run `notewell index`, which rebuilds it",
     IndexTooNew: "tell the user to upgrade, or to run `notewell index --force`",
