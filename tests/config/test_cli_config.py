@@ -78,7 +78,8 @@ def test_show_as_json_can_be_one_agent(run: Any) -> None:
 
 
 def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
-    assert run("check") == (0, "no problems found\n")
+    code, out = run("check")
+    assert (code, out.startswith("note: "), out.count("\n")) == (0, True, 1)
     bad = tmp_path / "notewell.json"
     bad.write_text(
         '{"agent": {},\n"memory": {"backend": "qmd"},\n'

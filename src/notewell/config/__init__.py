@@ -12,6 +12,7 @@ workspace_rules.py  what the file of a workspace may set
 validate.py     a file compared with the table: its settings and its problems
 layers.py       files from disk to checked layers
 agents.py       agents, bindings and providers, collected from the files
+effects.py      values that have no effect beside others
 resolve.py      which file wins: the `Configuration`
 settings.py     START HERE: `Settings`, the bundle of what each package is handed
 openclaw.py     an existing OpenClaw, read only

@@ -30,7 +30,8 @@ MAX_AGENTS = 256
 """Each agent is resolved by itself, which takes time; no hand-written file has so many."""
 _CONCATENATED = "memorySearch.extraPaths"
 """A list of paths adds to the weaker layer's instead of replacing it."""
-_RULES = ("memory.scope.rules", "memory.qmd.scope.rules")
+RULES = ("memory.scope.rules", "memory.qmd.scope.rules")
+"""Lists of rules; their values are collected from the settings inside them."""
 
 
 class Value(NamedTuple):
@@ -82,7 +83,7 @@ class AgentEntry(NamedTuple):
 def _built_in() -> dict[str, Value]:
     keys = {**agent_keys(), **global_keys()}
     return {path: Value(key.default) for path, key in keys.items()} | dict.fromkeys(
-        _RULES, Value(())
+        RULES, Value(())
     )
 
 
@@ -221,7 +222,7 @@ def _owner(provider: str) -> str:
 
 def _take_global(values: dict[str, Value], setting: Setting, layer: Layer) -> None:
     path = dotted(setting.path)
-    if path.startswith(_RULES):
+    if path.startswith(RULES):
         _take_rule(values, setting, layer)
     # Bindings and `models.providers` are not values of an agent; they are collected below.
     elif path in values:
@@ -257,7 +258,7 @@ def _take(values: dict[str, Value], path: str, setting: Setting, layer: Layer) -
 def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
     """Makes keys agree that depend on one another, and reports what it changed."""
     # `_take_global` collected the rules by number; from here on they are a list.
-    for path in _RULES:
+    for path in RULES:
         rules = values[path].value
         if isinstance(rules, dict):
             values[path] = values[path]._replace(value=tuple(rules.values()))
@@ -270,7 +271,7 @@ def _reconciled(values: dict[str, Value]) -> list[ConfigFinding]:
 
 
 def _rules_without_action(values: Mapping[str, Value]) -> Iterator[ConfigFinding]:
-    for path in _RULES:
+    for path in RULES:
         rules = values[path]
         for number, rule in enumerate(rules.value):
             if "action" not in rule:

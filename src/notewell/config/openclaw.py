@@ -17,6 +17,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from notewell.config.agents import RULES
 from notewell.config.checks import Unused, masked
 from notewell.config.document import (
     ConfigFinding,
@@ -25,10 +26,11 @@ from notewell.config.document import (
     plain,
     shown,
 )
+from notewell.config.effects import used_providers
 from notewell.config.layers import read_document
 from notewell.config.paths import expanded, home
 from notewell.config.resolve import ConfigScope, read_configuration
-from notewell.config.validate import check_document, dotted
+from notewell.config.validate import below_agent, check_document, dotted
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ LEFT = {
     "plugins.entries.memory-lancedb.config.dbPath": "that is OpenClaw's; Notewell keeps its own",
     "$include": "included files are not read: name them instead",
 }
-_LANCE = "plugins.entries.memory-lancedb"
 _FLAT = {"chunkSize": "chunking.tokens", "chunkOverlap": "chunking.overlap",
          "maxResults": "query.maxResults"}  # fmt: skip
 """Keys that very early files had one level higher."""
@@ -230,15 +231,15 @@ def _own_variables(root: Located) -> dict[str, str]:
 def _taken(layer: Layer, configuration: Configuration) -> list[ConfigFinding]:
     """Every value of the file: taken, or left because it has no effect."""
     findings = []
-    # A provider that we do not have is reported by `read_configuration`, under its last name.
+    # `read_configuration` has reported providers that we do not have, and values without effect.
     reported = {
-        (finding.line, finding.key.rsplit(".", 1)[-1])
-        for finding in configuration.findings
-        if finding.kind == "left"
+        (finding.line, finding.key) for finding in configuration.findings if finding.kind == "left"
     }
+    # Of a list of rules there is one finding for all that is in it.
+    lists = tuple(key for _, key in reported if key in RULES)
     for setting in layer.settings:
         key = dotted(setting.path)
-        if (setting.line, str(setting.path[-1])) in reported:
+        if (setting.line, below_agent(setting.path)) in reported or key.startswith(lists):
             continue
         reason = _without_effect(setting, configuration)
         message = reason or f"taken: {shown(masked(setting.value))}"
@@ -249,35 +250,16 @@ def _taken(layer: Layer, configuration: Configuration) -> list[ConfigFinding]:
 
 def _without_effect(setting: Setting, configuration: Configuration) -> str | None:
     """Why the value changes nothing; None if it does."""
-    key, path = dotted(setting.path), setting.path
-    values = configuration.agents[configuration.default_agent].values
+    path = setting.path
     if isinstance(setting.key.check, Unused):
         about_memory = path[0] == "plugins"
         return f"not used: {setting.key.meaning}" if about_memory else "not about memory"
     if path[0] == "bindings" and f"bindings[{path[1]}]" not in configuration.origins:
         return f"not used: bindings[{path[1]}] is not"
-    # Its scope holds for every engine.
-    is_qmd = key.startswith("memory.qmd.") and path[2] != "scope"
-    if is_qmd and values["memory.backend"] != "qmd":
-        return "not used: memory.backend is not 'qmd'"
-    if key.startswith(f"{_LANCE}.config.") and not values[f"{_LANCE}.enabled"]:
-        return f"not used: {_LANCE}.enabled is not true"
-    if path[:2] == ("models", "providers") and str(path[2]) not in _used_providers(configuration):
+    used = used_providers(agent.values for agent in configuration.agents.values())
+    if path[:2] == ("models", "providers") and str(path[2]) not in used:
         return "not used: no agent computes vectors with it"
     return None
-
-
-def _used_providers(configuration: Configuration) -> set[str]:
-    """The names below `models.providers` from which some agent would take a key or an address."""
-    from notewell.embedders import auto_order, names_of
-
-    used: set[str] = set()
-    for agent in configuration.agents.values():
-        for key in ("memorySearch.provider", "memorySearch.fallback"):
-            name = agent.values[key]
-            for one in auto_order() if name == "auto" else (name,):
-                used.update(names_of(one))
-    return used
 
 
 def _agent(configuration: Configuration, config: AgentConfig, state_dir: Path) -> OpenClawAgent:

@@ -19,6 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.agents import agent_entries, agent_values, bindings_of, providers_of
 from notewell.config.document import ConfigFinding
+from notewell.config.effects import (
+    AgentValues,
+    doubtful,
+    entry_for,
+    unused_entries,
+    without_effect,
+)
 from notewell.config.layers import read_layer, user_layer, workspace_layer
 from notewell.config.paths import expanded
 from notewell.core import (
@@ -41,11 +48,6 @@ if TYPE_CHECKING:
     from notewell.core import Binding, Route, UnknownAgent
 
 _STORE_PATH = "memorySearch.store.path"
-_INPUT_TYPES = (
-    "memorySearch.inputType",
-    "memorySearch.queryInputType",
-    "memorySearch.documentInputType",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def read_configuration(
         *binding_findings,
         *resolver.findings,
     ]
+    findings += _without_effect(base, resolver.resolved, agents, are_all=scope.agent is None)
     for layer in resolver.layers:
         findings += layer.findings
     findings.sort(key=lambda finding: (finding.file, finding.line))
@@ -176,6 +179,23 @@ def read_configuration(
         origins={**binding_origins, **provider_origins},
         files=tuple(layer.file for layer in reversed(resolver.layers)),
     )
+
+
+def _without_effect(
+    base: tuple[Layer, ...],
+    resolved: list[AgentValues],
+    agents: Mapping[str, AgentConfig],
+    *,
+    are_all: bool,
+) -> list[ConfigFinding]:
+    """What the files set in vain. `openclaw.py` reports the entries of its file itself."""
+    providers = providers_of(base)[0]
+    is_openclaw = any(layer.owner == "openclaw" for layer in base)
+    findings = without_effect(resolved, providers, "left" if is_openclaw else "note")
+    # Another agent may use what the one of the scope does not.
+    if are_all and not is_openclaw:
+        findings += unused_entries(base, [agent.values for agent in agents.values()])
+    return findings
 
 
 def _default_id(entries: Mapping[str, AgentEntry]) -> str:
@@ -201,6 +221,7 @@ class _Resolver:
         self.layers = list(reversed(base))
         """All layers that were read, the strongest first."""
         self.findings: list[ConfigFinding] = []
+        self.resolved: list[AgentValues] = []
 
     def ids(self, scope: ConfigScope) -> list[str]:
         """The agent of the scope, or all: the user's, and those in the workspace's own file."""
@@ -227,8 +248,9 @@ class _Resolver:
         providers = providers_of(self._base)[0]
         self.findings += findings
         self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
-        self.findings += _unused_input_types(values, providers)
-        self.findings += _incomplete_entries(values, providers)
+        agent = AgentValues(values, workspace)
+        self.findings += doubtful(agent, providers)
+        self.resolved.append(agent)
         return self._agent_config(id_, workspace, values)
 
     @property
@@ -301,7 +323,7 @@ def _unknown_providers(
         provider = values[key]
         name = own_name(provider.value)
         values[key] = provider._replace(value=name)
-        entry = _entry_of(name, named)
+        entry = entry_for(name, named)
         message = None
         if entry:
             message = entry_problem(name, entry.api)
@@ -317,54 +339,6 @@ def _unknown_providers(
             kind: FindingKind = "left" if openclaw else "error"
             findings.append(ConfigFinding(kind, provider.file, provider.line, key, message))
     return findings
-
-
-def _entry_of(name: str, named: Mapping[str, ProviderEntry]) -> ProviderEntry | None:
-    from notewell.embedders import entry_of, names_of
-
-    return entry_of(named, names_of(name))
-
-
-def _incomplete_entries(
-    values: Mapping[str, Value], named: Mapping[str, ProviderEntry]
-) -> list[ConfigFinding]:
-    """Entries of the user's own that lack an address or a model: no vector can be computed."""
-    from notewell.embedders import PROVIDER_NAMES, ProviderSettings
-
-    findings = []
-    for key in ("memorySearch.provider", "memorySearch.fallback"):
-        value = values[key]
-        entry = named.get(value.value)
-        if entry is None or value.value in PROVIDER_NAMES:
-            continue
-        # `remote.baseUrl` and `model` are for the provider, not for its fallback.
-        is_first = key == "memorySearch.provider"
-        model = values["memorySearch.model"].value if is_first else None
-        address = values["memorySearch.remote.baseUrl"].value if is_first else None
-        lacks = [] if address or entry.base_url else ["baseUrl"]
-        lacks += [] if model or ProviderSettings(models=entry.models).model else ["models"]
-        for name in lacks:
-            message = f"no vectors: models.providers.{value.value}.{name} is not set"
-            findings.append(ConfigFinding("note", value.file, value.line, key, message))
-    return findings
-
-
-def _unused_input_types(
-    values: Mapping[str, Value], named: Mapping[str, ProviderEntry]
-) -> list[ConfigFinding]:
-    """`inputType` and its like, where the requests of the provider have no such field."""
-    from notewell.embedders import has_input_types
-
-    provider = values["memorySearch.provider"].value
-    entry = _entry_of(provider, named)
-    if has_input_types(provider, entry.api if entry else None):
-        return []
-    message = f"not used: the provider {provider!r} has no input types"
-    return [
-        ConfigFinding("note", value.file, value.line, key, message)
-        for key in _INPUT_TYPES
-        if (value := values[key]).value is not None
-    ]
 
 
 def check_file(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         REMOTE_PROVIDERS,
         auto_order,
         entry_problem,
+        has_batches,
         has_input_types,
         names_of,
         own_name,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         usage_of,
     )
     from notewell.embedders.vectors import is_sound
+    from notewell.embedders.weights import embedded_models
 else:
     from notewell.lazy import lazy_exports
 
@@ -62,7 +64,7 @@ else:
             "cached": "Cached",
             "models": "ModelState list_models pull_model",
             "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS auto_order "
-            "entry_problem has_input_types names_of own_name",
+            "entry_problem has_batches has_input_types names_of own_name",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
             "selection": "Decision EmbedderSelection choose_embedder gguf_dir open_embedded "
@@ -71,5 +73,6 @@ else:
             "RemoteSettings entry_of",
             "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",
             "vectors": "is_sound",
+            "weights": "embedded_models",
         },
     )

@@ -34,6 +34,8 @@ class RegisteredProvider:
     """Other names for it below `models.providers` and in auth profiles."""
     input_types: bool = False
     """Whether a request says what kind of text it has, so that `inputType` has an effect."""
+    batches: bool = False
+    """Whether it has batch jobs, so that `remote.batch` has an effect."""
 
     def load(self) -> Provider:
         """Import the provider's module; raises `KeyError` for one that has no wire format."""
@@ -53,7 +55,9 @@ NONE = "none"
 
 PROVIDERS = (
     RegisteredProvider("embedded", auto_rank=90),
-    RegisteredProvider("openai", "openai:OPENAI", ("OPENAI_API_KEY",), 20, input_types=True),
+    RegisteredProvider(
+        "openai", "openai:OPENAI", ("OPENAI_API_KEY",), 20, input_types=True, batches=True
+    ),
     RegisteredProvider(
         "gemini",
         "gemini:GEMINI",
@@ -61,8 +65,11 @@ PROVIDERS = (
         30,
         aliases=("google",),
         input_types=True,
+        batches=True,
     ),
-    RegisteredProvider("voyage", "voyage:VOYAGE", ("VOYAGE_API_KEY",), 40, input_types=True),
+    RegisteredProvider(
+        "voyage", "voyage:VOYAGE", ("VOYAGE_API_KEY",), 40, input_types=True, batches=True
+    ),
     RegisteredProvider("local", auto_rank=10),
     # `auto` does not take the next two: a server on this machine may be there for another
     # purpose, and an OpenAI-compatible server has neither a default address nor a default model.
@@ -141,8 +148,20 @@ def entry_problem(name: str, api: str | None) -> str | None:
 
 def has_input_types(name: str, api: str | None) -> bool:
     """Whether `inputType` has an effect for a provider, ours or an entry of `models.providers`."""
-    wire_format = _APIS.get(api or "", name if name in _BY_NAME else "openai-compatible")
-    return name == "auto" or _BY_NAME[wire_format].input_types
+    return name == "auto" or _wire_format(name, api).input_types
+
+
+def has_batches(name: str, api: str | None) -> bool:
+    """Whether `remote.batch` has an effect for a provider, ours or one of `models.providers`."""
+    return name == "auto" or _wire_format(name, api).batches
+
+
+def _wire_format(name: str, api: str | None) -> RegisteredProvider:
+    own = "openai-compatible" if name == "openai" else name
+    # `api` may only repeat what the provider has anyway; see `provider_of`.
+    if name in _BY_NAME and (api is None or _APIS.get(api) == own):
+        return _BY_NAME[name]
+    return _BY_NAME[_APIS.get(api or "", "openai-compatible")]
 
 
 def provider_of(name: str, api: str | None) -> Provider:

@@ -129,6 +129,13 @@ def in_package(model: ModelFiles) -> Path:
     return IN_PACKAGE.parent / model.name
 
 
+def embedded_models() -> tuple[str, ...]:
+    """What `model` may be for the provider `embedded`."""
+    # The second is the name in public, the third the one that an index records.
+    others = ("snowflake-arctic-embed-s", "snowflake-arctic-embed-s-int8")
+    return (*(model.name for model in MODELS), *others)
+
+
 def model_called(name: str) -> ModelFiles | None:
     return next((model for model in MODELS if model.name == name), None)
 
