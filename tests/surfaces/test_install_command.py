@@ -34,8 +34,16 @@ def words(home: Path, *more: str) -> list[str]:
 
 
 def install(home: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return run(home, words(home, *more))
+
+
+def uninstall(home: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return run(home, [sys.executable, "-m", "notewell", "uninstall", *more])
+
+
+def run(home: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        words(home, *more),
+        command,
         env=environ(home),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -141,3 +149,94 @@ def test_qwen_reports_each_turn_because_it_may_report_no_end(home: Path) -> None
         )
     notes = (home.parent / "notes" / "memory").glob("*.md")
     assert any("We ship on Friday." in note.read_text(encoding="utf-8") for note in notes)
+
+
+def test_uninstall_takes_out_what_install_put_in(home: Path) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\n  "model": "opus"\n}\n', encoding="utf-8")
+    assert install(home, "claude").returncode == 0
+    done = uninstall(home, "claude")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "Claude Code no longer knows this memory\nClaude Code no longer calls this memory\n"
+    )
+    assert settings.read_text(encoding="utf-8") == '{\n  "model": "opus"\n}\n'
+    assert not (home / ".claude.json").exists()
+    again = uninstall(home, "claude")
+    assert again.returncode == 0
+    assert "does not know" in again.stdout
+    assert "does not call" in again.stdout
+
+
+def test_uninstall_without_a_host_finds_those_that_have_the_memory(home: Path) -> None:
+    for host in ("codex", "cline"):
+        assert install(home, host).returncode == 0
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text("{}", encoding="utf-8")
+    refused = uninstall(home)
+    assert refused.returncode == 2
+    assert "found codex, cline:" in refused.stderr
+    done = uninstall(home, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "Cline no longer knows" in done.stdout
+    assert "Gemini" not in done.stdout
+    nothing = uninstall(home, "--yes")
+    assert nothing.returncode == 3
+    assert "no host of this machine has this memory" in nothing.stderr
+
+
+def test_json_says_what_was_done_to_each_file(home: Path) -> None:
+    done = install(home, "codex", "--json")
+    assert done.returncode == 0, done.stderr
+    [codex] = json.loads(done.stdout)["hosts"]
+    assert codex == {
+        "host": "codex",
+        "tools": {"file": f"{home}/.codex/config.toml", "changed": True, "backup": None},
+        "hooks": {"file": f"{home}/.codex/hooks.json", "changed": True, "backup": None},
+        "advice": ["Codex runs a new hook once you trust it: type /hooks there"],
+        "error": None,
+    }
+    gone = uninstall(home, "codex", "--json")
+    [codex] = json.loads(gone.stdout)["hosts"]
+    assert codex["tools"]["changed"]
+    assert codex["tools"]["backup"]
+    assert codex["hooks"]["changed"]
+    assert json.loads(uninstall(home, "--json").stdout)["hosts"] == []
+
+
+def test_a_host_that_fails_does_not_stop_the_others(home: Path) -> None:
+    (home / ".claude.json").write_text("not JSON", encoding="utf-8")
+    make_program(home, "codex")
+    done = install(home, "--yes", "--json")
+    assert done.returncode == 2
+    claude, codex = json.loads(done.stdout)["hosts"]
+    assert claude["error"]["kind"] == "CannotMerge"
+    assert claude["tools"] is None
+    assert codex["tools"]["changed"]
+    assert codex["error"] is None
+    assert "notewell: claude:" in done.stderr
+    assert (home / ".codex" / "config.toml").exists()
+
+
+def test_the_entry_of_an_older_install_names_the_command_that_removes_it(home: Path) -> None:
+    assert install(home, "claude").returncode == 0
+    before = (home / ".claude.json").read_text(encoding="utf-8")
+    older = install(home, "claude", "--state-dir", str(home / "elsewhere"))
+    assert older.returncode == 2
+    assert "`notewell mcp uninstall claude`" in older.stderr
+    assert (home / ".claude.json").read_text(encoding="utf-8") == before
+    (home / ".claude.json").write_text(
+        '{"mcpServers": {"notewell": {"command": "mine"}}}', encoding="utf-8"
+    )
+    foreign = install(home, "claude")
+    assert foreign.returncode == 2
+    assert "another server named 'notewell'" in foreign.stderr
+    assert "uninstall" not in foreign.stderr
+
+
+def test_a_host_without_a_file_for_projects_says_so(home: Path) -> None:
+    refused = install(home, "copilot", "--project", str(home))
+    assert refused.returncode == 2
+    assert "leave out --project" in refused.stderr
+    assert refused.stdout == ""

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import MAIN, location_of
 from notewell.clients import (
+    EntryExists,
     entry_text,
     hook_command_line,
     install_entry,
     install_hooks,
+    is_our_entry,
     remove_entry,
     remove_hooks,
     with_hooks,
 )
 from notewell.config import default_state_dir, load_settings, moved_user_file
-from notewell.errors import BadSetting
+from notewell.errors import BadRequest, BadSetting
 from notewell.hosts import HOOK_FILES, HOSTS, MCP_FILES, Machine
 
 if TYPE_CHECKING:
@@ -34,68 +36,148 @@ if TYPE_CHECKING:
 
 
 def run_mcp_install(arguments: argparse.Namespace) -> int:
-    mcp = MCP_FILES[arguments.client]
-    project = _project(arguments)
-    file = mcp.file(_machine(), project)
-    # Before --print, too: a wrong workspace should be an error and not a wrong entry.
-    entry = mcp.entry(serve_command(arguments))
     if arguments.print:
-        _print_mcp_entry(arguments, file, entry)
+        _print_mcp_entry(arguments)
         return 0
-    if project is not None and not project.is_dir():
-        raise BadSetting("--project", f"there is no folder {str(project)!r}")
-    result = install_entry(mcp, file, arguments.name, entry)
-    title = HOSTS[arguments.client].title
-    _report(arguments, result, f"{title} {'now knows' if result.changed else 'knows already'}")
-    if result.changed and project is not None and mcp.project_advice and not arguments.json:
-        tell(mcp.project_advice)
+    result = add_entry(arguments)
+    if arguments.json:
+        print_json(change_fields(result))
+    else:
+        report_entry(arguments, result)
     return 0
 
 
-def _print_mcp_entry(arguments: argparse.Namespace, file: Path, entry: dict[str, Any]) -> None:
+def add_entry(arguments: argparse.Namespace) -> Installed:
+    """Put the MCP entry into the host's file."""
+    mcp, project = MCP_FILES[arguments.client], _project(arguments)
+    entry = mcp.entry(serve_command(arguments))
+    if project is not None and not project.is_dir():
+        raise BadSetting("--project", f"there is no folder {str(project)!r}")
+    file = mcp.file(_machine(), project)
+    try:
+        return install_entry(mcp, file, arguments.name, entry)
+    except EntryExists as error:
+        if not is_our_entry(error.entry):
+            raise
+        raise BadRequest(
+            f"{str(file)!r} has an entry of Notewell with other options: take it out with "
+            f"`{_uninstall_command(arguments)}` and install again; nothing was changed"
+        ) from error
+
+
+def _uninstall_command(arguments: argparse.Namespace) -> str:
+    words = ["notewell", "mcp", "uninstall", arguments.client]
+    if arguments.project is not None:
+        words += ["--project", arguments.project]
+    if arguments.name != "notewell":
+        words += ["--name", arguments.name]
+    return hook_command_line(words)
+
+
+def report_entry(arguments: argparse.Namespace, result: Installed) -> None:
+    _report(result, arguments.client, "now knows" if result.changed else "knows already")
+    for line in entry_advice(arguments, result):
+        tell(line)
+
+
+def entry_advice(arguments: argparse.Namespace, result: Installed) -> list[str]:
+    """What the user must do after the installation."""
+    advice = MCP_FILES[arguments.client].project_advice
+    return [advice] if result.changed and advice and arguments.project is not None else []
+
+
+def _print_mcp_entry(arguments: argparse.Namespace) -> None:
+    mcp = MCP_FILES[arguments.client]
+    file = mcp.file(_machine(), _project(arguments))
+    entry = mcp.entry(serve_command(arguments))
     if arguments.json:
         print_json({"file": str(file), "name": arguments.name, "entry": entry})
     else:
         tell(f"for {file}:")
-        say(entry_text(MCP_FILES[arguments.client], arguments.name, entry).rstrip("\n"))
+        say(entry_text(mcp, arguments.name, entry).rstrip("\n"))
 
 
 def run_hook_install(arguments: argparse.Namespace) -> int:
-    hooks = HOOK_FILES[arguments.host]
-    file = hooks.file(_machine(), _project(arguments))
-    items = {
-        event: hooks.item(hook_command(arguments, ours), event)
-        for event, ours in {**hooks.events, **_turn_events(arguments)}.items()
-    }
     if arguments.print:
-        _print_hooks(arguments, file, with_hooks(hooks.new_file, items) or "")
+        _print_hooks(arguments)
         return 0
-    result = install_hooks(file, hooks, items)
-    verb = "now calls" if result.changed else "calls"
-    already = "" if result.changed else " already"
-    _report(arguments, result, f"{HOSTS[arguments.host].title} {verb}", already)
-    if result.changed and hooks.advice and not arguments.json:
-        tell(hooks.advice)
+    result = add_hooks(arguments)
+    if arguments.json:
+        print_json(change_fields(result))
+    else:
+        report_hooks(arguments, result)
     return 0
+
+
+def add_hooks(arguments: argparse.Namespace) -> Installed:
+    """Put the hooks into the host's file."""
+    hooks = HOOK_FILES[arguments.host]
+    return install_hooks(hooks.file(_machine(), _project(arguments)), hooks, _items(arguments))
+
+
+def report_hooks(arguments: argparse.Namespace, result: Installed) -> None:
+    verb, already = ("now calls", "") if result.changed else ("calls", " already")
+    _report(result, arguments.host, verb, already)
+    for line in hook_advice(arguments, result):
+        tell(line)
+
+
+def hook_advice(arguments: argparse.Namespace, result: Installed) -> list[str]:
+    """What the user must do after the installation."""
+    advice = HOOK_FILES[arguments.host].advice
+    return [advice] if result.changed and advice else []
+
+
+def _items(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The hook of each event, as the host's file has it."""
+    hooks = HOOK_FILES[arguments.host]
+    events = {**hooks.events, **_turn_events(arguments)}
+    return {
+        event: hooks.item(hook_command(arguments, ours), event) for event, ours in events.items()
+    }
 
 
 def run_mcp_uninstall(arguments: argparse.Namespace) -> int:
-    mcp = MCP_FILES[arguments.client]
-    result = remove_entry(mcp, mcp.file(_machine(), _project(arguments)), arguments.name)
-    title = HOSTS[arguments.client].title
-    verb = "no longer knows" if result.changed else "does not know"
-    _report(arguments, result, f"{title} {verb}")
+    result = drop_entry(arguments)
+    if arguments.json:
+        print_json(change_fields(result))
+    else:
+        report_entry_dropped(arguments, result)
     return 0
+
+
+def drop_entry(arguments: argparse.Namespace) -> Installed:
+    """Take the MCP entry out of the host's file."""
+    mcp = MCP_FILES[arguments.client]
+    return remove_entry(mcp, mcp.file(_machine(), _project(arguments)), arguments.name)
+
+
+def report_entry_dropped(arguments: argparse.Namespace, result: Installed) -> None:
+    _report(result, arguments.client, "no longer knows" if result.changed else "does not know")
 
 
 def run_hook_uninstall(arguments: argparse.Namespace) -> int:
-    hooks = HOOK_FILES[arguments.host]
-    file = hooks.file(_machine(), _project(arguments))
-    result = remove_hooks(file, hooks, arguments.host)
-    title = HOSTS[arguments.host].title
-    verb = "no longer calls" if result.changed else "does not call"
-    _report(arguments, result, f"{title} {verb}")
+    result = drop_hooks(arguments)
+    if arguments.json:
+        print_json(change_fields(result))
+    else:
+        report_hooks_dropped(arguments, result)
     return 0
+
+
+def drop_hooks(arguments: argparse.Namespace) -> Installed:
+    """Take the hooks out of the host's file."""
+    hooks = HOOK_FILES[arguments.host]
+    return remove_hooks(hooks.file(_machine(), _project(arguments)), hooks, arguments.host)
+
+
+def report_hooks_dropped(arguments: argparse.Namespace, result: Installed) -> None:
+    _report(result, arguments.host, "no longer calls" if result.changed else "does not call")
+
+
+def change_fields(result: Installed) -> dict[str, Any]:
+    backup = str(result.backup) if result.backup else None
+    return {"file": str(result.file), "changed": result.changed, "backup": backup}
 
 
 def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
@@ -110,7 +192,10 @@ def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
     return {event: ours for event, ours in events.items() if wanted[ours]}
 
 
-def _print_hooks(arguments: argparse.Namespace, file: Path, text: str) -> None:
+def _print_hooks(arguments: argparse.Namespace) -> None:
+    hooks = HOOK_FILES[arguments.host]
+    file = hooks.file(_machine(), _project(arguments))
+    text = with_hooks(hooks.new_file, _items(arguments)) or ""
     if arguments.json:
         print_json({"file": str(file), "entries": json.loads(text)})
     else:
@@ -118,13 +203,9 @@ def _print_hooks(arguments: argparse.Namespace, file: Path, text: str) -> None:
         say(text.rstrip("\n"))
 
 
-def _report(arguments: argparse.Namespace, result: Installed, subject: str, end: str = "") -> None:
-    if arguments.json:
-        backup = str(result.backup) if result.backup else None
-        print_json({"file": str(result.file), "changed": result.changed, "backup": backup})
-    else:
-        say(f"{subject} this memory{end}")
-        tell(f"in {result.file}" + (f"; as it was: {result.backup}" if result.backup else ""))
+def _report(result: Installed, host: str, verb: str, end: str = "") -> None:
+    say(f"{HOSTS[host].title} {verb} this memory{end}")
+    tell(f"in {result.file}" + (f"; as it was: {result.backup}" if result.backup else ""))
 
 
 def _machine() -> Machine:

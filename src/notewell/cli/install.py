@@ -1,7 +1,8 @@
-"""`notewell install`: the MCP entry and the hooks of a host, in one command.
+"""`notewell install` and `uninstall`: the MCP entry and the hooks of a host, in one command.
 
-Without a host it looks for the hosts of this machine and asks about each one. Without a terminal
-nobody can answer, so it changes nothing unless `--yes` was given.
+Without a host they look for hosts on this machine and ask about each one. Without a terminal
+nobody can answer, so they change nothing unless `--yes` was given. A host that fails does not stop
+the others.
 """
 
 from __future__ import annotations
@@ -11,22 +12,51 @@ import shutil
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import tell
+from notewell.cli.output import print_json, tell
 from notewell.cli.place import add_place
-from notewell.errors import BadRequest
+from notewell.errors import BadRequest, NotewellError
 from notewell.hosts import HOSTS, Machine
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterable
 
+    from notewell.clients import Installed
     from notewell.hosts import Host
 
 NOTHING_FOUND = 3
+NAME = "notewell"
+
+
+@dataclass(frozen=True, slots=True)
+class HostChange:
+    """What was done to the files of one host."""
+
+    host: Host
+    tools: Installed | None = None
+    hooks: Installed | None = None
+    advice: tuple[str, ...] = ()
+    """What the user must do now, or should know."""
+    error: NotewellError | None = None
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    _add_host_options(parser, "install in every host that is found")
+    parser.add_argument(
+        "--recall", action="store_true", help="also print what notes say about each prompt"
+    )
+    add_place(parser)
+
+
+def add_uninstall_options(parser: argparse.ArgumentParser) -> None:
+    _add_host_options(parser, "uninstall from every host that has it")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_host_options(parser: argparse.ArgumentParser, yes: str) -> None:
     parser.add_argument(
         "host",
         nargs="?",
@@ -36,26 +66,139 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project", metavar="DIR", help="edit the files of this project (default: the user's)"
     )
-    parser.add_argument(
-        "--recall", action="store_true", help="also print what notes say about each prompt"
-    )
-    parser.add_argument(
-        "-y", "--yes", action="store_true", help="do not ask: install in every host that is found"
-    )
-    add_place(parser, json=False)
+    parser.add_argument("-y", "--yes", action="store_true", help=f"do not ask: {yes}")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    return _run(arguments, install_host, hosts_of, "Install in", "no host was found")
+
+
+def run_uninstall(arguments: argparse.Namespace) -> int:
+    def with_ours(machine: Machine) -> list[Host]:
+        named = arguments.project
+        project = Path(named).absolute() if named is not None else None
+        return [host for host in _installable().values() if _has_ours(host, machine, project)]
+
+    none = "no host of this machine has this memory"
+    return _run(arguments, uninstall_host, with_ours, "Uninstall from", none)
+
+
+def _run(
+    arguments: argparse.Namespace,
+    change: Callable[[Host, argparse.Namespace], HostChange],
+    find: Callable[[Machine], list[Host]],
+    question: str,
+    none: str,
+) -> int:
     if arguments.host:
-        install_host(HOSTS[arguments.host], arguments)
-        return 0
-    hosts = hosts_of(Machine(Path.home(), os.environ, sys.platform))
-    if not hosts:
-        tell(f"no host was found on this machine; name one of: {', '.join(_installable())}")
-        return NOTHING_FOUND
-    for host in hosts if arguments.yes else _confirmed(hosts):
-        install_host(host, arguments)
-    return 0
+        hosts = [HOSTS[arguments.host]]
+    else:
+        hosts = find(Machine(Path.home(), os.environ, sys.platform))
+        if not hosts:
+            if arguments.json:
+                print_json({"hosts": []})
+            tell(f"{none}; name one of: {', '.join(_installable())}")
+            return NOTHING_FOUND
+        hosts = hosts if arguments.yes else _confirmed(hosts, question)
+    return _report([change(host, arguments) for host in hosts], arguments)
+
+
+def _report(changes: list[HostChange], arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        print_json({"hosts": [_fields(change) for change in changes]})
+    failed = [(change.host.id, change.error) for change in changes if change.error]
+    for host, error in failed:
+        tell(f"notewell: {host}: {error}")
+    return failed[0][1].exit_code if failed else 0
+
+
+def _fields(change: HostChange) -> dict[str, Any]:
+    from notewell.cli.clients import change_fields
+
+    error = change.error
+    return {
+        "host": change.host.id,
+        "tools": change_fields(change.tools) if change.tools else None,
+        "hooks": change_fields(change.hooks) if change.hooks else None,
+        "advice": list(change.advice),
+        "error": {"kind": type(error).__name__, "message": str(error)} if error else None,
+    }
+
+
+def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
+    from notewell.cli import clients
+    from notewell.cli.mcp import require_sdk
+
+    def add_entry(place: argparse.Namespace) -> Installed:
+        require_sdk()  # Without it, the host would start a server that exits at once.
+        return clients.add_entry(place)
+
+    place = _place(host, arguments)
+    change = _changed(host, place, add_entry, clients.add_hooks)
+    remarks = []
+    if change.tools and not host.hooks:
+        remarks.append(
+            f"{host.title} calls no hooks of Notewell: it has the tools, and no capture"
+        )
+    if not arguments.json:
+        _say_change(change, place, clients.report_entry, clients.report_hooks, remarks)
+    advice = [
+        *(clients.entry_advice(place, change.tools) if change.tools else ()),
+        *(clients.hook_advice(place, change.hooks) if change.hooks else ()),
+    ]
+    return replace(change, advice=(*advice, *remarks))
+
+
+def uninstall_host(host: Host, arguments: argparse.Namespace) -> HostChange:
+    from notewell.cli import clients
+
+    place = _place(host, arguments)
+    change = _changed(host, place, clients.drop_entry, clients.drop_hooks)
+    if not arguments.json:
+        reports = clients.report_entry_dropped, clients.report_hooks_dropped
+        _say_change(change, place, *reports, ())
+    return change
+
+
+def _place(host: Host, arguments: argparse.Namespace) -> argparse.Namespace:
+    """The options as `notewell mcp install` and `notewell hook install` have them."""
+    return Namespace(**{**vars(arguments), "client": host.id, "host": host.id, "name": NAME})
+
+
+def _changed(
+    host: Host,
+    place: argparse.Namespace,
+    change_entry: Callable[[argparse.Namespace], Installed],
+    change_hooks: Callable[[argparse.Namespace], Installed],
+) -> HostChange:
+    """Both parts. If the second one fails, the first one is done, and is in the result."""
+    tools = None
+    # A host that has neither a file for the project nor hooks gets the error about that.
+    wants_entry = place.project is None or not host.hooks
+    try:
+        if host.mcp and (wants_entry or host.mcp.project_file):
+            tools = change_entry(place)
+        return HostChange(host, tools, change_hooks(place) if host.hooks else None)
+    except NotewellError as error:
+        return HostChange(host, tools, error=error)
+
+
+def _say_change(
+    change: HostChange,
+    place: argparse.Namespace,
+    say_entry: Callable[[argparse.Namespace, Installed], None],
+    say_hooks: Callable[[argparse.Namespace, Installed], None],
+    remarks: Iterable[str],
+) -> None:
+    if change.tools:
+        say_entry(place, change.tools)
+    if change.hooks:
+        say_hooks(place, change.hooks)
+    for line in remarks:
+        tell(line)
+
+
+# -- which hosts ---------------------------------------------------------------------------------
 
 
 def hosts_of(machine: Machine) -> list[Host]:
@@ -69,25 +212,23 @@ def hosts_of(machine: Machine) -> list[Host]:
     ]
 
 
-def install_host(host: Host, arguments: argparse.Namespace) -> None:
-    """Through the two commands, so that they and this one cannot differ."""
-    from notewell.cli import hook, mcp
+def _has_ours(host: Host, machine: Machine, project: Path | None) -> bool:
+    """Whether files of the host have our entry or our hooks."""
+    from notewell.clients import has_entry, has_hooks
 
-    place = {**vars(arguments), "action": "install", "print": False, "json": False}
-    if host.mcp and (arguments.project is None or host.mcp.project_file):
-        mcp.run(Namespace(**{**place, "client": host.id, "name": "notewell"}))
-    if host.hooks:
-        hook.run(Namespace(**{**place, "host": host.id}))
-    else:
-        tell(f"{host.title} calls no hooks of Notewell: it has the tools, and no capture")
+    mcp, hooks = host.mcp, host.hooks
+    has_file = mcp is not None and (project is None or mcp.project_file is not None)
+    if mcp and has_file and has_entry(mcp, mcp.file(machine, project), NAME):
+        return True
+    return hooks is not None and has_hooks(hooks.file(machine, project), hooks, host.id)
 
 
-def _confirmed(hosts: list[Host]) -> list[Host]:
+def _confirmed(hosts: list[Host], question: str) -> list[Host]:
     titles = ", ".join(host.id for host in hosts)
     # Both: a question that nobody sees, or that nobody can answer, must not be asked.
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadRequest(f"found {titles}: name one of them, or add --yes; nothing was changed")
-    return [host for host in hosts if _asks(f"Install in {host.title}? [y/N] ")]
+    return [host for host in hosts if _asks(f"{question} {host.title}? [y/N] ")]
 
 
 def _asks(question: str) -> bool:

@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         return run_mcp_uninstall(arguments)
     if not arguments.print:
-        _require_sdk()  # Without it, the client would start a server that exits at once.
+        require_sdk()  # Without it, the client would start a server that exits at once.
     from notewell.cli.clients import run_mcp_install
 
     return run_mcp_install(arguments)
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    _require_sdk()
+    require_sdk()
     _log_to_stderr()
     apply_pins(arguments)
     try:
@@ -204,7 +204,7 @@ def find_token(file: str | None, environ: Mapping[str, str]) -> str | None:
     return token
 
 
-def _require_sdk() -> None:
+def require_sdk() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:

@@ -213,6 +213,14 @@ def _own(command: str) -> Callable[[argparse.ArgumentParser], None]:
     return add
 
 
+def _uninstall(parser: argparse.ArgumentParser) -> None:
+    from notewell.cli.install import add_uninstall_options
+
+    add_uninstall_options(parser)
+    # The counterpart of `install`, in the same module.
+    parser.set_defaults(module="install", function="run_uninstall")
+
+
 def _completion(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     parser.set_defaults(module="parser", function="print_completion")
@@ -245,6 +253,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "eval": ("measure search quality on questions with known answers", _eval),
     "model": ("download a model, or list the models", _model),
     "install": ("put this memory into an agent's program: tools and hooks", _own("install")),
+    "uninstall": ("take it out of an agent's program again", _uninstall),
     "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),
     "serve": ("serve agents and a web page over HTTP", _own("serve")),
     "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),

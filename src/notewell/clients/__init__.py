@@ -12,23 +12,32 @@ is there changes. Which file, and which form, is in `notewell.hosts`.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.clients.hooks import hook_command_line, install_hooks, remove_hooks, with_hooks
+    from notewell.clients.hooks import (
+        has_hooks,
+        hook_command_line,
+        install_hooks,
+        remove_hooks,
+        with_hooks,
+    )
     from notewell.clients.install import (
         FileNotWritten,
         Installed,
         entry_text,
+        has_entry,
         install_entry,
         remove_entry,
     )
-    from notewell.clients.merge import CannotMerge, merged
+    from notewell.clients.merge import CannotMerge, EntryExists, merged
+    from notewell.clients.remove import is_our_entry
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "hooks": "hook_command_line install_hooks remove_hooks with_hooks",
-            "install": "FileNotWritten Installed entry_text install_entry remove_entry",
-            "merge": "CannotMerge merged",
+            "hooks": "has_hooks hook_command_line install_hooks remove_hooks with_hooks",
+            "install": "FileNotWritten Installed entry_text has_entry install_entry remove_entry",
+            "merge": "CannotMerge EntryExists merged",
+            "remove": "is_our_entry",
         },
     )

@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.clients.install import update_file
+from notewell.clients.install import update_file, would_change
 from notewell.clients.merge import TOKEN, CannotMerge, indent_of, line_break_of, merged_json
 
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ def remove_hooks(file: Path, hooks: HookFile, host: str) -> Installed:
     from notewell.clients.remove import without_hooks
 
     return update_file(file, lambda text: without_hooks(text, hooks, host))
+
+
+def has_hooks(file: Path, hooks: HookFile, host: str) -> bool:
+    """Whether `remove_hooks` would take something out."""
+    from notewell.clients.remove import without_hooks
+
+    return would_change(file, lambda text: without_hooks(text, hooks, host))
 
 
 def with_hooks(text: str, items: Mapping[str, dict[str, Any]]) -> str | None:

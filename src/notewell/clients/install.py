@@ -81,6 +81,22 @@ def remove_entry(mcp: McpFile, file: Path, name: str) -> Installed:
     return update_file(file, lambda text: without_entry(text, mcp, name))
 
 
+def has_entry(mcp: McpFile, file: Path, name: str) -> bool:
+    """Whether `remove_entry` would take something out."""
+    from notewell.clients.remove import without_entry
+
+    return would_change(file, lambda text: without_entry(text, mcp, name))
+
+
+def would_change(file: Path, edit: Callable[[str], str | None]) -> bool:
+    """Whether `update_file` would change the file. One that cannot be read, or is not valid, has
+    nothing that could be taken out."""
+    try:
+        return _edited(_read(file), edit) is not None
+    except (OSError, CannotMerge):
+        return False
+
+
 def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
     """Replace a file by its edited text; `edit` returns None to leave the file as it is, and an
     empty text to remove it."""

@@ -35,6 +35,16 @@ class CannotMerge(BadRequest):
         self.why = why
 
 
+class EntryExists(CannotMerge):
+    """The file has another server of this name; `entry` is what it has."""
+
+    def __init__(self, name: str, entry: Any) -> None:
+        super().__init__(
+            f"it has another server named {name!r} already: remove that one, or choose a --name"
+        )
+        self.entry = entry
+
+
 def merged(text: str, mcp: McpFile, name: str, entry: dict[str, Any]) -> str | None:
     """The file with the entry; None if it has the same one already. Raises `CannotMerge`."""
     if mcp.format == "toml":
@@ -64,9 +74,7 @@ def _has_entry(document: dict[str, Any], key: str, name: str, entry: Any) -> boo
     if not isinstance(servers, dict):
         raise CannotMerge(f"{key!r} is not an object there")
     if name in servers and servers[name] != entry:
-        raise CannotMerge(
-            f"it has another server named {name!r} already: remove that one, or choose a --name"
-        )
+        raise EntryExists(name, servers[name])
     return name in servers
 
 

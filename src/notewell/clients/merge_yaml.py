@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from notewell.clients.merge import CannotMerge, line_break_of
+from notewell.clients.merge import CannotMerge, EntryExists, line_break_of
 
 NEW_FILE = "name: Local\nversion: 1.0.0\nschema: v1\n"
 """What Continue requires of a file besides the servers."""
@@ -33,10 +33,7 @@ def merged_yaml(text: str, key: str, name: str, entry: dict[str, Any]) -> str | 
         if isinstance(server, dict) and server.get("name") == name:
             if server == item:
                 return None
-            raise CannotMerge(
-                f"it has another server named {name!r} already: remove that one, "
-                "or choose a --name"
-            )
+            raise EntryExists(name, server)
     after = _appended(text, key, item)
     try:
         is_as_expected = parse_yaml(after) == {**before, key: [*servers, item]}

@@ -42,7 +42,7 @@ def without_entry(text: str, mcp: McpFile, name: str) -> str | None:
     entry = _entry(parse(text), mcp, name) if text.strip() else None
     if entry is None:
         return None
-    if not _is_ours(_words(entry), "mcp", "serve"):
+    if not is_our_entry(entry):
         raise CannotMerge(f"the server {name!r} there is not one that Notewell wrote")
     texts = {
         "json": lambda: list(_without_paths(text, (mcp.key, name))),
@@ -99,6 +99,11 @@ def _entry(document: dict[str, Any], mcp: McpFile, name: str) -> dict[str, Any] 
         return item and {key: value for key, value in item.items() if key != "name"}
     entry = servers.get(name) if isinstance(servers, dict) else None
     return entry if isinstance(entry, dict) else None
+
+
+def is_our_entry(entry: object) -> bool:
+    """Whether an MCP entry runs Notewell."""
+    return isinstance(entry, dict) and _is_ours(_words(entry), "mcp", "serve")
 
 
 def _words(entry: dict[str, Any]) -> list[str]:
