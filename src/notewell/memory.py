@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from notewell.capture import Journal
     from notewell.config import Settings
     from notewell.engines import BuiltinEngine, Engine, IndexInspector, Status
+    from notewell.errors import EmbedderTrouble
     from notewell.notes import Appended, Excerpt, NoteStore
     from notewell.sync import (
         Indexer,
@@ -258,14 +259,18 @@ class Memory:
         force: bool = False,
         vectors: bool = True,
         everything: bool = True,
+        ask_embedder: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
         """Bring the index up to date with the notes; `force` builds a new one.
 
         Without `everything`, a transcript that has hardly grown since it was indexed
         (`sync.sessions.*`) waits for more: while people talk, every message would cost a request.
+        With `ask_embedder`, a run that needs no vector asks for one all the same: otherwise
+        nobody learns that the provider now refuses the key.
         """
         on_progress = progress or (lambda _: None)
+        computed = self.indexer.tally.misses
         try:
             report = self._engine.sync(
                 force=force, vectors=vectors, everything=everything, progress=on_progress
@@ -273,8 +278,17 @@ class Memory:
         except NotewellError as error:
             self._record_sync(error, vectors=vectors)
             raise
+        if ask_embedder and report.trouble is None and self.indexer.tally.misses == computed:
+            report.trouble = self._embedder_trouble()
         self._record_sync(report.trouble, vectors=vectors)
         return report
+
+    def _embedder_trouble(self) -> EmbedderTrouble | None:
+        """Why the embedder gives no vector; None if it gives one, or if none is needed."""
+        # Another engine has models of its own.
+        if self._engine is not self._builtin or self.indexer.keyword_only:
+            return None
+        return self._builtin.probe().trouble
 
     def _record_sync(self, trouble: NotewellError | None, *, vectors: bool) -> None:
         # Busy is no failure: the process that holds the lease does the work and records its end.

@@ -128,6 +128,30 @@ def test_a_refused_key_is_seen_by_status_and_by_the_next_process(
     assert cli("status") == 0
 
 
+def test_a_refused_key_is_seen_although_nothing_is_to_be_indexed(
+    cli: StatusCli, server: FakeProvider
+) -> None:
+    cli.configure(**remote(server))
+    assert cli("index") == 0
+    server.always("401")
+    before = len(server.seen)
+    assert cli("status", "--index") == 5
+    assert len(server.seen) == before + 1
+    assert REFUSED in cli.out
+    assert cli("status") == 5  # Nothing is asked now; the file remembers.
+    server.always(None)
+    assert cli("status", "--index") == 0
+    (cli.workspace / "MEMORY.md").write_text("The sail is white.\n", encoding="utf-8")
+    before = len(server.seen)
+    assert cli("status", "--index") == 0
+    assert len(server.seen) == before + 1  # The run itself has asked.
+
+
+def test_keywords_alone_ask_no_embedder(cli: StatusCli) -> None:
+    cli.configure(provider="none")
+    assert cli("status", "--index") == 0
+
+
 def test_deep_asks_the_embedder_and_the_vectors(cli: StatusCli, server: FakeProvider) -> None:
     cli.configure(**remote(server))
     assert cli.json("--deep")["probe"]["vectors"] is None  # Nothing is indexed.

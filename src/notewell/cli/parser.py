@@ -93,7 +93,11 @@ def _search(parser: argparse.ArgumentParser) -> None:
 def _status(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     parser.add_argument("--deep", action="store_true", help="also ask the embedder for a vector")
-    parser.add_argument("--index", action="store_true", help="bring the index up to date first")
+    parser.add_argument(
+        "--index",
+        action="store_true",
+        help="bring the index up to date first, and see that the embedder answers",
+    )
 
 
 def _append(parser: argparse.ArgumentParser) -> None:

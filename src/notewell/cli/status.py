@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         if arguments.index:
             # What went wrong is recorded, and the status below shows it.
-            memory.sync()
+            memory.sync(ask_embedder=True)
         status = memory.status()
         # A real request, which may cost money: only on demand.
         probe = memory.inspect.probe() if arguments.deep else None
