@@ -266,6 +266,9 @@ _OTHERS: Mapping[str, tuple[str, ...]] = {
         "models.providers.*.api",
         "models.providers.*.models",
     ),
+    "embedders/test_where_keys_go.py::test_the_settings_order_the_auth_profiles": (
+        "auth.order.*",
+    ),
 }
 
 

@@ -274,6 +274,47 @@ def test_keys_come_from_the_auth_profiles_of_openclaw(
     assert not first.seen
 
 
+@pytest.mark.parametrize("openclaw", [True, False])
+@pytest.mark.parametrize(
+    ("in_settings", "in_file", "used"),
+    [
+        (None, None, "first"),
+        (["openai:work"], None, "work"),
+        (["openai:gone", "openai:work"], None, "work"),
+        (["openai:work"], ["openai:first"], "first"),
+    ],
+)
+def test_the_settings_order_the_auth_profiles(
+    machine: Machine,
+    first: FakeProvider,
+    openclaw: bool,
+    in_settings: list[str] | None,
+    in_file: list[str] | None,
+    used: str,
+) -> None:
+    state = machine.home / ".openclaw" if openclaw else machine.state
+    path = write_profiles(state, "main", {})
+    profiles = {
+        f"openai:{name}": {"type": "api_key", "provider": "openai", "key": f"key-of-{name}"}
+        for name in ("first", "work")
+    }
+    order = {"order": {"openai": in_file}} if in_file else {}
+    path.write_text(json.dumps({"profiles": profiles, **order}), encoding="utf-8")
+    search = {"provider": "openai", "outputDimensionality": 8}
+    config = {
+        "agents": {"defaults": {"workspace": str(machine.workspace), "memorySearch": search}},
+        "models": {"providers": {"openai": {"baseUrl": first.url("openai")}}},
+        "auth": {"order": {"openai": in_settings}} if in_settings else {},
+    }
+    if openclaw:
+        (state / "openclaw.json").write_text(json.dumps(config), encoding="utf-8")
+    else:
+        machine.configure(search, models=config["models"], auth=config["auth"])
+    indexed = machine.run("index", *(["--openclaw"] if openclaw else []))
+    assert indexed.returncode == 0, indexed.stderr
+    assert requests_at(first) == {Request("/openai/v1/embeddings", f"key-of-{used}")}
+
+
 def test_keys_come_from_the_auth_profiles_in_our_own_state(
     machine: Machine, first: FakeProvider
 ) -> None:

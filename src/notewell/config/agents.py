@@ -30,6 +30,7 @@ MAX_AGENTS = 256
 """Each agent is resolved by itself, which takes time; no hand-written file has so many."""
 _CONCATENATED = "memorySearch.extraPaths"
 """A list of paths adds to the weaker layer's instead of replacing it."""
+AUTH_ORDER = "auth.order"
 RULES = ("memory.scope.rules", "memory.qmd.scope.rules")
 """Lists of rules; their values are collected from the settings inside them."""
 
@@ -82,9 +83,8 @@ class AgentEntry(NamedTuple):
 @cache
 def _built_in() -> dict[str, Value]:
     keys = {**agent_keys(), **global_keys()}
-    return {path: Value(key.default) for path, key in keys.items()} | dict.fromkeys(
-        RULES, Value(())
-    )
+    values = {path: Value(key.default) for path, key in keys.items()}
+    return values | dict.fromkeys(RULES, Value(())) | {AUTH_ORDER: Value({})}
 
 
 def agent_entries(layers: Iterable[Layer]) -> tuple[dict[str, AgentEntry], list[ConfigFinding]]:
@@ -224,6 +224,9 @@ def _take_global(values: dict[str, Value], setting: Setting, layer: Layer) -> No
     path = dotted(setting.path)
     if path.startswith(RULES):
         _take_rule(values, setting, layer)
+    elif path.startswith(f"{AUTH_ORDER}."):
+        order = {**values[AUTH_ORDER].value, str(setting.path[2]): setting.value}
+        values[AUTH_ORDER] = Value(order, layer.file, setting.line)
     # Bindings and `models.providers` are not values of an agent; they are collected below.
     elif path in values:
         values[path] = Value(setting.value, layer.file, setting.line)

@@ -121,10 +121,10 @@ class TimeZone(NamedTuple):
         return Checked(name)
 
 
-class CommandWords(NamedTuple):
-    """A program and its arguments. No shell sees them, so nothing in them is expanded."""
+class Texts(NamedTuple):
+    """A list of texts, such as a program and its arguments. No shell sees them."""
 
-    says: str = "a list of texts: a program and its arguments"
+    says: str
 
     def schema(self) -> JsonSchema:
         return {"type": "array", "items": {"type": "string"}}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from notewell.config.checks import (
     Choice,
-    CommandWords,
     Duration,
     Flag,
     Headers,
@@ -17,6 +16,7 @@ from notewell.config.checks import (
     Paths,
     SecretText,
     Text,
+    Texts,
     TimeZone,
     Unused,
     Url,
@@ -169,7 +169,8 @@ GLOBAL_KEYS = (
         field="capture.session_messages"),
     Key("hooks.internal.entries.session-memory.messages", Number(1, 1000), 15,
         "how many of its last messages the note has", field="capture.session_messages"),
-    Key("hooks.internal.entries.session-memory.slugCommand", CommandWords(), (),
+    Key("hooks.internal.entries.session-memory.slugCommand",
+        Texts("a list of texts: a program and its arguments"), (),
         "a program that names the note: it gets the conversation, with secrets masked, as its "
         "input, and the first line that it prints within 6 s becomes the name; else it is the "
         "time", "ours", field="capture.slug_command"),
@@ -191,6 +192,9 @@ GLOBAL_KEYS = (
     Key("models.providers.*.models", ModelIds(), None,
         "its models; without `memorySearch.model`, the only one, or the first with `embed` in its "
         "id, is used", field="embedder.providers"),
+    Key("auth.order.*", Texts("a list of names of auth profiles"), None,
+        "the auth profiles of a provider that are used, in this order; the `order` of "
+        "auth-profiles.json wins", "openclaw", field="embedder.auth_order"),
 )  # fmt: skip
 
 BINDING_KEYS = (

@@ -113,7 +113,7 @@ def settings_of(agent: AgentConfig, providers: Mapping[str, ProviderEntry]) -> S
         capture=CaptureSettings(
             **_group(fields, "capture"), flush=FlushSettings(**_group(fields, "capture.flush"))
         ),
-        embedder=_embedder(fields, providers),
+        embedder=_embedder(fields, providers, agent.values["auth.order"]),
         qmd=_qmd(agent.values, fields),
         entries=_entries(agent.values, fields),
         fallback_engine=fields["fallback_engine"],
@@ -162,7 +162,9 @@ def _group(fields: Mapping[str, Any], group: str) -> dict[str, Any]:
 
 
 def _embedder(
-    fields: Mapping[str, Any], providers: Mapping[str, ProviderEntry]
+    fields: Mapping[str, Any],
+    providers: Mapping[str, ProviderEntry],
+    auth_order: Mapping[str, tuple[str, ...]],
 ) -> EmbedderSettings:
     from notewell.embedders import (
         BatchSettings,
@@ -181,6 +183,7 @@ def _embedder(
             name: ProviderSettings(**{**entry._asdict(), "headers": entry.headers or {}})
             for name, entry in providers.items()
         },
+        auth_order=auth_order,
     )
 
 

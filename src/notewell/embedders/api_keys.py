@@ -23,7 +23,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -88,6 +88,8 @@ class KeySources:
     """`models.providers.<name>.apiKey` by name."""
     auth_profiles: tuple[Path, ...] = ()
     """Files of OpenClaw's format, strongest first."""
+    auth_order: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """`auth.order` by provider; an order in the files wins."""
     ambient: bool = True
     """Whether a provider's own variable counts although no setting names it. References to a
     variable (`env:NAME`) are followed in any case."""
@@ -121,7 +123,9 @@ class KeySources:
             if name in self.providers:
                 yield NamedKey(self.providers[name], f"models.providers.{name}.apiKey")
         if address != "remote":
-            for profile in profiles_of(provider, names, self.auth_profiles, self.now_s):
+            for profile in profiles_of(
+                provider, names, self.auth_profiles, self.now_s, self.auth_order
+            ):
                 place = f"the auth profile {profile.name!r}"
                 yield NamedKey(Secret(profile.key), place, profile.file)
         if address == "provider" and self.ambient:

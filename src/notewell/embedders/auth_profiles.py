@@ -5,9 +5,9 @@
      "usageStats": {"openai:default": {"lastUsed": 1762300000000, "cooldownUntil": 0}}}
 
 An agent also has the profiles of the main agent; its own file wins. Among the profiles of a
-provider, OpenClaw's order holds: exactly those of `order`, in that order, or all of them, tokens
-before keys, the one that was not used for the longest time first. Profiles in a cool-down come
-last, expired tokens never.
+provider, OpenClaw's order holds: exactly those of `order`, in that order; else exactly those of
+`auth.order` in the settings; else all of them, tokens before keys, the one that was not used for
+the longest time first. Profiles in a cool-down come last, expired tokens never.
 
 `key` may be a reference, and `keyRef: {"source": "env", "id": "NAME"}` is one too. OpenClaw's
 other secret stores are not read. A file without `profiles` is taken as the profiles themselves.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import EmbedderMissing
@@ -44,13 +45,19 @@ class AuthProfile:
 
 
 def profiles_of(
-    provider: str, names: Sequence[str], files: Sequence[Path], now_s: Callable[[], float]
+    provider: str,
+    names: Sequence[str],
+    files: Sequence[Path],
+    now_s: Callable[[], float],
+    configured: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Iterator[AuthProfile]:
     """The usable profiles of a provider, the one to use first.
 
-    `names` are the provider's name and its aliases, `files` are strongest first. Raises
-    `EmbedderMissing` for a file that cannot be read, and on reaching a profile whose key is in
-    another secret store: one after a usable profile is no error.
+    `names` are the provider's name and its aliases, `files` are strongest first, `configured` is
+    the order in the settings, for providers that have none in the files.
+
+    Raises `EmbedderMissing` for a file that cannot be read, and on reaching a profile whose key is
+    in another secret store: one after a usable profile is no error.
     """
     store = _Store()
     for file in reversed(files):
@@ -60,7 +67,8 @@ def profiles_of(
         for name, profile in store.profiles.items()
         if isinstance(profile, dict) and _text(profile.get("provider")).lower() in names
     ]
-    for candidate in _in_order(candidates, store.order_of(names), now_s() * 1000):
+    order = _order_of(store.order, names) or _order_of(configured, names)
+    for candidate in _in_order(candidates, order, now_s() * 1000):
         if key := candidate.key(provider):
             yield AuthProfile(candidate.name, key, store.files[candidate.name])
 
@@ -83,12 +91,13 @@ class _Store:
             {**self.files, **dict.fromkeys(profiles, file)},
         )
 
-    def order_of(self, names: Sequence[str]) -> list[str] | None:
-        """The explicit order of a provider; None if the files have none."""
-        for provider, entries in self.order.items():
-            if provider.lower() in names and isinstance(entries, list) and entries:
-                return [entry for entry in entries if isinstance(entry, str)]
-        return None
+
+def _order_of(order: Mapping[str, Any], names: Sequence[str]) -> list[str] | None:
+    """The explicit order of a provider; None if there is none."""
+    for provider, entries in order.items():
+        if provider.lower() in names and isinstance(entries, list | tuple) and entries:
+            return [entry for entry in entries if isinstance(entry, str)]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -328,6 +328,7 @@ def choose_embedder(
             environment,
             {name: entry.api_key for name, entry in settings.providers.items() if entry.api_key},
             settings.auth_profiles or auth_profiles,
+            settings.auth_order,
         ),
         runtime=Runtime(dims_cache=DimsCache(models_dir)),
         batch_dir=models_dir / "batch-jobs",

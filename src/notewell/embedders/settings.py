@@ -134,6 +134,8 @@ class EmbedderSettings:
     """The provider that `auto` takes: an installed entry names what its user's shell found."""
     auth_profiles: tuple[Path, ...] = ()
     """Files of an OpenClaw with keys, strongest first; empty: those in our own state folder."""
+    auth_order: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The profiles of a provider that are used, in this order, unless their file has an order."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     """`models.providers`, by name. An entry belongs to that provider alone."""
 
