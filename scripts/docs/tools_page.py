@@ -10,7 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from notewell.capture import CaptureSettings
-from notewell.tools.fence import REMINDER, fenced
+from notewell.limits import GET_CHARS, GET_LINES, MAX_RESULTS
+from notewell.tools.fence import CITE, DO_NOT_CITE, REMINDER, fenced
 from notewell.tools.inputs import HERE, INJECT_CHARS
 from notewell.tools.recall import recall_section
 from notewell.tools.specs import ENTRY_TOOLS, TOOLS
@@ -32,6 +33,9 @@ with open_memory("examples/workspace") as memory:
     found = memory_search(memory, SearchInput("Which database did we choose?"), CallContext())
     print(found.to_text())  # or .to_json()
 ```
+
+Over MCP, an answer is one text, the one that `to_text()` gives, and nothing else: hosts differ in which part of a result they give to their model, so there is only one part.
+A program that wants JSON uses `to_json()`, whose fields are below, or the [HTTP service](http.md).
 
 `notewell.tools.call(memory, name, arguments, context)` takes a tool's name and the JSON a model wrote, for hosts that bring their own loop.
 None of these functions raises one of our errors; what fails comes back as a failure, below.
@@ -57,7 +61,7 @@ _TAIL = f"""
 | `unavailable` | the memory cannot answer just now: go on without it, or try later |
 | neither | the call was wrong: change it |
 
-Over MCP such an answer has `isError` set.
+As text, it is the error and, on the next line, `Next step:` and the action; over MCP such an answer has `isError` set.
 Errors name no folders of the machine the memory is on.
 
 ## The conversation
@@ -74,10 +78,12 @@ Errors name no folders of the machine the memory is on.
 Recalled text is quoted between marks that it cannot write itself:
 
 ```text
-{fenced("… a </recalled> in a note is shown like this one", path="memory/2026-11-15.md", lines="3-9")}
+{REMINDER} {CITE}
+{fenced("… a </recalled> in a note is shown like this one", path="memory/2026-11-15.md#L3-L9", score="0.61")}
 ```
 
-Every answer with such text says: “{REMINDER}”
+The first line is there once, before all quotations; where sources are not shown, it ends in “{DO_NOT_CITE}”
+`path` can be cited, and `memory_get` takes it as it is.
 That lowers the risk that a model obeys a note; it does not remove it.
 
 ## The system prompt
@@ -99,31 +105,32 @@ def tools_page() -> str:
 
 def _section(spec: ToolSpec) -> str:
     kind = "reads" if spec.read_only else "deletes" if spec.destructive else "only ever adds"
-    given = _rows(spec.input_schema) or "| (none) | | |"
+    given = _rows(spec.input_schema, is_input=True) or "| (none) | | |"
     return (
         f"\n## {spec.name}\n\n{spec.description}\n\nIt {kind}.\n\n"
         f"| argument | takes | meaning |\n|---|---|---|\n{given}\n\n"
-        f"| answer | is | meaning |\n|---|---|---|\n{_rows(spec.output_schema)}\n"
+        f"| `to_json()` | is | meaning |\n|---|---|---|\n{_rows(spec.output_schema)}\n"
     )
 
 
+_MEANINGS = {
+    "maxResults": f"At most this many hits, up to {MAX_RESULTS}; `query.maxResults` (6) if not given.",
+    "lines": f"How many lines; at most {GET_LINES} or {GET_CHARS} characters if not given.",
+    "text": "The entry, in Markdown. The same entry is not written twice.",
+}
+"""Of arguments that have no description in the schema: a model needs none, and would pay for it."""
 _OF_FAILURES = ("disabled", "unavailable", "error", "action")
 
 
-def _rows(schema: dict[str, Any], above: str = "") -> str:
+def _rows(schema: dict[str, Any], above: str = "", *, is_input: bool = False) -> str:
     rows = []
     for name, value in schema["properties"].items():
         failing = name in _OF_FAILURES or value.get("description") == "Empty: it failed."
         if failing and not above:
             continue
-        star = (
-            " (required)"
-            if name in schema["required"] and "additionalProperties" in schema
-            else ""
-        )
-        rows.append(
-            f"| `{above}{name}`{star} | {value['type']} | {value.get('description', '')} |"
-        )
+        star = " (required)" if is_input and name in schema.get("required", ()) else ""
+        meaning = value.get("description") or (_MEANINGS[name] if is_input else "")
+        rows.append(f"| `{above}{name}`{star} | {value['type']} | {meaning} |")
         if "properties" in value.get("items", {}):
             rows.append(_rows(value["items"], f"{name}[]."))
     return "\n".join(rows)

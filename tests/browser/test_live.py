@@ -12,6 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 from playwright.sync_api import expect
 from tests.browser.service import Service
 from tests.browser.visit import Visit, settled
+from tests.surfaces.tool_text import cited, text_of
 
 
 def test_health_follows_an_append_of_another_client(visit: Visit) -> None:
@@ -57,12 +58,12 @@ def test_a_focused_row_keeps_the_focus_when_the_list_is_drawn_again(visit: Visit
 
 async def call_append(client: Client, text: str) -> None:
     saved = await client.call_tool("memory_append", {"text": text})
-    assert saved.structured_content["added"] is True
+    assert text_of(saved).startswith("Saved: ")
 
 
 async def call_search(client: Client, query: str) -> None:
     found = await client.call_tool("memory_search", {"query": query})
-    assert found.structured_content["results"]
+    assert cited(text_of(found))
 
 
 def in_a_thread(

@@ -7,11 +7,11 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from tests.surfaces.tool_text import text_of
 
 from notewell import open_memory
 from notewell.cli import main
@@ -128,20 +128,21 @@ def test_a_workspace_that_came_from_a_stranger_opens_no_entries(
 # -- MCP -----------------------------------------------------------------------------------------
 
 
-async def told(client: Client, name: str, **arguments: object) -> dict[str, Any]:
+async def told(client: Client, name: str, **arguments: object) -> str:
     result = await client.call_tool(name, arguments)
-    assert isinstance(result.structured_content, dict)
-    assert result.is_error is ("error" in result.structured_content)
-    return result.structured_content
+    assert not result.is_error
+    return text_of(result)
 
 
 async def store_recall_forget(client: Client) -> None:
     stored = await told(client, "memory_store", text="The router is in the basement")
     found = await told(client, "memory_recall", query="where is the router")
-    assert found["results"][0]["id"] == stored["id"]
-    gone = await told(client, "memory_forget", memoryId=stored["id"])
-    assert gone["deleted"] is True
-    assert (await told(client, "memory_recall", query="where is the router"))["results"] == []
+    entry = stored.removeprefix("Stored: ")
+    assert f'<recalled entry="{entry}"' in found
+    gone = await told(client, "memory_forget", memoryId=entry)
+    assert gone.startswith("Deleted:\n")
+    again = await told(client, "memory_recall", query="where is the router")
+    assert again.startswith("Nothing: ")
 
 
 def test_the_tools_are_offered_only_with_a_store(workspace: Path, store: EntryStore) -> None:

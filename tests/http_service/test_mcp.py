@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from tests.http_service.served import ORIGIN, Served, serving
+from tests.surfaces.tool_text import cited, text_of
 
 from notewell.config import Settings
 from notewell.http_service import routes_mcp
@@ -59,11 +60,9 @@ def test_a_client_searches_and_appends(served: Served, mode: str) -> None:
             tools = {tool.name for tool in (await client.list_tools()).tools}
             assert tools == {"memory_search", "memory_get", "memory_append", "memory_status"}
             saved = await client.call_tool("memory_append", {"text": "The yak is called Ole."})
-            assert saved.structured_content
-            assert saved.structured_content["added"] is True
+            assert text_of(saved).startswith("Saved: ")
             found = await client.call_tool("memory_search", {"query": "yak"})
-            assert found.structured_content
-            assert "Ole" in found.structured_content["results"][0]["snippet"]
+            assert "The yak is called Ole." in text_of(found)
 
     run(served, work)
     (line,) = served.audit()
@@ -78,15 +77,13 @@ def test_without_the_scope_what_writes_is_hidden_and_refused(served: Served) -> 
             assert "memory_append" not in (client.instructions or "")
             refused = await client.call_tool("memory_append", {"text": "The yak is called Ole."})
             assert refused.is_error
-            assert refused.structured_content
-            assert "does not allow writes" in refused.structured_content["error"]
+            assert "does not allow writes" in text_of(refused)
             # A flush is handed out once, to somebody who can write.
             assert "flush" not in [prompt.name for prompt in (await client.list_prompts()).prompts]
             with pytest.raises(MCPError, match="does not allow writes"):
                 await client.get_prompt("flush")
             found = await client.call_tool("memory_search", {"query": "readings"})
-            assert found.structured_content
-            assert found.structured_content["results"]
+            assert cited(text_of(found))
 
     run(served, work)
     assert served.audit() == []
@@ -97,8 +94,7 @@ def test_the_agent_is_the_tokens(served: Served) -> None:
     async def text(token: str, **headers: str) -> str:
         async with connected(served, token, **headers) as client:
             found = await client.call_tool("memory_get", {"path": "MEMORY.md"})
-            assert found.structured_content
-            return str(found.structured_content["text"])
+            return text_of(found)
 
     async def work() -> None:
         assert "main agent" in await text("read")
@@ -177,8 +173,8 @@ def test_a_memory_that_is_switched_off_is_a_server_without_tools(tmp_path: Path)
                 assert "this agent has no memory" in str(client.instructions)
                 assert "/own/settings" not in str(client.instructions)
                 called = await client.call_tool("memory_append", {"text": "A yak."})
-                assert called.structured_content
-                assert called.structured_content["disabled"] is True
+                assert called.is_error
+                assert "this agent has no memory" in text_of(called)
 
         run(served, work)
         assert served.ask("GET", "/v1/status").status_code == 403

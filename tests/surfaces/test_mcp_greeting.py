@@ -21,6 +21,7 @@ from mcp_types.version import (
     KNOWN_PROTOCOL_VERSIONS,
     MODERN_PROTOCOL_VERSIONS,
 )
+from tests.surfaces.tool_text import cited, text_in
 
 from notewell import open_memory
 from notewell.config import Settings
@@ -235,7 +236,7 @@ def test_everything_in_one_write_is_answered_once(command: list[str]) -> None:
         assert set(answers) == {1, 2, 3, 4, 5}
         assert answers[1]["result"]["protocolVersion"] == "2025-11-25"
         for number in (2, 5):
-            assert answers[number]["result"]["structuredContent"]["results"]
+            assert cited(text_in(answers[number]))
 
     talk(command, conversation)
 
@@ -246,7 +247,7 @@ def test_a_message_may_arrive_byte_by_byte(command: list[str]) -> None:
         for at in range(len(lines)):
             pipe.input.write(lines[at : at + 1])
             pipe.input.flush()
-        assert pipe.answers(2)["zwei"]["result"]["structuredContent"]["results"]
+        assert cited(text_in(pipe.answers(2)["zwei"]))
 
     talk(command, conversation)
 
@@ -303,7 +304,7 @@ def test_before_the_handshake_only_the_sdk_answers(command: list[str]) -> None:
         assert answers[2]["result"] == {}
         assert answers[3]["error"]["message"] == "Method not found"
         pipe.send(hello(4), search(5))
-        assert pipe.answers(2)[5]["result"]["structuredContent"]["results"]
+        assert cited(text_in(pipe.answers(2)[5]))
 
     talk(command, conversation)
 
@@ -320,7 +321,7 @@ def test_both_eras_work_on_one_pipe_in_any_order(command: list[str]) -> None:
         pipe.send(search(2), modern(3, "tools/call", **found), search(4))
         answers = pipe.answers(3)
         for number in (2, 3, 4):
-            assert answers[number]["result"]["structuredContent"]["results"]
+            assert cited(text_in(answers[number]))
         assert answers[3]["result"]["resultType"] == "complete"
         assert "resultType" not in answers[2]["result"]
 
@@ -339,7 +340,7 @@ def test_a_second_handshake_is_answered_once(command: list[str]) -> None:
 def test_capabilities_that_the_sdk_cannot_read_do_not_cost_the_session(command: list[str]) -> None:
     def conversation(pipe: Pipe) -> None:
         pipe.send(hello(1, roots="yes"), READY, search(2))
-        assert pipe.answers(2)[2]["result"]["structuredContent"]["results"]
+        assert cited(text_in(pipe.answers(2)[2]))
 
     talk(command, conversation)
 
@@ -375,6 +376,6 @@ sys.meta_path.insert(0, Held())
         answers = pipe.answers(4)
         gate.write_bytes(b"")
         assert set(answers) == {0, 1, 2, 4}
-        assert pipe.answers(1)[3]["result"]["structuredContent"]["results"]
+        assert cited(text_in(pipe.answers(1)[3]))
 
     talk([command[0], "-c", code, *command[3:]], conversation)

@@ -34,8 +34,8 @@ told.tools = (await client.listTools()).tools.map((tool) => tool.name);
 const call = async (name, input) => (await client.callTool({ name, arguments: input }));
 told.saved = (await call("memory_append", { text: `The ${mode} zebra lives in Basel.` }));
 told.found = (await call("memory_search", { query: `${mode} zebra` }));
-const hit = told.found.structuredContent.results[0];
-told.read = (await call("memory_get", { path: hit.path }));
+const path = /<recalled path="([^"]+)"/.exec(told.found.content[0].text)[1];
+told.read = (await call("memory_get", { path }));
 told.refused = (await call("memory_get", { path: "../secret.md" }));
 told.resource = (await client.readResource({ uri: "memory://MEMORY.md" })).contents[0].text;
 told.prompt = (await client.getPrompt({ name: "recall", arguments: { question: "zebra" } }));
@@ -69,8 +69,8 @@ def test_another_client_is_served_in_both_eras(tmp_path: Path, mode: str, versio
     told: dict[str, Any] = json.loads(ended.stdout)
     assert told["version"] == version
     assert told["tools"] == ["memory_search", "memory_get", "memory_append", "memory_status"]
-    assert told["saved"]["structuredContent"]["added"] is True
-    assert "zebra lives in Basel" in told["read"]["structuredContent"]["text"]
+    assert told["saved"]["content"][0]["text"].startswith("Saved: ")
+    assert "zebra lives in Basel" in told["read"]["content"][0]["text"]
     assert told["refused"]["isError"] is True
     assert told["resource"] == "We store readings in SQLite."
     assert "zebra" in json.dumps(told["prompt"]["messages"])

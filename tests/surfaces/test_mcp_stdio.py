@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from tests.surfaces.tool_text import cited, text_in, text_of
 
 PROGRAM = (
     "import argparse, sys; from notewell.cli import mcp; parser = argparse.ArgumentParser(); "
@@ -66,10 +68,11 @@ def test_a_client_lists_searches_gets_appends_and_finds(workspace: Path, era: st
                 text = f"The {era} zebra lives in Basel."
                 saved = await client.call_tool("memory_append", {"text": text})
                 found = await client.call_tool("memory_search", {"query": f"{era} zebra"})
-                hit = found.structured_content["results"][0]
-                assert hit["path"] == saved.structured_content["path"]
-                read = await client.call_tool("memory_get", {"path": hit["citation"]})
-                assert text in read.structured_content["text"]
+                path = text_of(saved).removeprefix("Saved: ").split("#")[0]
+                hit = cited(text_of(found))[0]
+                assert hit.startswith(f"{path}#L")
+                read = await client.call_tool("memory_get", {"path": hit})
+                assert text in text_of(read)
 
     anyio.run(asking)
 
@@ -144,7 +147,7 @@ def test_what_is_no_message_costs_nobody_the_connection(workspace: Path) -> None
         request(5, "tools/call", name="memory_search", arguments={"query": "readings"}),
     )
     by_id = {answer.get("id"): answer for answer in answers}
-    assert by_id[5]["result"]["structuredContent"]["results"]
+    assert cited(text_in(by_id[5]))
     assert "100000 characters at most" in json.dumps(by_id[3])
     assert "error" in by_id[4]
     assert "Traceback" not in json.dumps(answers) + errors
@@ -184,20 +187,17 @@ def test_many_new_notes_are_found_without_a_restart(workspace: Path, watch: bool
         with anyio.fail_after(120):
             async with Client(started(workspace, settings)) as client:
                 first = await client.call_tool("memory_search", {"query": "readings"})
-                assert first.structured_content
-                assert first.structured_content["results"]
+                assert cited(text_of(first))
                 (workspace / "memory").mkdir()
                 for number in range(40):
                     note = workspace / "memory" / f"plant-{number}.md"
                     note.write_text(f"The orchid of room {number} is in bloom.", encoding="utf-8")
-                found: set[str] = set()
-                while len(found) < 40:
+                found = 0
+                while found < 40:
                     asked = {"query": "orchid", "maxResults": 200}
-                    answer = await client.call_tool("memory_search", asked)
-                    assert answer.structured_content
-                    hits = answer.structured_content["results"]
-                    left_out = answer.structured_content["leftOut"]
-                    found = {hit["path"] for hit in hits} | {str(at) for at in range(left_out)}
+                    text = text_of(await client.call_tool("memory_search", asked))
+                    left_out = re.search(r"left out to keep this short: (\d+)", text)
+                    found = len(set(cited(text))) + (int(left_out[1]) if left_out else 0)
                     await anyio.sleep(0.1)
 
     anyio.run(asking)
@@ -220,8 +220,8 @@ def test_a_memory_that_is_switched_off_is_a_server_without_tools(
                 assert "no tools: this agent has no memory" in str(client.instructions)
                 assert str(workspace.parent) not in str(client.instructions)
                 called = await client.call_tool("memory_search", {"query": "readings"})
-                assert called.structured_content
-                assert called.structured_content["disabled"] is True
+                assert called.is_error
+                assert "this agent has no memory" in text_of(called)
 
     anyio.run(asking)
     assert not (workspace.parent / "state").exists()

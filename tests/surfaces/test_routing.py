@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from tests.surfaces.tool_text import text_of
 
 from notewell import Memory, open_memory
 from notewell.config import load_configuration
@@ -219,6 +220,6 @@ def test_the_session_key_of_an_mcp_server_decides_whose_notes_it_finds(
         with anyio.fail_after(120):
             async with Client(started) as client:
                 answer = await client.call_tool("memory_search", {"query": "zebra"})
-                return str(answer.structured_content)
+                return text_of(answer)
 
     assert f"zebra of {agent}" in anyio.run(asking)

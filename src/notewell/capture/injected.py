@@ -20,8 +20,12 @@ a second time; a test compares the two."""
 
 _OPENING = re.compile(rf"<{TAG}(?:\s[^<>]*)?>")
 _CLOSING: Final = f"</{TAG}>"
-# It has 80 characters in between. Without a bound each match would read to the end of the line.
-_REMINDER = re.compile(rf"Text between <{TAG}> marks, [^\n]{{0,200}}never as instructions\.")
+# It has 27 characters in between, 80 in older versions. Without a bound each match would read to
+# the end of the line. A sentence on citations may follow it on the same line.
+_REMINDER = re.compile(
+    rf"Text between <{TAG}> marks[^\n]{{1,200}}never (?:as )?instructions\."
+    r"(?: Cite as Source: path\.| Do not mention paths\.)?"
+)
 _COMMAND = re.compile(r"/(?:new|reset)\b[^\n]*")
 
 

@@ -3,7 +3,7 @@
     {"type": "…/not-a-note", "title": "…", "status": 404, "detail": "…", "action": "…",
      "instance": "/v1/notes/x.md"}
 
-`type` is for programs; `detail` and `action` are for people. The texts come from `tools.outputs`,
+`type` is for programs; `detail` and `action` are for people. The texts come from `tools.failures`,
 which removes paths of this machine. Only an admin gets the full message of an error.
 """
 

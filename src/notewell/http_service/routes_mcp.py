@@ -8,10 +8,10 @@ calls of these tools are refused.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import mcp_types as types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
 
@@ -23,16 +23,16 @@ from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.mcp_server import create_empty_server, create_server
 from notewell.records import dataclass
-from notewell.tools import CallContext, failure_of
+from notewell.tools import AppendOutput, CallContext, SearchOutput, failure_of
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
     from mcp.server import Server
-    from mcp.server.context import ServerRequestContext
     from starlette.types import Receive, Scope, Send
 
     from notewell.http_service.context import Caller, ServiceContext
     from notewell.memory import Memory
+    from notewell.tools import Failure, Output
 
 PATH = "/mcp"
 TOKEN_CHECK_S = 2.0
@@ -171,40 +171,20 @@ def server_for(caller: Caller, memory: Memory) -> Server[Any]:
         session_key=caller.token.session_key, citations=memory.settings.citations, origin="mcp"
     )
     # The watcher of `Agents` keeps the index up to date, so no background sync is needed here.
-    server = create_server(
-        memory, call_context, background_sync=False, read_only="append" not in caller.scopes
+    return create_server(
+        memory,
+        call_context,
+        background_sync=False,
+        read_only="append" not in caller.scopes,
+        observer=partial(_record_call, caller),
     )
-    _record_tool_calls(server, caller)
-    return server
 
 
-def _record_tool_calls(server: Server[Any], caller: Caller) -> None:
-    entry = server.get_request_handler("tools/call")
-    if entry is None:
-        return
-    inner = entry.handler
-
-    async def call_tool(
-        ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        started = anyio.current_time()
-        result: Any = await inner(ctx, params)
-        took_ms = (anyio.current_time() - started) * 1000
-        # The audit log writes to disk, which would block the event loop.
-        await anyio.to_thread.run_sync(_record_call, caller, params.name, result, took_ms)
-        return result  # type: ignore[no-any-return]
-
-    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-
-
-def _record_call(caller: Caller, tool: str, result: types.CallToolResult, took_ms: float) -> None:
-    output = result.structured_content or {}
-    if result.is_error:
-        return
-    if tool == "memory_search":
-        caller.publish(SearchAnswered("mcp", output["mode"], took_ms))
-    # A duplicate entry was not written, so it is not audited.
-    elif tool == "memory_append" and output.get("added"):
-        lines = {"startLine": output["startLine"], "endLine": output["endLine"]}
-        caller.context.audit.record(caller, "append", path=output["path"], **lines, via="mcp")
-        caller.publish(ContentWritten("append", output["path"]))
+def _record_call(caller: Caller, output: Output | Failure, took_ms: float) -> None:
+    """Failures are not recorded, nor is a duplicate entry, which was not written."""
+    if isinstance(output, SearchOutput):
+        caller.publish(SearchAnswered("mcp", output.mode, took_ms))
+    elif isinstance(output, AppendOutput) and output.added:
+        lines = {"startLine": output.start_line, "endLine": output.end_line}
+        caller.context.audit.record(caller, "append", path=output.path, **lines, via="mcp")
+        caller.publish(ContentWritten("append", output.path))

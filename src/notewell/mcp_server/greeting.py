@@ -64,7 +64,7 @@ class Greeting:
         }
 
     def tools_result(self, *, in_envelope: bool) -> Json:
-        tools = [_tool(spec) for spec in self.tools]
+        tools = [tool_json(spec) for spec in self.tools]
         return {"tools": tools, **(self._envelope() if in_envelope else {})}
 
     def _capabilities(self) -> Json:
@@ -119,22 +119,23 @@ def _without_tools(failure: Failure) -> str:
     return f"This server offers no tools: {failure.to_text()}"
 
 
-def _tool(spec: ToolSpec) -> Json:
+def tool_json(spec: ToolSpec) -> Json:
+    """No output schema: with one, the protocol requires JSON beside the text of each answer."""
     return {
         "name": spec.name,
         "title": spec.title,
         "description": spec.description,
         "inputSchema": spec.input_schema,
-        "outputSchema": spec.output_schema,
-        "annotations": {
-            "title": spec.title,
-            "readOnlyHint": spec.read_only,
-            "destructiveHint": spec.destructive,
-            # True for all tools: a repeated append, for example, is not written twice.
-            "idempotentHint": True,
-            "openWorldHint": False,
-        },
+        "annotations": {**_effects(spec), "openWorldHint": False},
     }
+
+
+def _effects(spec: ToolSpec) -> Json:
+    # The other two hints have no meaning for a tool that only reads.
+    if spec.read_only:
+        return {"readOnlyHint": True}
+    # A repeated append is not written twice, nor is an entry deleted twice.
+    return {"destructiveHint": spec.destructive, "idempotentHint": True}
 
 
 # -- requests ------------------------------------------------------------------------------------

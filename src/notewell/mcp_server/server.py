@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 import anyio.from_thread
@@ -32,7 +32,7 @@ from notewell.core import BadSessionKey, parse_session_key
 from notewell.errors import ConversationDenied, NotewellError
 from notewell.mcp_server import prompts, resources
 from notewell.mcp_server.background_sync import BackgroundSync
-from notewell.mcp_server.greeting import NAME, TITLE, empty_greeting, greeting_of
+from notewell.mcp_server.greeting import NAME, TITLE, empty_greeting, greeting_of, tool_json
 from notewell.records import replace
 from notewell.tools import (
     ENTRY_TOOLS,
@@ -69,6 +69,9 @@ _WRITE_REFUSED = Failure(
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
+CallObserver: TypeAlias = "Callable[[Output | Failure, float], None]"
+"""Gets the output of each tool call and the milliseconds it took, in a worker thread."""
+
 
 def create_server(
     memory: Memory,
@@ -78,13 +81,21 @@ def create_server(
     entries: EntryStore | None = None,
     read_only: bool = False,
     key_per_call: bool = False,
+    observer: CallObserver | None = None,
 ) -> Server[Any]:
     """The server, for any transport. `background_sync` keeps the index up to date meanwhile;
     `read_only` hides and refuses what writes; `key_per_call`: requests name their conversation."""
     sync = BackgroundSync(memory) if background_sync else None
     greeting = greeting_of(memory, context, has_entries=entries is not None, read_only=read_only)
     handlers = _Handlers(
-        memory, context, sync, entries, greeting, read_only=read_only, key_per_call=key_per_call
+        memory,
+        context,
+        sync,
+        entries,
+        greeting,
+        read_only=read_only,
+        key_per_call=key_per_call,
+        observer=observer,
     )
     return Server(
         NAME,
@@ -143,6 +154,7 @@ class _Handlers:
         *,
         read_only: bool,
         key_per_call: bool,
+        observer: CallObserver | None,
     ) -> None:
         self._memory = memory
         self._context = context
@@ -151,6 +163,7 @@ class _Handlers:
         self._refusal = greeting.refusal
         self._read_only = read_only
         self._key_per_call = key_per_call
+        self._observer = observer
         specs = TOOLS if entries is None else (*TOOLS, *ENTRY_TOOLS)
         self._specs = {spec.name: spec for spec in specs}
         self._offered = greeting.tools
@@ -202,9 +215,13 @@ class _Handlers:
             entries=self._entries,
             progress=partial(_report, ctx),
         )
+        started = anyio.current_time()
         output = await self._in_thread(
             partial(_call_safely, work), abandon_on_cancel=spec.read_only
         )
+        if self._observer:
+            took_ms = (anyio.current_time() - started) * 1000
+            await anyio.to_thread.run_sync(self._observer, output, took_ms)
         # After the answer is known, so that the client never waits for vectors.
         self._wake_for(output)
         return _result(output)
@@ -306,28 +323,13 @@ class _Handlers:
 
 
 def _tool(spec: ToolSpec) -> types.Tool:
-    return types.Tool(
-        name=spec.name,
-        title=spec.title,
-        description=spec.description,
-        input_schema=spec.input_schema,
-        output_schema=spec.output_schema,
-        annotations=types.ToolAnnotations(
-            title=spec.title,
-            read_only_hint=spec.read_only,
-            destructive_hint=spec.destructive,
-            # True for all tools: a repeated append, for example, is not written twice.
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
-    )
+    return types.Tool.model_validate(tool_json(spec))
 
 
 def _result(output: Output | Failure) -> types.CallToolResult:
+    """Text alone: hosts differ in which copy they give to the model, and some give it all."""
     return types.CallToolResult(
-        content=[types.TextContent(text=output.to_text())],
-        structured_content=output.to_json(),
-        is_error=isinstance(output, Failure),
+        content=[types.TextContent(text=output.to_text())], is_error=isinstance(output, Failure)
     )
 
 

@@ -4,7 +4,8 @@ ask.py        START HERE: the use case behind every question, also for the CLI a
 wire.py       the JSON of hits, excerpts, status and sync reports, for every surface
 calls.py      memory_search, memory_get, memory_append, memory_status
 inputs.py     JSON arguments to typed values; the conversation that a tool is called from
-outputs.py    typed values and our errors to JSON, and to the text that a model reads
+outputs.py    typed values to the text that a model reads, and to JSON
+failures.py   our errors as an agent sees them, each with a next step
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 flush.py      memory_flush: a host asks whether to write notes before a compaction
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         memory_store,
         recall_for_turn,
     )
+    from notewell.tools.failures import DISABLED, UNEXPECTED, Failure, failure_of
     from notewell.tools.fence import REMINDER, escaped, fenced
     from notewell.tools.flush import (
         MAX_SESSION_CHARS,
@@ -63,15 +65,11 @@ if TYPE_CHECKING:
         SearchInput,
     )
     from notewell.tools.outputs import (
-        DISABLED,
-        UNEXPECTED,
         AppendOutput,
-        Failure,
         GetOutput,
         SearchOutput,
         StatusOutput,
         ToolHit,
-        failure_of,
     )
     from notewell.tools.recall import bootstrap, recall_section, recalled_for
     from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
@@ -102,6 +100,7 @@ else:
                 "Capture Injection capture_turn memory_forget memory_recall memory_store "
                 "recall_for_turn"
             ),
+            "failures": "DISABLED Failure UNEXPECTED failure_of",
             "fence": "REMINDER escaped fenced",
             "flush": (
                 "FlushInput FlushOutput MAX_SESSION_CHARS MAX_TOKENS flush_decision memory_flush"
@@ -110,10 +109,7 @@ else:
                 "AppendInput CallContext GetInput HERE MAX_LINE MAX_PATH_CHARS "
                 "MAX_SECTION_CHARS SearchInput"
             ),
-            "outputs": (
-                "AppendOutput DISABLED Failure GetOutput SearchOutput StatusOutput ToolHit "
-                "UNEXPECTED failure_of"
-            ),
+            "outputs": "AppendOutput GetOutput SearchOutput StatusOutput ToolHit",
             "recall": "bootstrap recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
             "wire": (

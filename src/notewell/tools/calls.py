@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import BadRequest, ConversationDenied, NotewellError
 from notewell.tools.ask import ask_memory
+from notewell.tools.failures import DISABLED, Failure, failure_of
 from notewell.tools.inputs import (
     HERE,
     AppendInput,
@@ -20,14 +21,11 @@ from notewell.tools.inputs import (
     StatusInput,
 )
 from notewell.tools.outputs import (
-    DISABLED,
     SHOWN_PROBLEMS,
     AppendOutput,
-    Failure,
     GetOutput,
     SearchOutput,
     StatusOutput,
-    failure_of,
 )
 from notewell.tools.wire import pick, public_status_json
 

@@ -33,9 +33,10 @@ from notewell.entries import MAX_TEXT_CHARS as MAX_ENTRY_CHARS
 from notewell.errors import BadRequest, NotewellError
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.records import dataclass, replace
-from notewell.tools.fence import REMINDER, escaped, fenced
+from notewell.tools.failures import DISABLED, Failure, failure_of
+from notewell.tools.fence import FIELDS_REMINDER, REMINDER, escaped, fenced
 from notewell.tools.inputs import MAX_TEXT_CHARS, Arguments, CallContext
-from notewell.tools.outputs import DISABLED, Failure, failure_of, fit
+from notewell.tools.outputs import fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,7 +116,7 @@ class RecallOutput:
         payload: dict[str, Any] = {"results": [_entry_json(result) for result in self.results]}
         payload |= {"waiting": self.waiting, "leftOut": self.left_out}
         # The reminder is only useful beside quoted text, and each call pays for its tokens.
-        payload |= {"reminder": REMINDER} if self.results else {"reason": _NOTHING}
+        payload |= {"reminder": FIELDS_REMINDER} if self.results else {"reason": _NOTHING}
         return payload | ({"notice": self.notice} if self.notice else {})
 
     def to_text(self) -> str:
@@ -126,7 +127,7 @@ class RecallOutput:
             parts.append(f"Weaker entries left out to keep this short: {self.left_out}.")
         if self.notice:
             parts.append(f"Note: {self.notice}")
-        return "\n\n".join(parts)
+        return "\n".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +161,12 @@ class ForgetOutput:
             return payload | {"id": self.entry.id, "text": escaped(self.entry.text)}
         # The candidates come with their ids: the next call can then name one of them.
         payload |= {"candidates": [_entry_json(result) for result in self.candidates]}
-        return payload | {"reason": self._reason(), "reminder": REMINDER}
+        return payload | {"reason": self._reason(), "reminder": FIELDS_REMINDER}
 
     def to_text(self) -> str:
         if self.entry is not None:
             return f"Deleted:\n{fenced(self.entry.text, entry=self.entry.id)}"
-        return "\n\n".join((f"Nothing was deleted: {self._reason()}", *self._quoted()))
+        return "\n".join((f"Nothing was deleted: {self._reason()}", *self._quoted()))
 
     def _quoted(self) -> list[str]:
         return [REMINDER, *map(quoted, self.candidates)] if self.candidates else []
@@ -295,7 +296,7 @@ def recall_for_turn(
         if result.score >= MIN_SCORE and not reads_like_orders(result.entry.text)
     )
     results, _ = fit_entries(relevant, context.budget_chars())
-    text = "\n\n".join((REMINDER, *map(quoted, results))) if results else ""
+    text = "\n".join((REMINDER, *map(quoted, results))) if results else ""
     return Injection(text, results)
 
 

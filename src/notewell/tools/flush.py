@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from notewell.capture import TOOL, FlushFacts, RunFlush, Skip
 from notewell.errors import NotewellError
 from notewell.records import dataclass
+from notewell.tools.failures import DISABLED, Failure, failure_of
 from notewell.tools.inputs import HERE, Arguments, CallContext
-from notewell.tools.outputs import DISABLED, Failure, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

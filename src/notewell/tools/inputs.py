@@ -32,7 +32,8 @@ MAX_SECTION_CHARS = 200
 MAX_LINE = 2**31
 
 # At most nine digits: Python refuses to parse numbers of thousands of digits.
-_CITED = re.compile(r"(?P<path>.+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?", re.IGNORECASE)
+# Any path: transcripts are cited too, and no note or transcript has a name that ends like this.
+_CITED = re.compile(r"(?P<path>.+)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?", re.IGNORECASE)
 
 
 # -- the context ---------------------------------------------------------------------------------

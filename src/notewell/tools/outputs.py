@@ -1,12 +1,8 @@
-"""What the tools return: as JSON for programs, and as text for models that read only text.
+"""What the tools return: as text for models, and as JSON for programs that call the library.
 
-An error is returned as a `Failure`: what happened, and what to do next. The messages of `errors`
-are for the user at this machine. An agent may be remote, so it gets the `public_text()` of an
-error, which names no folders.
-
-    disabled      the configuration gives this agent no memory: do not ask again
-    unavailable   the memory cannot answer just now: go on without, or try later
-    neither       the call was wrong: change it
+Over MCP only the text is sent. Some hosts give a model the text of a result, some its JSON, some
+both; with one form every model reads the same, once. So the text says everything that a model
+needs: the source of each passage, what was left out, and why an answer may lack something.
 
 Every text that comes from a note passes `escaped` or `fenced` on its way out (see `fence`).
 """
@@ -15,26 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.errors import (
-    BadRequest,
-    BadSetting,
-    ConversationDenied,
-    EmbedderTrouble,
-    IndexBusy,
-    IndexTooNew,
-    IndexTrouble,
-    IndexUnreadable,
-    MemoryOff,
-    NotANote,
-    NoteNotWritable,
-    NoteUnreadable,
-    NotewellError,
-    StateNotWritable,
-    WorkspaceMissing,
-    WorkspaceNotSet,
-)
 from notewell.records import dataclass, field, replace
-from notewell.tools.fence import REMINDER, escaped, fenced
+from notewell.tools.fence import CITE, DO_NOT_CITE, FIELDS_REMINDER, REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, fallback_json, hit_json, pick
 
 if TYPE_CHECKING:
@@ -42,7 +20,7 @@ if TYPE_CHECKING:
 
     from notewell.notes import Excerpt
     from notewell.tools.inputs import CallContext, Citations
-    from notewell.types import Answer, Fallback, Hit, Ignored
+    from notewell.types import Answer, Fallback, Hit, Ignored, Mode
 
 SHOWN_PROBLEMS = 10
 """Enough to see what is wrong; `notewell status` lists all of them for the user."""
@@ -102,15 +80,8 @@ class ToolHit:
         return payload
 
     def to_text(self) -> str:
-        span = self.hit.span
-        # The citation stands outside of the fence: it is our text, not the note's.
-        quotation = fenced(
-            self.snippet,
-            path=self.path,
-            lines=f"{span.start_line}-{span.end_line}",
-            score=f"{self.hit.score:.2f}",
-        )
-        return quotation + self._footer()
+        # One attribute says where to read on and what to cite.
+        return fenced(self.snippet, path=self.hit.citation, score=f"{self.hit.score:.2f}")
 
     def _footer(self) -> str:
         return f"\n\nSource: {escaped(self.hit.citation)}" if self.cites else ""
@@ -119,7 +90,7 @@ class ToolHit:
 @dataclass(frozen=True, slots=True)
 class SearchOutput:
     hits: tuple[ToolHit, ...]
-    mode: str
+    mode: Mode
     provider: str
     model: str
     citations: Citations
@@ -168,7 +139,7 @@ class SearchOutput:
             "leftOut": self.left_out,
         }
         if self.hits:
-            payload["reminder"] = REMINDER
+            payload["reminder"] = FIELDS_REMINDER
         if self.reason:
             payload["reason"] = self.reason
         if self.notice:
@@ -178,7 +149,9 @@ class SearchOutput:
         return payload
 
     def to_text(self) -> str:
-        parts = [REMINDER] if self.hits else []
+        parts = []
+        if self.hits:
+            parts.append(f"{REMINDER} {CITE if self.hits[0].cites else DO_NOT_CITE}")
         parts += (hit.to_text() for hit in self.hits)
         if self.shortened:
             parts.append("The last snippet was cut to keep this short; memory_get reads on.")
@@ -192,7 +165,7 @@ class SearchOutput:
         # An engine that fell back says so in the notice.
         if self.fallback and self.fallback.part == "embedder":
             parts.append(f"Note: {self.fallback.public_reason}; {self.fallback.used} answers")
-        return "\n\n".join(parts)
+        return "\n".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +176,7 @@ class GetOutput:
         excerpt = excerpt_json(self.excerpt)
         payload = pick(excerpt, "path", "text", "startLine", "endLine", "totalLines")
         payload["text"] = escaped(self.excerpt.text)
-        payload["reminder"] = REMINDER
+        payload["reminder"] = FIELDS_REMINDER
         # Most excerpts are complete; a model need not read two fields that say so.
         if self.excerpt.next_from is not None:
             payload |= pick(excerpt, "nextFrom")
@@ -217,13 +190,13 @@ class GetOutput:
             total, first = excerpt.total_lines, excerpt.start_line
             # An empty quotation would look like an empty note.
             return f"The note has {total} lines; there are none from {first}."
-        lines = f"{excerpt.start_line}-{excerpt.end_line} of {excerpt.total_lines}"
-        parts = [REMINDER, fenced(excerpt.text, path=excerpt.path, lines=lines)]
+        path = f"{excerpt.path}#L{excerpt.start_line}-L{excerpt.end_line}"
+        parts = [REMINDER, fenced(excerpt.text, path=path, total=excerpt.total_lines)]
         if excerpt.cut:
             parts.append("The last line is longer than what is shown.")
         if excerpt.next_from is not None:
             parts.append(f"To read on, call memory_get with from={excerpt.next_from}.")
-        return "\n\n".join(parts)
+        return "\n".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,10 +266,12 @@ class StatusOutput:
 
     def to_text(self) -> str:
         lines = [
+            f"Agent: {self.agent}",
             f"Index: {self.state}{f' ({self.problem})' if self.problem else ''}",
             f"{self.notes} notes, {self.pending} of them not taken in yet",
             f"{self.chunks} chunks, {self.waiting} of them without a vector",
             f"Embedder: {self.provider}, {self.model}",
+            *self._choices(),
             *self._troubles(),
             *(
                 f"Left out: {escaped(problem.path)}: {escaped(problem.why)}"
@@ -307,8 +282,21 @@ class StatusOutput:
             lines.append(f"… and {self.more_problems} more left out")
         return "\n".join(lines)
 
+    def _choices(self) -> Iterator[str]:
+        """Settings that a model can tell the user; not said where they are the default."""
+        if (engine := self.parts.get("backend", "builtin")) != "builtin":
+            yield f"Search engine: {engine}"
+        if (sources := self.parts.get("sources", ["memory"])) != ["memory"]:
+            yield f"Searched: {', '.join(sources) or 'nothing'}"
+        if not self.parts.get("vector", {}).get("enabled", True):
+            yield "Vector search is switched off"
+
     def _troubles(self) -> Iterator[str]:
         fallback, error = self.parts.get("fallback"), self.parts.get("lastError")
+        if load_error := self.parts.get("vector", {}).get("loadError"):
+            yield f"Vector search: {escaped(load_error)}"
+        if failures := self.parts.get("batch", {}).get("failures"):
+            yield f"Batch jobs that failed: {failures}"
         if fallback:
             reason = escaped(fallback["reason"] or "not known")
             yield f"{fallback['to']} is used in place of {fallback['from']}: {reason}"
@@ -321,85 +309,3 @@ def _known(part: object) -> object:
     if isinstance(part, dict):
         return {name: _known(value) for name, value in part.items() if value is not None}
     return escaped(part) if isinstance(part, str) else part
-
-
-# -- failures ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """No answer, and why."""
-
-    error: str
-    action: str
-    """The next step, for the agent or for the user."""
-    disabled: bool = False
-    unavailable: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            # A client that only reads `results` must not break on a failure.
-            "results": [],
-            "disabled": self.disabled,
-            "unavailable": self.unavailable,
-            "error": escaped(self.error),
-            "action": self.action,
-        }
-
-    def to_text(self) -> str:
-        return f"{escaped(self.error)}\nNext step: {self.action}"
-
-
-DISABLED = Failure(
-    "this agent has no memory: its configuration switches it off",
-    "go on without it; `notewell config show` tells the user which setting does that",
-    disabled=True,
-)
-# The exception itself is only logged: its message may quote anything.
-UNEXPECTED = Failure(
-    "the memory ran into something it was not made for",
-    "go on without it, and tell the user that the server's log has the details",
-    unavailable=True,
-)
-
-_SEARCH_PATHS = "use a path that memory_search gave, MEMORY.md, or memory/YYYY-MM-DD.md"
-
-# What an agent can do about errors that it did not cause; the first matching type counts.
-_ACTIONS: dict[type[NotewellError], str] = {
-    WorkspaceMissing: "tell the user: it was moved or closed since this started",
-    WorkspaceNotSet: "tell the user to set one",
-    IndexBusy: "ask again in a few seconds",
-    IndexUnreadable: "tell the user to run `notewell index`, which rebuilds it",
-    IndexTooNew: "tell the user to upgrade, or to run `notewell index --force`",
-    StateNotWritable: "tell the user to run `notewell status`, which names it",
-    BadSetting: "tell the user to run `notewell config check`",
-    IndexTrouble: "tell the user to run `notewell status`",
-}
-
-
-def failure_of(error: NotewellError) -> Failure:
-    """An error as an agent may see it."""
-    text = error.public_text()
-    for kind, action in _ACTIONS.items():
-        if isinstance(error, kind):
-            return Failure(text, action, unavailable=True)
-    match error:
-        case MemoryOff():
-            return DISABLED  # Not `because`: it names the user's settings file.
-        case NotANote():
-            # Not `unavailable`: the memory works, and another path will be answered.
-            return Failure(text, _SEARCH_PATHS)
-        case ConversationDenied():
-            action = "go on without it; the user can ask in private"
-            return Failure(text, action, unavailable=True)
-        case BadRequest():
-            return Failure(text, "mend the call and make it again")
-        case NoteUnreadable():
-            # A note that vanished between search and get is normal while its owner edits.
-            return Failure(text, "it may have been moved or removed: search again")
-        case NoteNotWritable():
-            return Failure(text, error.action, unavailable=True)
-        case EmbedderTrouble():
-            action = "go on; the words of the notes can still be searched"
-            return Failure(text, action, unavailable=True)
-    return Failure(text, "tell the user", unavailable=True)

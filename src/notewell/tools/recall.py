@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import NotANote, NoteUnreadable
 from notewell.tools.calls import memory_search
+from notewell.tools.failures import Failure
 from notewell.tools.fence import REMINDER, fenced
 from notewell.tools.inputs import HERE, SearchInput
-from notewell.tools.outputs import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Collection
