@@ -48,7 +48,8 @@ def _claude(home: Path, url: str, prompt: str) -> Started:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
     }
-    allowed = ["--allowedTools", "mcp__notewell__*"]
+    # The second name is that of the server of the plugin.
+    allowed = ["--allowedTools", "mcp__notewell__*,mcp__plugin_notewell_notewell__*"]
     return Started(["claude", "-p", prompt, "--model", "claude-sonnet-4-5", *allowed], environ)
 
 

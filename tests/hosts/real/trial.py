@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ NOTES = {
 }
 RUN_LIMIT_S = 400
 """For one command of a host. They take seconds; a busy machine may need ten times as long."""
+NOTEWELL = Path(sys.executable).with_name("notewell")
 LATE_LIMIT_S = 10
 """For what a host leaves running when it ends, such as a hook at the end of the session."""
 NEXT_PROMPT = "Thank you."
@@ -79,8 +81,13 @@ def is_installed(host: str, folder: Path) -> bool:
     return (folder / host / "made-of").is_file()
 
 
-def try_host(host: str, folder: Path, home: Path) -> Observed:
-    """Run the host that is in `folder` once, in the new folder `home`."""
+def try_host(
+    host: str, folder: Path, home: Path, commands: Callable[[Path], list[list[str]]] | None = None
+) -> Observed:
+    """Run the host that is in `folder` once, in the new folder `home`.
+
+    `commands` install Notewell, from the folder of notes; by default `notewell install` does.
+    """
     program = PROGRAMS[host]
     notes = _notes(home / "notes")
     environ = _environ(host, folder, home)
@@ -89,7 +96,9 @@ def try_host(host: str, folder: Path, home: Path) -> Observed:
         environ |= started.environ
         project = home / "project"
         project.mkdir()
-        _install(host, notes, environ, project)
+        for command in commands(notes) if commands else [_install_command(host, notes)]:
+            done = _run(command, environ, project)
+            assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         for command in started.before:
             _run(command, environ, project)
         version = _run([started.command[0], "--version"], environ, project).stdout.strip()
@@ -115,16 +124,13 @@ def _environ(host: str, folder: Path, home: Path) -> dict[str, str]:
     return {**kept, "HOME": str(home), "PATH": path}
 
 
-def _install(host: str, notes: Path, environ: dict[str, str], project: Path) -> None:
-    notewell = str(Path(sys.executable).with_name("notewell"))
+def _install_command(host: str, notes: Path) -> list[str]:
+    notewell = str(NOTEWELL)
     if HOSTS[host].mcp is None:
         # OpenClaw keeps its servers in its own settings, and has a command for that.
         entry = f'{{"command": "{notewell}", "args": ["mcp", "serve", "--openclaw"]}}'
-        command = ["openclaw", "mcp", "set", "notewell", entry]
-    else:
-        command = [notewell, "install", host, "-w", str(notes)]
-    run = _run(command, environ, project)
-    assert run.returncode == 0, f"{' '.join(command)}: {run.stdout}{run.stderr}"
+        return ["openclaw", "mcp", "set", "notewell", entry]
+    return [notewell, "install", host, "-w", str(notes)]
 
 
 def _run(
