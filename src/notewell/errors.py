@@ -125,8 +125,9 @@ class NotANote(BadRequest):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path!r} is not a note of this memory: notes are MEMORY.md, memory/**/*.md and what "
-            f"the extra paths hold, named as search shows them; links are not followed"
+            f"{path!r} is not a note of this memory: notes are MEMORY.md, USER.md, "
+            f"memory/**/*.md and what the extra paths hold, named as search shows them; "
+            f"links are not followed"
         )
         self.path = path
 

@@ -209,7 +209,8 @@ class Memory:
         from notewell.core import is_curated, is_transcript
 
         if is_curated(path):
-            self.require_private(session_key, "MEMORY.md is")
+            name = path.rsplit("/", 1)[-1]
+            self.require_private(session_key, f"{name} is")
         elif is_transcript(path):
             self.require_private(session_key, "transcripts are")
         else:

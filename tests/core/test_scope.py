@@ -110,6 +110,11 @@ def test_private_is_a_conversation_with_one_person(key: str | None, private: boo
         ("memory.md", True),
         ("Memory.MD", True),
         ("qmd/memory-root-main/MEMORY.md", True),
+        ("USER.md", True),
+        ("user.md", True),
+        ("qmd/memory-user-main/USER.md", True),
+        ("/srv/ada/USER.md", True),
+        ("memory/USER.md", False),
         ("memory/MEMORY.md", False),
         ("memory/birds/memory.md", False),
         # Of other workspaces, reached through extra paths and through collections of QMD.

@@ -123,6 +123,7 @@ def test_the_workspaces_own_collections_have_the_names_that_are_known() -> None:
     assert collections_of(WORKSPACE, "main", settings, Path("/state/sessions")) == (
         Collection("memory-root-main", WORKSPACE, "MEMORY.md", "memory"),
         Collection("memory-alt-main", WORKSPACE, "memory.md", "memory"),
+        Collection("memory-user-main", WORKSPACE, "USER.md", "memory"),
         Collection("memory-dir-main", WORKSPACE / "memory", "**/*.md", "memory"),
         Collection("sessions-main", Path("/state/sessions"), "**/*.md", "sessions"),
     )
@@ -152,7 +153,7 @@ def test_a_folder_that_cannot_be_written_down_is_refused() -> None:
 EXTRA = Collection("docs-main", Path("/docs"), "**/*.md", "extra")
 INSIDE = Collection("in-main", WORKSPACE / "docs", "**/*.md", "extra")
 SESSIONS = Collection("sessions-main", WORKSPACE / "state", "**/*.md", "sessions")
-ROOT, _, MEMORY = collections_of(WORKSPACE, "main", QmdSettings(), Path("/x"))
+ROOT, *_, MEMORY = collections_of(WORKSPACE, "main", QmdSettings(), Path("/x"))
 ALL = (ROOT, MEMORY, EXTRA, INSIDE, SESSIONS)
 
 

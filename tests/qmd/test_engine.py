@@ -211,7 +211,9 @@ def test_the_status_is_that_of_qmd(open_with: Open, real_qmd: Path) -> None:
     assert status.counts.files == 2
     assert (status.answering.backend, status.answering.wanted) == ("qmd", "qmd")
     facts = dict(status.answering.facts)
-    assert facts["collections"] == "memory-root-main, memory-alt-main, memory-dir-main"
+    assert facts["collections"] == (
+        "memory-root-main, memory-alt-main, memory-user-main, memory-dir-main"
+    )
     assert facts["scores"].startswith("by rank alone")
 
 
@@ -276,13 +278,18 @@ def test_a_group_does_not_find_the_curated_note_with_qmd(
 ) -> None:
     day = notes / "memory" / "2026-11-02.md"
     day.write_text("# Day\n\nThe router is blue.\n", encoding="utf-8")
+    (notes / "USER.md").write_text("# User\n\nAda likes the router.\n", encoding="utf-8")
     memory = open_with(real_qmd, fallback="none", scope=ConversationScope("allow", ()))
     memory.sync()
     group = "agent:main:telegram:group:-100"
     assert {hit.path for hit in memory.search("router").hits} == {
         "MEMORY.md",
+        "USER.md",
         "memory/2026-11-02.md",
     }
+    assert "Ada" in memory.get("USER.md").text
+    with pytest.raises(ConversationDenied, match=r"USER\.md is for private"):
+        memory.get("USER.md", session_key=group)
     answer = memory.search("router", session_key=group)
     assert answer.provider == "qmd"
     assert [hit.path for hit in answer.hits] == ["memory/2026-11-02.md"]

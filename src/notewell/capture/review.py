@@ -62,6 +62,8 @@ _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FACT = re.compile(
     r"- (?:session|host|folder|closed by|continues): `"
 )  # the head of a session note
+_CURATED = ("MEMORY.md", "memory.md", "USER.md")
+"""The notes whose statements are known already."""
 _DAY = re.compile(r"memory/(?:.*/)?(\d{4}-\d{2}-\d{2})[^/]*\.md", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:please\s+)?remember\s*(?:that\b|this\b|to\b|:|,)"
@@ -98,7 +100,7 @@ def propose(notes: NoteStore, folder: Path) -> list[Proposal]:
     """What could go to MEMORY.md, the best reasons first."""
     paths = sorted(notes.scan().notes, key=_day_of, reverse=True)
     daily = _read(notes, [path for path in paths if _DAY.fullmatch(path)])
-    curated = _read(notes, [path for path in paths if path in ("MEMORY.md", "memory.md")])
+    curated = _read(notes, [path for path in paths if path in _CURATED])
     recalled = recall_days(folder)
     declined = read_json(folder / DECLINED)
     proposals = [

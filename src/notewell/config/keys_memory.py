@@ -54,8 +54,9 @@ AGENT_KEYS = (
         "the system prompt for that turn, in place of the usual one",
         field="capture.flush.system_prompt"),
     Key("bootstrapMaxChars", Number(0, 10**7), 20_000,
-        "how many characters of each note a session starts with: of `MEMORY.md`, and of the "
-        "notes of today and yesterday", "openclaw", field="capture.bootstrap_chars"),
+        "how many characters of each note a session starts with: of `USER.md` and `MEMORY.md` "
+        "together, and of the notes of today and yesterday", "openclaw",
+        field="capture.bootstrap_chars"),
     Key("userTimezone", TimeZone(), None,
         "the time zone that decides the day of a note; unset, the system's", "openclaw",
         field="capture.time_zone"),
@@ -95,7 +96,7 @@ _QMD = (
         "keywords, vectors, or both with query expansion and reranking", field="qmd.search_mode"),
     Key("rerank", Flag(), None, "let `query` rerank; unset, QMD's default", "openclaw",
         field="qmd.rerank"),
-    on("includeDefaultMemory", "index MEMORY.md, memory.md and memory/**/*.md",
+    on("includeDefaultMemory", "index MEMORY.md, memory.md, USER.md and memory/**/*.md",
         field="qmd.include_default_memory"),
     Key("paths", Paths(named=True), (), "more folders to index, each as a collection",
         field="qmd.paths"),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 ScopeAction: TypeAlias = Literal["allow", "deny"]
 
 SUBAGENT = "subagent"
-_CURATED = "memory.md"
-"""The note of what stays true, in lower case: where case does not matter, `Memory.md` opens the
-same file."""
+_CURATED = frozenset({"memory.md", "user.md"})
+"""The notes of what stays true and of who the user is, in lower case: where case does not matter,
+`Memory.md` opens the same file."""
 
 
 class ScopeRule(NamedTuple):
@@ -71,16 +71,16 @@ def is_private(session_key: str | None) -> bool:
 
 
 def is_private_path(path: str) -> bool:
-    """Whether a path of a hit is for private conversations: MEMORY.md, or a transcript."""
+    """Whether a path of a hit is for private conversations: MEMORY.md, USER.md, a transcript."""
     return is_curated(path) or is_transcript(path)
 
 
 def is_curated(path: str) -> bool:
-    """Whether a path leads to a MEMORY.md: the workspace's own, or that of another workspace that
-    is reached through an extra path or a collection of QMD."""
+    """Whether a path leads to a MEMORY.md or USER.md: the workspace's own, or that of another
+    workspace that is reached through an extra path or a collection of QMD."""
     *above, name = path.casefold().split("/")
     # What is below the workspace's own `memory/` is an ordinary note, whatever its name.
-    return name == _CURATED and (not above or above[0] != "memory")
+    return name in _CURATED and (not above or above[0] != "memory")
 
 
 def is_transcript(path: str) -> bool:

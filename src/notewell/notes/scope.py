@@ -1,8 +1,8 @@
 """Which paths belong to a memory: decided from names alone, without touching the disk.
 
-A memory is a list of roots, in this order: `MEMORY.md`, `memory.md`, `memory/`, and the extra
-paths. The key of a note is relative to the workspace if the note is inside, otherwise absolute.
-Every note has one key, so an absolute path into the workspace is not a key.
+A memory is a list of roots, in this order: `MEMORY.md`, `memory.md`, `USER.md`, `memory/`, and
+the extra paths. The key of a note is relative to the workspace if the note is inside, otherwise
+absolute. Every note has one key, so an absolute path into the workspace is not a key.
 
 Invariant: `locate` accepts every key that a scan returns. What it refuses, it refuses without a
 look at the disk, so a refusal reveals nothing about files outside.
@@ -142,6 +142,8 @@ def scope_of(root: Path, given: Path, extra_paths: Sequence[ExtraPath]) -> NoteS
     roots = [
         _inside(root, root / "MEMORY.md", expects="file"),
         _inside(root, root / "memory.md", expects="file"),
+        # What OpenClaw keeps about the user.
+        _inside(root, root / "USER.md", expects="file"),
         _inside(root, root / "memory", expects="folder"),
     ]
     ignored = []

@@ -3,6 +3,7 @@
     collection             root                pattern      path in a hit
     memory-root-<agent>    the workspace       MEMORY.md    MEMORY.md
     memory-alt-<agent>     the workspace       memory.md    memory.md
+    memory-user-<agent>    the workspace       USER.md      USER.md
     memory-dir-<agent>     …/memory            **/*.md      memory/2026-11-15.md
     <name>-<agent>         an extra folder     its own      qmd/<collection>/<path below root>
     sessions-<agent>       exported sessions   **/*.md      qmd/<collection>/<path below root>
@@ -30,7 +31,8 @@ CollectionKind: TypeAlias = Literal["memory", "extra", "sessions"]
 
 PREFIX = "qmd"
 MARKDOWN = "**/*.md"
-MEMORY_FILE, ALTERNATIVE_FILE, MEMORY_FOLDER = "MEMORY.md", "memory.md", "memory"
+ROOT_FILES = {"root": "MEMORY.md", "alt": "memory.md", "user": "USER.md"}
+MEMORY_FOLDER = "memory"
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9_-]+")
 _GLOB = re.compile(r"[][*?{}()!+@\\]")
@@ -80,11 +82,11 @@ def collections_of(
     collections: list[Collection] = []
     if settings.include_default_memory:
         memory = workspace / MEMORY_FOLDER
-        collections.append(Collection(f"memory-root-{agent}", workspace, MEMORY_FILE, "memory"))
-        # A collection of its own: a pattern for both names would be a glob, and a glob is not
-        # checked again when a file is read (see `holds`).
-        collections.append(
-            Collection(f"memory-alt-{agent}", workspace, ALTERNATIVE_FILE, "memory")
+        # Each with a collection of its own: a pattern for several names would be a glob, and a
+        # glob is not checked again when a file is read (see `holds`).
+        collections += (
+            Collection(f"memory-{name}-{agent}", workspace, file, "memory")
+            for name, file in ROOT_FILES.items()
         )
         collections.append(Collection(f"memory-dir-{agent}", memory, MARKDOWN, "memory"))
     for number, extra in enumerate(settings.paths, start=1):

@@ -65,7 +65,7 @@ class InMemoryNotes:
 
     def read(self, path: str) -> Note:
         # The same refusals as on a disk, so that tests of callers see both errors.
-        is_key = path in ("MEMORY.md", "memory.md") or path.startswith("memory/")
+        is_key = path in ("MEMORY.md", "memory.md", "USER.md") or path.startswith("memory/")
         if not is_key or not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise NotANote(path)
         if path not in self._notes:

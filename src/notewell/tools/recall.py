@@ -22,6 +22,9 @@ PromptMode: TypeAlias = Literal["full", "minimal", "none"]
 """How long the host's system prompt is; sub-agents get a shorter one."""
 
 _CURATED = ("MEMORY.md", "memory.md")
+_USER = "USER.md"
+USER_CHARS = 4000
+"""As in OpenClaw: what is known about the user must not crowd out the rest."""
 
 
 def recall_section(
@@ -62,10 +65,11 @@ def bootstrap(
     *,
     max_chars: int | None = None,
 ) -> str:
-    """What a session begins with: MEMORY.md and the notes of today and yesterday.
+    """What a session begins with: USER.md, MEMORY.md and the notes of today and yesterday.
 
     Empty in groups: these notes may be confidential. Each note is cut at `max_chars` characters
-    (`bootstrapMaxChars`); 0 switches the beginning off. Raises `ConversationDenied`.
+    (`bootstrapMaxChars`), which USER.md and MEMORY.md share; 0 switches the beginning off.
+    Raises `ConversationDenied`.
     """
     limit = memory.settings.capture.bootstrap_chars if max_chars is None else max_chars
     # `is_private` is also false for a session key that we cannot parse.
@@ -74,9 +78,13 @@ def bootstrap(
     memory.require_scope(context.session_key)
     today = today or memory.now().date()
     days = (today, today - timedelta(days=1))
-    texts = {path: _beginning(memory, path, limit) for path in _CURATED}
+    share = min(limit // 3, USER_CHARS)
+    user = _beginning(memory, _USER, share) if share else ""
+    left = limit - min(len(user), share)
+    texts = {path: _beginning(memory, path, left) for path in _CURATED}
     if all(texts.values()):
         del texts[_CURATED[1]]  # The same file twice, on a case-insensitive file system.
+    texts = {_USER: user, **texts}
     texts |= {path: _beginning(memory, path, limit) for path in map(_day_note, days)}
     quoted = [fenced(text, path=path) for path, text in texts.items() if text]
     return "\n\n".join((REMINDER, *quoted)) if quoted else ""
