@@ -53,6 +53,8 @@ class Observed(NamedTuple):
     """A note has the user's question, when the next session has begun at the latest."""
     masked: bool
     """Neither the notes nor the state folder have the key that the user mentioned."""
+    once: bool
+    """The search gave the passage to the model between its marks, and no second copy of it."""
     spec_bytes: int
     result_bytes: int
     """Of the search, as the model gets it."""
@@ -67,6 +69,7 @@ class Observed(NamedTuple):
             "listed": self.listed or not PROGRAMS[self.host].lists,
             "called": self.called == len(STEPS),
             "cited": self.cited,
+            "once": self.once,
             "appended": self.appended,
             "masked": self.masked,
             f"exit code {self.exit_code}": self.exit_code == 0,
@@ -198,6 +201,7 @@ def _observed(
         recalled=first is not None and FACT in first.text,
         captured=_is_captured(notes),
         masked=not _files_with(SECRET, notes, home / ".local" / "state"),
+        once=search is not None and _is_once(search.result),
         spec_bytes=_spec_bytes(first.conversation) if first else 0,
         result_bytes=len(search.result.encode()) if search else 0,
         seconds=seconds,
@@ -214,6 +218,10 @@ def _is_listed(program: Program, text: str, conversation: Conversation) -> bool:
         or (catalogue is not None and catalogue.format(step) in text)
         for step in STEPS
     )
+
+
+def _is_once(result: str) -> bool:
+    return result.count(FACT) == result.count("<recalled path=") == 1
 
 
 def _spec_bytes(conversation: Conversation) -> int:
