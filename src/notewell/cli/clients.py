@@ -20,6 +20,7 @@ from notewell.clients import (
     install_entry,
     install_hooks,
     is_our_entry,
+    refuse_beside_plugin,
     remove_entry,
     remove_hooks,
     with_hooks,
@@ -50,6 +51,7 @@ def run_mcp_install(arguments: argparse.Namespace) -> int:
 def add_entry(arguments: argparse.Namespace) -> Installed:
     """Put the MCP entry into the host's file."""
     mcp, project = MCP_FILES[arguments.client], _project(arguments)
+    refuse_beside_plugin(HOSTS[arguments.client], _machine())
     entry = mcp.entry(serve_command(arguments))
     if project is not None and not project.is_dir():
         raise BadSetting("--project", f"there is no folder {str(project)!r}")
@@ -112,6 +114,7 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
 def add_hooks(arguments: argparse.Namespace) -> Installed:
     """Put the hooks into the host's file."""
     hooks = HOOK_FILES[arguments.host]
+    refuse_beside_plugin(HOSTS[arguments.host], _machine())
     return install_hooks(hooks.file(_machine(), _project(arguments)), hooks, _items(arguments))
 
 

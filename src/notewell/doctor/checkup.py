@@ -63,6 +63,7 @@ def _machine_checks(subject: Subject) -> list[Check]:
         ("sqlite", lambda: _store_findings("sqlite", subject, "engine")),
         ("python", lambda: machine.packages(settings)),
         ("settings", lambda: settings_findings(subject)),
+        ("hosts", lambda: machine.hosts(subject.environment)),
     ]
 
 

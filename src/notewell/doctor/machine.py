@@ -1,8 +1,9 @@
-"""The machine: Python and its packages, and the limits of inotify."""
+"""The machine: Python and its packages, the limits of inotify, and the hosts."""
 
 from __future__ import annotations
 
 import platform
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from notewell import __version__
 from notewell.doctor.finding import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from notewell.config import Settings
 
@@ -50,6 +51,22 @@ def packages(
         if extra not in here:
             message = f"the extra {extra!r} is not installed, and {why}"
             yield Finding.public("python", message, f"install Notewell with its extra {extra!r}")
+
+
+def hosts(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Hosts that have Notewell twice: as a plugin, and in their files."""
+    from notewell.clients import double_installs
+    from notewell.hosts import Machine
+
+    home = Path(environment.get("HOME") or Path.home())
+    for double in double_installs(Machine(home, environment, sys.platform)):
+        files = ", ".join(map(str, double.files))
+        yield Finding(
+            "hosts",
+            f"{double.host.title} has Notewell twice: as a plugin, and in {files}",
+            f"keep one: `notewell uninstall {double.host.id}` keeps the plugin, "
+            f"`{double.plugin.uninstall}` the other",
+        )
 
 
 def _version(package: str) -> str:

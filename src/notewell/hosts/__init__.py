@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Host,
         Machine,
         McpFile,
+        PluginFile,
         TranscriptDatabase,
         TranscriptFormat,
     )
@@ -40,7 +41,7 @@ else:
         {
             "host": (
                 "HOOK_GUARD HOOK_TIMEOUT_S HookFields HookFile Host Machine McpFile "
-                "TranscriptDatabase TranscriptFormat"
+                "PluginFile TranscriptDatabase TranscriptFormat"
             ),
             "messages": "Record RecordFacts Turn folded parse_time",
             "registry": "HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS",

@@ -14,7 +14,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat, stdio_entry
+from notewell.hosts.host import (
+    HookFile,
+    Host,
+    McpFile,
+    PluginFile,
+    TranscriptFormat,
+    member,
+    stdio_entry,
+)
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
 
 if TYPE_CHECKING:
@@ -99,6 +107,18 @@ def _user_file(machine: Machine) -> Path:
     return machine.folder("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json"
 
 
+def _plugin_file(machine: Machine) -> Path:
+    return machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude") / "settings.json"
+
+
+def _has_plugin(text: str) -> bool:
+    import json
+
+    plugins = member(json.loads(text), "enabledPlugins")
+    # The name of the marketplace follows, which a user may choose.
+    return any(on is True and name.startswith("notewell@") for name, on in plugins.items())
+
+
 HOST = Host(
     "claude",
     "Claude Code",
@@ -132,4 +152,5 @@ HOST = Host(
         project_advice="Claude Code does not start a server of a project before you approve it: "
         "start `claude` in that folder and accept, or type /mcp there",
     ),
+    plugin=PluginFile(_plugin_file, _has_plugin, "claude plugin uninstall notewell@notewell"),
 )

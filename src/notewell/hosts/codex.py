@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.host import HookFile, Host, McpFile, PluginFile, TranscriptFormat, member
 from notewell.hosts.messages import (
     Record,
     RecordFacts,
@@ -106,6 +106,17 @@ def _user_file(machine: Machine) -> Path:
     return machine.folder("CODEX_HOME", machine.home / ".codex") / "config.toml"
 
 
+def _has_plugin(text: str) -> bool:
+    import tomllib
+
+    plugins = member(tomllib.loads(text), "plugins")
+    # The name of the marketplace follows, which a user may choose.
+    return any(
+        name.startswith("notewell@") and member(plugins, name).get("enabled") is not False
+        for name in plugins
+    )
+
+
 HOST = Host(
     "codex",
     "Codex",
@@ -138,4 +149,5 @@ HOST = Host(
         project_advice="Codex reads the settings of a project only if you trust its folder: "
         "start `codex` there and accept",
     ),
+    plugin=PluginFile(_user_file, _has_plugin, "codex plugin remove notewell@notewell"),
 )

@@ -15,7 +15,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HOOK_TIMEOUT_S, HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.host import (
+    HOOK_TIMEOUT_S,
+    HookFile,
+    Host,
+    McpFile,
+    PluginFile,
+    TranscriptFormat,
+    member,
+)
 from notewell.hosts.messages import (
     Record,
     RecordFacts,
@@ -73,6 +81,18 @@ def _user_file(machine: Machine) -> Path:
     return machine.home / ".gemini" / "settings.json"
 
 
+def _plugin_file(machine: Machine) -> Path:
+    return machine.home / ".gemini" / "extensions" / "extension-enablement.json"
+
+
+def _has_plugin(text: str) -> bool:
+    import json
+
+    # Folders in which the extension is on, and with `!` those in which it is off.
+    folders = member(json.loads(text), "notewell").get("overrides")
+    return isinstance(folders, list) and any(not str(one).startswith("!") for one in folders)
+
+
 HOST = Host(
     "gemini",
     "Gemini CLI",
@@ -92,4 +112,5 @@ HOST = Host(
         timeout=HOOK_TIMEOUT_S * 1000,  # It counts milliseconds.
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".gemini/settings.json"),
+    plugin=PluginFile(_plugin_file, _has_plugin, "gemini extensions uninstall notewell"),
 )

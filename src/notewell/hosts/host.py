@@ -1,6 +1,6 @@
 """What Notewell must know of a host: how it writes transcripts, calls hooks and finds MCP servers.
 
-Each of the three parts is optional: VS Code has an MCP file only, OpenClaw transcripts only.
+Each of the parts is optional: VS Code has an MCP file only, OpenClaw transcripts only.
 These are plain values and pure functions, so that a host can be described in one short file.
 """
 
@@ -176,6 +176,24 @@ class McpFile:
 
 
 @dataclass(frozen=True, slots=True)
+class PluginFile:
+    """The file in which a host records which plugins are on; ours is in `plugins/`."""
+
+    file: Callable[[Machine], Path]
+    has_ours: Callable[[str], bool]
+    """Whether a file with this text switches our plugin on."""
+    uninstall: str
+    """The command of the host that takes our plugin out."""
+
+
+def member(document: object, *keys: str) -> dict[str, Any]:
+    """An object within the file of a host; empty if it is missing or something else."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """A program in which an agent runs."""
 
@@ -188,3 +206,4 @@ class Host:
     database: TranscriptDatabase | None = None
     hooks: HookFile | None = None
     mcp: McpFile | None = None
+    plugin: PluginFile | None = None
