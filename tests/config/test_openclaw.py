@@ -198,11 +198,18 @@ def test_the_yaml_of_the_original_pages_is_read_too(state: Path) -> None:
     assert found.agents["main"].config.origins["memorySearch.sources"].endswith("config.yaml:4")
 
 
-def test_sessions_in_a_database_are_pointed_at(state: Path) -> None:
-    (state / "agents" / "work" / "agent").mkdir(parents=True)
-    (state / "agents" / "work" / "agent" / "openclaw-agent.sqlite").touch()
-    found = opened(state, LATER)
-    assert "which is not read" in messages_of(found, "note")["work"]
+def test_sessions_of_later_versions_are_in_a_database(state: Path) -> None:
+    work = state / "agents" / "work"
+    (work / "agent").mkdir(parents=True)
+    assert opened(state, LATER).agents["work"].session_folders() == (
+        (work / "sessions", "openclaw"),
+    )
+    (work / "agent" / "openclaw-agent.sqlite").touch()
+    stored = (work / "agent", "openclaw-agent")
+    assert opened(state, LATER).agents["work"].session_folders() == (stored,)
+    (work / "sessions").mkdir()
+    folders = opened(state, LATER).agents["work"].session_folders()
+    assert folders == ((work / "sessions", "openclaw"), stored)
 
 
 def test_nothing_of_openclaws_is_written_to(state: Path) -> None:

@@ -151,5 +151,57 @@ class OpenCode:
         self.connection.execute(update, (self.now, session))
 
 
+OPENCLAW_SCHEMA = """
+CREATE TABLE session_windows (session_id TEXT NOT NULL PRIMARY KEY, spawned_by TEXT,
+  updated_at INTEGER NOT NULL, transcript_updated_at INTEGER) STRICT;
+CREATE TABLE transcript_events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT,
+  created_at INTEGER NOT NULL, event_zstd BLOB, event_utf8_bytes INTEGER, navigation_json TEXT,
+  PRIMARY KEY (session_id, seq)) STRICT;
+"""
+
+
+class OpenClawDatabase:
+    """As OpenClaw 2026.9 writes it, with the columns that are read. Long events are compressed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "openclaw-agent.sqlite"
+        self.connection = sqlite3.connect(self.file, isolation_level=None)
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        self.connection.executescript(OPENCLAW_SCHEMA)
+        self.now = OPENCODE_START
+        self.seq = 0
+
+    def start(self, id_: str = "s-1", spawned_by: str | None = None) -> None:
+        row = (id_, spawned_by, self.now, self.now)
+        self.connection.execute("INSERT INTO session_windows VALUES (?, ?, ?, ?)", row)
+        head = {"type": "session", "version": 4, "id": id_, "cwd": "/somewhere",
+                "timestamp": "2026-10-06T12:00:00.000Z"}  # fmt: skip
+        self.add(json.dumps(head), id_)
+
+    def say(self, role: str, text: Any, *, session: str = "s-1", **message: Any) -> None:
+        event = openclaw_message(role, text, id=f"e{self.seq}")
+        event["message"] |= message
+        self.add(json.dumps(event), session)
+
+    def say_compressed(self, role: str, data: bytes, session: str = "s-1") -> None:
+        facts = {"type": "message", "message": {"role": role}}
+        self.add(None, session, data, json.dumps({"version": 1, "navigation": facts}))
+
+    def add(
+        self,
+        text: str | None,
+        session: str = "s-1",
+        data: bytes | None = None,
+        navigation: str | None = None,
+    ) -> None:
+        self.seq += 1
+        self.now += 1000
+        size = len(text) if text else 4096
+        row = (session, self.seq, text, self.now, data, size, navigation)
+        self.connection.execute("INSERT INTO transcript_events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        update = "UPDATE session_windows SET transcript_updated_at = ? WHERE session_id = ?"
+        self.connection.execute(update, (self.now, session))
+
+
 def text_part(text: str, **more: Any) -> dict[str, Any]:
     return {"type": "text", "text": text, **more}

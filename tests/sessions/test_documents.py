@@ -16,7 +16,9 @@ from notewell.sessions import (
     TranscriptFolder,
     Transcripts,
     hold_back,
+    path_of_session,
     read_tail,
+    session_of_path,
 )
 from notewell.sessions.records import MAX_DOCUMENT_BYTES
 
@@ -126,3 +128,46 @@ def test_a_document_of_something_else_has_no_format(tmp_path: Path, data: bytes)
     assert opened(tmp_path).open(KEY).text == ""
     with pytest.raises(NoteUnreadable, match="not a transcript of a host"):
         read_tail(tmp_path / "c-1.json", {}, str, messages=15, formats=FORMATS)
+
+
+def gemini_chat(*said: tuple[str, str]) -> bytes:
+    """What Gemini CLI wrote before it appended lines."""
+    messages = [
+        {"id": f"m{n}", "timestamp": "2025-10-05T08:00:01.000Z", "type": kind, "content": text}
+        for n, (kind, text) in enumerate(said)
+    ]
+    document = {
+        "sessionId": "gm-0",
+        "projectHash": "8c60",
+        "startTime": "2025-10-05T08:00:00.000Z",
+        "lastUpdated": "2025-10-05T08:09:00.000Z",
+        "messages": messages,
+    }
+    return json.dumps(document, indent=2).encode()
+
+
+def test_a_chat_of_an_earlier_gemini_is_found_among_its_other_files(tmp_path: Path) -> None:
+    chats = tmp_path / "8c60" / "chats"
+    chats.mkdir(parents=True)
+    said = ("user", "when do we ship?"), ("info", "a notice"), ("gemini", "On Friday.")
+    (chats / "session-2025-10-05T08-00-gm0.json").write_bytes(gemini_chat(*said))
+    (tmp_path / "8c60" / "logs.json").write_bytes(b"[]")
+    (tmp_path / "8c60" / "checkpoint-one.json").write_bytes(gemini_chat(("user", "hello")))
+    (chats / "session-2026-01-01T08-00-gm1.jsonl").write_bytes(b"")
+    transcripts = Transcripts([TranscriptFolder(tmp_path, "tmp")], str)
+    key = "sessions/tmp/8c60/chats/session-2025-10-05T08-00-gm0.json"
+    later = "sessions/tmp/8c60/chats/session-2026-01-01T08-00-gm1.jsonl"
+    assert list(transcripts.scan().notes) == [key, later]
+    transcript = transcripts.open(key)
+    assert transcript.text == "User: when do we ship?\nAssistant: On Friday.\n"
+    assert (transcript.session.id, str(transcript.session.day())) == ("gm-0", "2025-10-05")
+    assert path_of_session(session_of_path(key)) == key
+
+
+def test_a_hook_of_an_earlier_gemini_saves_new_messages_only(tmp_path: Path) -> None:
+    file = tmp_path / "session-1.json"
+    file.write_bytes(gemini_chat(("user", "one"), ("gemini", "two")))
+    tail = read_tail(file, {}, str, messages=15)
+    assert tail.lines == ["User: one", "Assistant: two"]
+    file.write_bytes(gemini_chat(("user", "one"), ("gemini", "two"), ("user", "three")))
+    assert read_tail(file, tail.position, str, messages=15).lines == ["User: three"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.sessions.made_up import (
+    OpenClawDatabase,
     OpenCode,
     claude_code,
     codex,
@@ -111,7 +112,8 @@ def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
         "~/.qwen/projects": ("-shop/chats/d.jsonl", qwen),
         "~/.copilot/session-state": ("e/events.jsonl", copilot),
     }
-    assert folders_of_page() == [*files, "~/.local/share/opencode"]
+    stored = ["~/.local/share/opencode", "~/.openclaw/agents/main/agent"]
+    assert folders_of_page() == [*files, *stored]
     for folder, (name, write) in files.items():
         lines = write([("user", f"The word of {folder} is quince.")])
         write_transcript(Path(folder).expanduser() / name, lines)
@@ -120,6 +122,11 @@ def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
     with closing((host := OpenCode(database)).connection):
         host.start()
         host.say("user", text_part("The word of OpenCode is quince."))
+    agent = home / ".openclaw" / "agents" / "main" / "agent"
+    agent.mkdir(parents=True)
+    with closing((database_of_agent := OpenClawDatabase(agent)).connection):
+        database_of_agent.start()
+        database_of_agent.say("user", "The word of OpenClaw is quince.")
     strange = home / ".qwen" / "projects" / "usage.jsonl"
     strange.write_bytes(line({"sessionId": "s", "tokens": 7}))
     settings = settings_of_page()
@@ -133,6 +140,7 @@ def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
     ]
     hits = json.loads(run("search", "quince", "--json", "--max-results", "9").stdout)["results"]
     assert sorted(hit["path"] for hit in hits) == [
+        "sessions/agent/openclaw-agent.sqlite/s-1.jsonl",
         "sessions/opencode/opencode.db/ses_1.jsonl",
         "sessions/projects-4/-shop/chats/d.jsonl",
         "sessions/projects/-shop/a.jsonl",

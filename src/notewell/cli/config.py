@@ -227,7 +227,8 @@ def _openclaw(arguments: argparse.Namespace) -> int:
         return 0
     say(f"OpenClaw in {openclaw.state_dir}, configured by {openclaw.config_file or 'no file'}")
     for id_, agent in openclaw.agents.items():
-        say(f"agent {id_}: notes in {agent.config.workspace}, sessions in {agent.transcripts}")
+        sessions = " and ".join(str(folder) for folder, _ in agent.session_folders())
+        say(f"agent {id_}: notes in {agent.config.workspace}, sessions in {sessions}")
     # Grouped by kind, because OpenClaw's files have hundreds of keys.
     kinds: Sequence[FindingKind] = ("taken", "left", "note", "error")
     for kind in kinds:
@@ -245,7 +246,7 @@ def _openclaw_json(openclaw: OpenClaw) -> dict[str, Any]:
             {
                 "id": id_,
                 "workspace": str(agent.config.workspace),
-                "transcripts": str(agent.transcripts),
+                "transcripts": [str(folder) for folder, _ in agent.session_folders()],
             }
             for id_, agent in openclaw.agents.items()
         ],

@@ -236,8 +236,8 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
     if agent.config.workspace is None:
         raise BadSetting("workspace", f"OpenClaw gives its agent {id_!r} no folder")
     settings = settings_of(agent.config, configuration.providers)
-    # OpenClaw keeps transcripts in its own folder and format, outside our state folder.
-    folders = ((agent.transcripts, "openclaw"), *settings.sessions.folders)
+    # OpenClaw keeps transcripts in its own folders and formats, outside our state folder.
+    folders = (*agent.session_folders(), *settings.sessions.folders)
     sessions = replace(settings.sessions, folders=folders)
     embedder = settings.embedder
     if embedder:

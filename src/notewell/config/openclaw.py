@@ -70,6 +70,16 @@ class OpenClawAgent:
     config: AgentConfig
     transcripts: Path
     """The folder of its sessions, one JSON-lines file each; may not exist."""
+    database: Path
+    """Where later versions keep them; may not exist."""
+
+    def session_folders(self) -> tuple[tuple[Path, str], ...]:
+        """The folders with its sessions, each with a name."""
+        files = (self.transcripts, "openclaw")
+        if not self.database.is_file():
+            return (files,)
+        stored = (self.database.parent, "openclaw-agent")
+        return (files, stored) if self.transcripts.is_dir() else (stored,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +112,7 @@ def from_openclaw(
     configuration = replace(
         configuration, agents={id_: agent.config for id_, agent in agents.items()}
     )
-    findings = (*configuration.findings, *taken, *_sessions_elsewhere(agents, state_dir))
+    findings = (*configuration.findings, *taken)
     return OpenClaw(file, state_dir, agents, configuration, findings)
 
 
@@ -268,7 +278,8 @@ def _agent(configuration: Configuration, config: AgentConfig, state_dir: Path) -
         values = {**config.values, "workspace": str(workspace)}
         origins = {**config.origins, "workspace": "OpenClaw's default"}
         config = replace(config, workspace=workspace, values=values, origins=origins)
-    return OpenClawAgent(config, state_dir / "agents" / config.id / "sessions")
+    folder = state_dir / "agents" / config.id
+    return OpenClawAgent(config, folder / "sessions", folder / "agent" / "openclaw-agent.sqlite")
 
 
 def _default_workspace(configuration: Configuration, id_: str, state_dir: Path) -> Path:
@@ -278,16 +289,3 @@ def _default_workspace(configuration: Configuration, id_: str, state_dir: Path) 
     default = configuration.agents[configuration.default_agent].workspace
     below = default / id_ if default else None
     return below if below and below.is_dir() else state_dir / f"workspace-{id_}"
-
-
-def _sessions_elsewhere(
-    agents: Mapping[str, OpenClawAgent], state_dir: Path
-) -> list[ConfigFinding]:
-    """Later versions keep sessions in a database whose schema is not documented."""
-    return [
-        ConfigFinding("note", str(state_dir), 0, id_, "its sessions are in OpenClaw's own "
-                      "database, which is not read; exported transcripts are")
-        for id_, agent in agents.items()
-        if (state_dir / "agents" / id_ / "agent" / "openclaw-agent.sqlite").is_file()
-        and not agent.transcripts.is_dir()
-    ]  # fmt: skip

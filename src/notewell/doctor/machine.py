@@ -21,6 +21,7 @@ EXTRAS = {
     "local": "xllamacpp",
     "mcp": "mcp",
     "lancedb": "lancedb",
+    "openclaw": "zstandard" if sys.version_info < (3, 14) else "compression.zstd",
     "serve": "fastapi",
 }
 """Optional extras, and the module whose presence shows that one is installed."""

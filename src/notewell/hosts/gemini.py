@@ -6,6 +6,10 @@
 {"$set":{"messages":[…],"lastUpdated":"…"}}       the history as the model sees it from now on
 {"$rewindTo":"<id>"}
 
+Earlier versions wrote one document per chat, `session-*.json`:
+
+{"sessionId":"…","projectHash":"…","startTime":"…","lastUpdated":"…","messages":[…]}
+
 A message is written again, with the same id, when the results of its tool calls arrive. Results
 are also messages of the type `user`, but have no text. After a compression the summary is a
 message of the type `user`, followed by a stock reply.
@@ -77,6 +81,15 @@ def _turn(record: Record) -> Turn | None:
     return turn_of(_ROLES.get(str(record.get("type"))), [text], record.get("id"))
 
 
+def _owns_document(document: Record) -> bool:
+    return _is_head(document) and isinstance(document.get("messages"), list)
+
+
+def _records(document: Record) -> list[Record]:
+    messages = [message for message in document["messages"] if isinstance(message, dict)]
+    return [{**document, "messages": None}, *messages]
+
+
 def _user_file(machine: Machine) -> Path:
     return machine.home / ".gemini" / "settings.json"
 
@@ -98,6 +111,15 @@ HOST = Host(
     "Gemini CLI",
     transcripts=TranscriptFormat(
         "gemini", _owns, _read, compaction_marks=(_SUMMARY_MARK.encode(),)
+    ),
+    earlier_transcripts=TranscriptFormat(
+        "gemini-json",
+        _owns_document,
+        _read,
+        # Beside it are other JSON files: logs, checkpoints, settings.
+        prefix="session-",
+        suffix=".json",
+        records=_records,
     ),
     hooks=HookFile(
         ".gemini",

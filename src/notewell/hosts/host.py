@@ -49,7 +49,9 @@ class TranscriptFormat:
     """Whether this host wrote the record (of a document: the document). Of a file with JSON lines,
     the first record that any format owns decides for the whole file."""
     read: Callable[[Record], RecordFacts]
+    prefix: str = ""
     suffix: str = ".jsonl"
+    """How the name of a file begins and ends."""
     records: Callable[[Record], Iterable[Record]] | None = None
     """None: the file has JSON lines, each line is a record, and the host appends. Else the file is
     one JSON document, which the host rewrites, and this function returns its records in order."""
@@ -60,6 +62,10 @@ class TranscriptFormat:
     @property
     def is_document(self) -> bool:
         return self.records is not None
+
+    def is_name(self, name: str) -> bool:
+        """Whether a file of this name may be in this format."""
+        return name.startswith(self.prefix) and name.endswith(self.suffix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +80,10 @@ class TranscriptDatabase:
     """The query for all conversations: id, time of the last change in milliseconds, and a number
     that grows with them."""
     records: str
-    """The query for the records of the conversation `:id` in order, each a JSON object, or NULL
-    for one that is damaged."""
+    """The query for the records of the conversation `:id` in order, each a JSON object as text, or
+    as bytes in the zstd format, or NULL for one that is damaged."""
+    extra: str = ""
+    """The extra of Notewell that reads compressed records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +211,8 @@ class Host:
     program: str | None = None
     """The program on the path; None: it is called as the id."""
     transcripts: TranscriptFormat | None = None
+    earlier_transcripts: TranscriptFormat | None = None
+    """What earlier versions of the host wrote."""
     database: TranscriptDatabase | None = None
     hooks: HookFile | None = None
     mcp: McpFile | None = None

@@ -4,13 +4,44 @@
 {"type":"message","id":"…","timestamp":"…","message":{"role":"user","content":"…" or blocks}}
 {"type":"compaction","summary":"…"}          the compacted messages are still in the file above it
 
+Since 2026.9 the same records are in the database `agents/<agent>/agent/openclaw-agent.sqlite`:
+
+session_windows     session_id, transcript_updated_at, updated_at, spawned_by (of a subagent's)
+transcript_events   session_id, seq, event_json; or event_zstd, the same compressed, and
+                    navigation_json, which has its type and role
+
+The other tables have settings and keys of OpenClaw; they are not read.
+
 `notewell --openclaw` reads an OpenClaw's own settings; it needs no hooks and no MCP entry.
 """
 
 from __future__ import annotations
 
-from notewell.hosts.host import Host, TranscriptFormat
+from notewell.hosts.host import Host, TranscriptDatabase, TranscriptFormat
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
+
+_SESSIONS = """
+SELECT session_id, coalesce(transcript_updated_at, updated_at),
+       (SELECT count(*) FROM transcript_events AS event
+        WHERE event.session_id = session.session_id)
+FROM session_windows AS session WHERE spawned_by IS NULL
+"""
+
+# Only what `_read` uses: the rest are results of tools. `navigation` is NULL where the event is
+# not valid JSON, and a damaged event must be counted.
+_RECORDS = """
+SELECT coalesce(event_json, event_zstd) FROM (
+  SELECT seq, event_zstd, CASE WHEN json_valid(event_json) THEN event_json END AS event_json,
+         CASE WHEN event_zstd IS NOT NULL THEN json_extract(navigation_json, '$.navigation')
+              WHEN json_valid(event_json) THEN event_json END AS navigation
+  FROM transcript_events WHERE session_id = :id
+) WHERE navigation IS NULL OR json_extract(navigation, '$.type') = 'session'
+     OR json_extract(navigation, '$.message.role') IN ('user', 'assistant')
+ORDER BY seq
+"""
+
+_NOT_SAID = ("inter_session", "internal_system")
+"""The provenance of messages from other agents, and from OpenClaw itself."""
 
 
 def _owns(record: Record) -> bool:
@@ -31,15 +62,27 @@ def _read(record: Record) -> RecordFacts:
                 session_id=clean_text(record.get("id")), cwd=clean_text(record.get("cwd")), at=at
             )
         case {"type": "message", "message": dict(message)}:
-            texts = tuple(texts_of(message.get("content")))
-            turn = turn_of(message.get("role"), texts, record.get("id"))
             # Some records have no time of their own; then the message has one, in milliseconds.
-            return RecordFacts(turn, at=at or parse_time(message.get("timestamp")))
+            at = at or parse_time(message.get("timestamp"))
+            if _was_said(message):
+                texts = tuple(texts_of(message.get("content")))
+                turn = turn_of(message.get("role"), texts, record.get("id"))
+                return RecordFacts(turn, at=at)
     return RecordFacts(at=at)
 
+
+def _was_said(message: Record) -> bool:
+    provenance = message.get("provenance")
+    return not isinstance(provenance, dict) or provenance.get("kind") not in _NOT_SAID
+
+
+_FORMAT = TranscriptFormat("openclaw", _owns, _read, compaction_marks=(b'"compaction"',))
 
 HOST = Host(
     "openclaw",
     "OpenClaw",
-    transcripts=TranscriptFormat("openclaw", _owns, _read, compaction_marks=(b'"compaction"',)),
+    transcripts=_FORMAT,
+    database=TranscriptDatabase(
+        "openclaw-agent.sqlite", _FORMAT, _SESSIONS, _RECORDS, extra="openclaw"
+    ),
 )

@@ -35,7 +35,7 @@ _ALL = [_host(module) for module in _MODULES]
 
 HOSTS: dict[str, Host] = {host.id: host for host in _ALL}
 TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = tuple(
-    host.transcripts for host in _ALL if host.transcripts
+    format_ for host in _ALL for format_ in (host.transcripts, host.earlier_transcripts) if format_
 )
 TRANSCRIPT_DATABASES: dict[str, TranscriptDatabase] = {
     host.database.file: host.database for host in _ALL if host.database

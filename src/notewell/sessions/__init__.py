@@ -4,6 +4,7 @@ records.py       bytes to JSON records, also of a damaged or growing file
 transcript.py    records to text: one line per message, and the record of each line
 folders.py       which files are transcripts; opened without following links
 databases.py     conversations that a host keeps in a SQLite database
+compressed.py    records in the zstd format
 settings.py      what users can set for transcripts
 deltas.py        whether enough is new to read a transcript again
 tail.py          the new messages of one transcript, for hooks

@@ -1,6 +1,7 @@
 """Conversations that a host keeps in a SQLite database, as if each were a file:
 
     sessions/<name>/opencode.db/<id>.jsonl
+    sessions/<name>/openclaw-agent.sqlite/<id>.jsonl
 
 The database belongs to the host, which may be writing. It is opened read-only for one query at a
 time, so that the host never waits for us.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from notewell.errors import NoteUnreadable
 from notewell.files import describe_os_error, why_not_plain
 from notewell.hosts import TRANSCRIPT_DATABASES
+from notewell.sessions.compressed import decompress
 from notewell.sessions.folders import SUFFIX
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
@@ -32,6 +34,14 @@ BUSY_MS = 200
 def database_of(names: tuple[str, ...]) -> TranscriptDatabase | None:
     """The database that a transcript is in, by the names below its folder."""
     return TRANSCRIPT_DATABASES.get(names[0]) if len(names) == 2 else None
+
+
+def has_database(folder: TranscriptFolder) -> bool:
+    """Then the folder has no other transcripts: OpenClaw's also has the homes of programs that it
+    starts, with the same conversations once more."""
+    return bool(folder.name) and any(
+        os.path.lexists(folder.path / file) for file in TRANSCRIPT_DATABASES
+    )
 
 
 def find_conversations(folders: Iterable[TranscriptFolder]) -> Scan:
@@ -64,7 +74,24 @@ def conversation_records(
     """In order; None for a record that is damaged."""
     id_ = path.rsplit("/", 1)[1].removesuffix(SUFFIX)
     rows = _rows(path, folder.path / database.file, database.records, {"id": id_})
-    return [json.loads(record) if record else None for (record,) in rows]
+    return [_record(path, value, database) for (value,) in rows]
+
+
+def _record(path: str, value: str | bytes | None, database: TranscriptDatabase) -> Record | None:
+    if isinstance(value, bytes):
+        try:
+            value = decompress(value)
+        except ImportError:
+            why = (
+                f"it has compressed messages; to read them, install the extra `{database.extra}`:"
+                f" `pip install '.[{database.extra}]'` in a checkout"
+            )
+            raise NoteUnreadable(path, why) from None
+    try:
+        record = json.loads(value) if value else None
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _conversations(
@@ -90,14 +117,23 @@ def _conversations(
     return notes
 
 
+def _is_in_use(file: Path) -> bool:
+    """Whether a program has the database open, or left changes in the log. Programs share an index
+    of the log, `-shm`; an empty log without it is from a program that has ended."""
+    try:
+        has_changes = os.lstat(f"{file}-wal").st_size > 0
+    except OSError:
+        return False
+    return has_changes or os.path.lexists(f"{file}-shm")
+
+
 def _rows(key: str, file: Path, query: str, values: dict[str, str]) -> list[tuple[Any, ...]]:
     from urllib.parse import quote
 
     import apsw
 
-    # Without a log nobody is writing, and SQLite would create one beside the host's database.
-    has_log = os.path.lexists(f"{file}-wal")
-    options = "mode=ro" if has_log else "mode=ro&immutable=1"
+    # Where nobody is writing, SQLite would still create files beside the host's database.
+    options = "mode=ro" if _is_in_use(file) else "mode=ro&immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
         connection = apsw.Connection(f"file:{quote(str(file))}?{options}", flags=flags)

@@ -29,7 +29,7 @@ from notewell.records import dataclass
 from notewell.types import FoundNote, Ignored, Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from notewell.files import Directory
@@ -57,11 +57,17 @@ def transcript_suffixes(
     return tuple(dict.fromkeys(format_.suffix for format_ in formats))
 
 
+def is_transcript_name(
+    name: str, formats: Iterable[TranscriptFormat] = TRANSCRIPT_FORMATS
+) -> bool:
+    return any(format_.is_name(name) for format_ in formats)
+
+
 def path_of_session(id_: str) -> str:
     """The path of a session by its id. The most common suffix is not part of an id; others are,
     since two files may differ in the suffix only."""
-    others = tuple(suffix for suffix in transcript_suffixes() if suffix != SUFFIX)
-    return f"{PREFIX}/{id_}" if others and id_.endswith(others) else f"{PREFIX}/{id_}{SUFFIX}"
+    has_suffix = not id_.endswith(SUFFIX) and is_transcript_name(id_.rsplit("/", 1)[-1])
+    return f"{PREFIX}/{id_}" if has_suffix else f"{PREFIX}/{id_}{SUFFIX}"
 
 
 def session_of_path(path: str) -> str:
@@ -85,16 +91,20 @@ class TranscriptFolder:
     def max_depth(self) -> int:
         return MAX_FOLDERS if self.name else 0
 
-    def accepted(self, suffixes: tuple[str, ...]) -> tuple[str, ...]:
-        """The suffixes of transcripts in this folder. The agent's own folder has JSON lines only:
+    def accepts(self, name: str, formats: Iterable[TranscriptFormat]) -> bool:
+        """Whether a file of this name is a transcript. The agent's own folder has JSON lines only:
         OpenClaw also keeps `sessions.json` there, which is no transcript."""
-        return suffixes if self.name else (SUFFIX,)
+        return is_transcript_name(name, formats) if self.name else name.endswith(SUFFIX)
 
-    def locate(self, path: str, suffixes: tuple[str, ...] = (SUFFIX,)) -> tuple[str, ...] | None:
+    def locate(
+        self, path: str, formats: Iterable[TranscriptFormat] = TRANSCRIPT_FORMATS
+    ) -> tuple[str, ...] | None:
         """The names from this folder down to a transcript; None if it cannot be in the folder."""
-        if not path.startswith(f"{self.key}/") or not path.endswith(self.accepted(suffixes)):
+        if not path.startswith(f"{self.key}/"):
             return None
         names = tuple(path[len(self.key) + 1 :].split("/"))
+        if not self.accepts(names[-1], formats):
+            return None
         # Empty names and dots never come from a scan; `..` would leave the folder.
         if len(names) - 1 > self.max_depth or not {"", ".", ".."}.isdisjoint(names):
             return None
@@ -105,10 +115,11 @@ class TranscriptFolder:
 
 
 def find_transcripts(
-    folders: Iterable[TranscriptFolder], suffixes: tuple[str, ...] = (SUFFIX,)
+    folders: Iterable[TranscriptFolder],
+    formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
 ) -> Scan:
     """One scan of the disk; a folder that does not exist has no transcripts."""
-    scanner = _Scanner(suffixes)
+    scanner = _Scanner(formats)
     for folder in folders:
         scanner.add(folder)
     return Scan(
@@ -119,18 +130,17 @@ def find_transcripts(
 
 
 class _Scanner:
-    def __init__(self, suffixes: tuple[str, ...]) -> None:
-        self._suffixes = suffixes
+    def __init__(self, formats: Sequence[TranscriptFormat]) -> None:
+        self._formats = formats
         self.notes: dict[str, FoundNote] = {}
         self.ignored: dict[str, str] = {}
         self.unreadable: dict[str, str] = {}
 
     def add(self, folder: TranscriptFolder) -> None:
-        suffixes = folder.accepted(self._suffixes)
         try:
             # Links on the way to the folder are followed: the user configured that path.
             with closing(open_resolved(folder.path)) as directory:
-                self._scan(directory, folder.key, folder.max_depth, suffixes)
+                self._scan(directory, folder.key, folder.max_depth, folder)
         except (FileNotFoundError, NotADirectoryError):
             # The user named the folder of a host; the agent's own appears with its first session.
             if folder.name:
@@ -140,17 +150,15 @@ class _Scanner:
         except OSError as error:
             self.unreadable[folder.key] = describe_os_error(error)
 
-    def _scan(
-        self, directory: Directory, path: str, depth: int, suffixes: tuple[str, ...]
-    ) -> None:
+    def _scan(self, directory: Directory, path: str, depth: int, folder: TranscriptFolder) -> None:
         for entry in directory.entries():
             entry_path = f"{path}/{entry.name}"
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if depth:
                         with closing(directory.folder(entry.name)) as below:
-                            self._scan(below, entry_path, depth - 1, suffixes)
-                elif entry.name.endswith(suffixes):
+                            self._scan(below, entry_path, depth - 1, folder)
+                elif folder.accepts(entry.name, self._formats):
                     self._add_file(entry_path, directory.stat(entry.name))
             except (FileNotFoundError, NotADirectoryError, NotPlain):
                 continue  # Removed, or replaced by a link, since the folder was listed.

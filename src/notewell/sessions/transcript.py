@@ -93,7 +93,9 @@ def document_formats(
 ) -> list[TranscriptFormat]:
     """The formats in which a file of this name is one JSON document; none for JSON lines."""
     return [
-        format_ for format_ in formats if format_.is_document and path.endswith(format_.suffix)
+        format_
+        for format_ in formats
+        if format_.is_document and format_.is_name(path.rsplit("/", 1)[-1])
     ]
 
 

@@ -14,6 +14,7 @@ from notewell.sessions.databases import (
     conversation_stat,
     database_of,
     find_conversations,
+    has_database,
 )
 from notewell.sessions.folders import (
     find_transcripts,
@@ -62,7 +63,8 @@ class Transcripts:
 
     def scan(self) -> Scan:
         """The transcripts that exist now."""
-        files = find_transcripts(self._folders, self.suffixes)
+        with_files = [folder for folder in self._folders if not has_database(folder)]
+        files = find_transcripts(with_files, self._formats)
         stored = find_conversations(self._folders)
         return Scan(
             notes={**files.notes, **stored.notes},
@@ -152,7 +154,7 @@ class Transcripts:
 
     def _locate(self, path: str) -> tuple[TranscriptFolder, tuple[str, ...]]:
         for folder in self._folders:
-            names = folder.locate(path, self.suffixes)
+            names = folder.locate(path, self._formats)
             if names is not None:
                 return folder, names
         raise NotANote(path)
