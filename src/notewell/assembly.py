@@ -244,6 +244,7 @@ def _indexer(
         now_ns=now_ns,
         monotonic_s=time.monotonic,
         lease_wait_s=lease_wait_s,
+        requested_driver=choice.requested,
     )
 
 

@@ -82,6 +82,10 @@ def _index_facts(status: Status) -> list[tuple[str, str]]:
         facts.append(
             ("vectors", f"sqlite-vec is not used, {driver} is: {status.vector_load_error}")
         )
+    elif status.requested_driver not in (None, status.vector_driver):
+        action = f"`notewell index --force` stores them with {status.requested_driver}"
+        why = f"in an index of a process without {status.requested_driver}"
+        facts.append(("vectors", f"stored by {status.vector_driver}, {why}; {action}"))
     return facts
 
 

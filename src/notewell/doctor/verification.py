@@ -60,7 +60,8 @@ def verify(memory: Memory, on_progress: Callable[[Progress], None] | None = None
             on_progress(Progress(done, total, label))
 
     def compare(view: IndexView) -> None:
-        difference = view.identity().difference(indexer.wanted(indexer.facts()))
+        identity = view.identity()
+        difference = identity.difference(indexer.wanted(indexer.facts(), identity))
         if difference:
             report.differs("index", view.generation, f"a new one is needed: {difference}")
         _NoteComparison(indexer, view, report, step).run()

@@ -177,7 +177,7 @@ class IndexInspector:
                 return None
             identity = view.identity()
             # Another vector driver stored them: this process cannot read them.
-            is_readable = identity.vector_driver == self._engine.indexer.vector_driver
+            is_readable = identity.is_readable_with(self._engine.indexer.vector_driver)
             chunks = view.inventory().placed() if is_readable else ()
             return Placed(view.generation, identity.model, chunks)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from notewell.embedders import BatchFacts, Decision
-    from notewell.index import Counts, IndexedNote, StoreFacts
+    from notewell.index import Counts, IndexedNote, IndexFacts, StoreFacts
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.sync import BatchFailure, Indexer, SyncFailure, SyncState
@@ -92,6 +92,8 @@ class Status:
     """False: the settings ask for keyword search alone."""
     vector_load_error: str | None = None
     """Why the vector driver is not the one that the settings name."""
+    requested_driver: str | None = None
+    """The vector driver that the settings name; None: the engine has none."""
     has_vectors: bool = False
     """Whether the index holds vectors, so that a vector search can find something."""
     index_age_s: float | None = None
@@ -219,7 +221,7 @@ def _probe_vectors(indexer: Indexer, vector: Vectors | None) -> VectorProbe | No
     try:
         index = indexer.index_facts()
         if index and not index.is_readable:
-            text = f"the index holds vectors of {index.identity.vector_driver}"
+            text = f"the index holds vectors of {index.identity.driver}"
             raise BadSetting("store.vector.driver", f"{text}; run `notewell index`")
         with indexer.store.view() as view:
             if view is None:
@@ -289,21 +291,24 @@ def _with_parts(status: Status, indexer: Indexer, store: StoreFacts) -> Status:
     if store.written_at_s:
         # Not below 0: the clock of a file server may be ahead of ours.
         age_s = max(0.0, indexer.now_ns() / 1e9 - store.written_at_s)
+    index = _readable(indexer) if status.state == "ready" else None
     return replace(
         status,
         cache_limit=store.cache_limit,
         vectors_enabled=not indexer.keyword_only,
         vector_load_error=store.vector_load_error,
-        has_vectors=bool(status.counts and status.counts.embedded) and _is_readable(indexer),
+        has_vectors=bool(status.counts and status.counts.embedded) and index is not None,
+        vector_driver=index.identity.driver if index else indexer.vector_driver,
+        requested_driver=indexer.requested_driver or indexer.vector_driver,
         index_age_s=age_s,
         batch=batch_facts_of(indexer.embedder),
     )
 
 
-def _is_readable(indexer: Indexer) -> bool:
-    """Whether the vectors in the index were stored by the driver in use."""
+def _readable(indexer: Indexer) -> IndexFacts | None:
+    """The index, if this process can read its vectors."""
     index = indexer.index_facts()
-    return index is not None and index.is_readable
+    return index if index and index.is_readable else None
 
 
 def _sources(scans: Mapping[str, Scan], counts: Counts | None) -> tuple[SourceStatus, ...]:
@@ -334,11 +339,12 @@ def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed
             if store.suspect:
                 # Its counts lie on sound pages; the search that met the damage needed others.
                 raise store.suspect
+            identity = view.identity()
             return _Indexed(
                 "ready",
                 counts=view.counts(),
                 known={source: view.notes(source) for source in indexer.sources},
-                rebuild_needed=view.identity().difference(indexer.wanted(facts)),
+                rebuild_needed=identity.difference(indexer.wanted(facts, identity)),
             )
     # A state and not an exception: `status` and the doctor are used when the index is damaged.
     except IndexTrouble as trouble:

@@ -21,6 +21,10 @@ WAITING, EMBEDDED, UNREAD = 0, 1, 2
 cannot read the script of the text."""
 
 
+EVERYWHERE = "segments"
+"""The vector driver that needs no library, so that every process can read what it has stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What an index was built with. If it differs from what is wanted, the index is rebuilt."""
@@ -33,12 +37,24 @@ class Identity:
     sources: tuple[str, ...]
     words_version: int
     vector_driver: str
+    """The vector driver that the settings name."""
     redaction: str = ""
     """The version of the rules that masked secrets; empty if no secrets were masked."""
     # Not compared: a proxy or a renamed host in front of the same model is no reason to rebuild.
     endpoint_key: str = field(default="", compare=False)
     """The address of the model. A new address alone is no reason to rebuild; but a rebuild takes
     over no vectors from another address."""
+    stored_by: str = ""
+    """The vector driver that stores the vectors: another one, if the library of the first could
+    not be loaded. Empty: the one that the settings name."""
+
+    @property
+    def driver(self) -> str:
+        return self.stored_by or self.vector_driver
+
+    def is_readable_with(self, driver: str) -> bool:
+        """Whether a process that uses this vector driver can read the vectors."""
+        return self.driver in (EVERYWHERE, driver)
 
     def difference(self, wanted: Identity) -> str | None:
         """The first field that differs, in words; None if no field does."""
@@ -130,7 +146,7 @@ class IndexFacts:
     """Chunks without a vector."""
     has_vectors: bool
     is_readable: bool
-    """Whether the vector driver in use is the one that stored its vectors."""
+    """Whether this process can read its vectors."""
 
 
 # -- the store itself ----------------------------------------------------------------------------

@@ -138,7 +138,7 @@ def _why_no_vector(
         text = f"the index holds vectors of {identity.model}: run `notewell index`"
         return Notice.same(text), True
     if not index.is_readable:
-        text = f"the index holds vectors of {identity.vector_driver}: run `notewell index`"
+        text = f"the index holds vectors of {identity.driver}: run `notewell index`"
         return Notice.same(text), True
     if index.has_vectors:
         return None, False

@@ -199,8 +199,9 @@ class KnownVectors:
         return {}
 
 
-_VECTOR_FIELDS = ("provider", "model", "dims", "vector_driver", "endpoint_key")
+_VECTOR_FIELDS = ("provider", "model", "dims", "endpoint_key")
 
 
 def _has_same_vectors(found: Identity, wanted: Identity) -> bool:
-    return all(getattr(found, name) == getattr(wanted, name) for name in _VECTOR_FIELDS)
+    is_same = all(getattr(found, name) == getattr(wanted, name) for name in _VECTOR_FIELDS)
+    return is_same and found.is_readable_with(wanted.driver)

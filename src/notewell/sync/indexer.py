@@ -65,12 +65,15 @@ class Indexer:
     chunk_tokens: int
     chunk_overlap: int
     vector_driver: str
+    """The one in use, which stores the vectors of a new index."""
     driver_problem: str | None
     """Why the vector driver is not the one that the settings name."""
     keyword_only: bool
     now_ns: Callable[[], int]
     monotonic_s: Callable[[], float]
     lease_wait_s: float
+    requested_driver: str = ""
+    """The vector driver that the settings name; empty: the one in use."""
     tally: CacheTally = field(default_factory=CacheTally)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     _embedding: threading.Lock = field(default_factory=threading.Lock)
@@ -128,14 +131,30 @@ class Indexer:
         facts = None
         if view is not None:
             identity = view.identity()
-            is_readable = identity.vector_driver == self.vector_driver
+            is_readable = identity.is_readable_with(self.vector_driver)
             facts = IndexFacts(
                 view.generation, identity, view.waiting(), view.has_vectors(), is_readable
             )
         self._known_facts = (mark, facts)
         return facts
 
-    def wanted(self, facts: ModelFacts) -> Identity:
+    def _published(self) -> Identity | None:
+        with suppress(IndexTrouble):  # Whoever opens the index reports it.
+            index = self.index_facts()
+            return index.identity if index else None
+        return None
+
+    def wanted(self, facts: ModelFacts, published: Identity | None) -> Identity:
+        """What an index must be built with. The vectors of the published one stay with the driver
+        that stores them, if this process can read them: otherwise two processes, of which one
+        lacks a library, would rebuild the index for each other."""
+        requested, stored_by = self.requested_driver or self.vector_driver, self.vector_driver
+        if (
+            published is not None
+            and published.vector_driver == requested
+            and published.is_readable_with(self.vector_driver)
+        ):
+            stored_by = published.stored_by
         return Identity(
             provider=facts.provider,
             model=facts.model,
@@ -144,7 +163,8 @@ class Indexer:
             chunk_overlap=self.chunk_overlap,
             sources=self.sources,
             words_version=WORDS_VERSION,
-            vector_driver=self.vector_driver,
+            vector_driver=requested,
+            stored_by=stored_by,
             redaction=self.redaction,
             endpoint_key=facts.endpoint_key,
         )
@@ -212,7 +232,7 @@ class Indexer:
         from notewell.sync.embed_pending import PendingEmbedder
 
         facts = self.facts()
-        wanted = self.wanted(facts)
+        wanted = self.wanted(facts, None if force else self._published())
         cache = self.store.vector_cache(facts)
         try:
             with (
@@ -309,13 +329,15 @@ class Indexer:
         """How many files differ from the index; 0 if there is no index."""
         started, requests = self.monotonic_s(), self._look_requests
         # Before the view below is open: `facts` may open one itself, and there is one at a time.
-        wanted = self.wanted(self.facts())
+        facts = self.facts()
         with gc_paused():
             # Before the view: if something is written meanwhile, the facts are read again.
             mark = self.store.change_mark()
             with self.store.view() as view:
                 index = self._learned(mark, view)
-                if view is None or index is None or index.identity != wanted:
+                if view is None or index is None:
+                    return 0
+                if index.identity != self.wanted(facts, index.identity):
                     return 0  # A rebuild takes longer than a search may wait.
                 indexed = {source: view.notes(source) for source in self.sources}
             scans = self.scans(indexed)

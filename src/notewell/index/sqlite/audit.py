@@ -22,7 +22,7 @@ from notewell.index.sqlite.connect import (
 )
 from notewell.index.sqlite.integrity import bad_pages, integrity, opened, pages_text
 from notewell.index.sqlite.schema import SCHEMA
-from notewell.index.sqlite.view import SqliteView
+from notewell.index.sqlite.view import SqliteView, driver_in
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ class SqliteAudit:
                 if found_schema(db, file) < SCHEMA:
                     raise IndexUnreadable(str(file), "it has an older schema")
                 with reading(db):
-                    self.compare(SqliteView(db, file, self.driver, self.driver.reader))
-                    self._chunks(db)
+                    driver = driver_in(db, file, self.driver)
+                    self.compare(SqliteView(db, file, driver, driver.reader))
+                    self._chunks(db, driver)
 
     def _open_current(self, stack: ExitStack) -> tuple[Path, apsw.Connection] | None:
         """The published generation; None if nothing was published yet."""
@@ -105,7 +106,7 @@ class SqliteAudit:
 
     # -- chunks, words and vectors ---------------------------------------------------------------
 
-    def _chunks(self, db: apsw.Connection) -> None:
+    def _chunks(self, db: apsw.Connection, driver: VectorDriver) -> None:
         chunks = chunk_rows(db)
         states = [row.embedded for row in chunks.values()]
         self.audit.chunks = len(chunks)
@@ -119,14 +120,16 @@ class SqliteAudit:
             self.audit.differs("chunk", where, f"its words are missing: {FORCE}")
         for chunk_id in sorted(words - chunks.keys()):
             self.audit.differs("index", f"chunk {chunk_id}", f"words of no chunk: {FORCE}")
-        self._vectors(db, chunks)
+        self._vectors(db, chunks, driver)
 
-    def _vectors(self, db: apsw.Connection, chunks: dict[int, ChunkRow]) -> None:
+    def _vectors(
+        self, db: apsw.Connection, chunks: dict[int, ChunkRow], driver: VectorDriver
+    ) -> None:
         ((dims,),) = select(db, "SELECT dims FROM vec_state")
-        filed = filings(db, self.driver)
+        filed = filings(db, driver)
         seen: set[int] = set()
         step = self._steps("vectors")
-        for number, (chunk_id, vector) in enumerate(vector_rows(db, self.driver), 1):
+        for number, (chunk_id, vector) in enumerate(vector_rows(db, driver), 1):
             seen.add(chunk_id)
             where = _place(chunks, chunk_id)
             for problem in _vector_problems(chunks.get(chunk_id), vector, int(dims)):

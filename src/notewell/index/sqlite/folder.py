@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CURRENT = "CURRENT"
 SUSPECT = "SUSPECT"
-SUSPECTED = "a search met a damaged page"
+SUSPECTED = "a reader met a damaged page"
 _GENERATION = re.compile(r"index-(\d{1,18})\.sqlite")
 GENERATION_FILE = re.compile(r"(index-\d{1,18}\.sqlite)(?:-wal|-shm|-journal|-map|-map\.tmp)?")
 _MAP = "-map"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from notewell.errors import BadSetting, IndexTrouble, IndexUnreadable
-from notewell.index.records import StoreFacts
+from notewell.index.records import EVERYWHERE, StoreFacts
 from notewell.index.sqlite.connect import (
     doubted,
     found_schema,
@@ -25,7 +25,7 @@ from notewell.index.sqlite.connect import (
 from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
 from notewell.index.sqlite.lease import writer_lease
 from notewell.index.sqlite.schema import SCHEMA
-from notewell.index.sqlite.view import SqliteView, register_counts
+from notewell.index.sqlite.view import SqliteView, driver_in, register_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -229,6 +229,8 @@ class DriverChoice(NamedTuple):
     """The vector driver in use, and why it is not the one that the settings name."""
 
     driver: VectorDriver
+    requested: str
+    """The one that the settings name."""
     problem: str | None = None
 
 
@@ -239,12 +241,13 @@ def usable_driver(settings: StoreSettings) -> DriverChoice:
     if wanted is None:
         wanted = "sqlite-vec" if settings.extension_path and settings.vector_extension else ""
     if wanted != "sqlite-vec":
-        return DriverChoice(vector_driver(wanted or "segments"))
+        driver = vector_driver(wanted or EVERYWHERE)
+        return DriverChoice(driver, driver.name)
     from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
 
-    driver = SqliteVecDriver(settings.extension_path)
-    problem = driver.load_error() if settings.vector_extension else "store.vector.enabled is false"
-    return DriverChoice(vector_driver("segments"), problem) if problem else DriverChoice(driver)
+    other = SqliteVecDriver(settings.extension_path)
+    problem = other.load_error() if settings.vector_extension else "store.vector.enabled is false"
+    return DriverChoice(vector_driver(EVERYWHERE) if problem else other, wanted, problem)
 
 
 class SqliteReader:
@@ -252,7 +255,9 @@ class SqliteReader:
 
     def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
         self._folder = folder
+        self._own_driver = driver
         self._driver = driver
+        """Of the generation that is open."""
         self._vectors: VectorReader | None = None
         self._lock = threading.Lock()
         self._db: apsw.Connection | None = None
@@ -324,6 +329,7 @@ class SqliteReader:
                     if generation == self._folder.current() and generation.exists():
                         raise
                     continue
+                self._driver = driver_in(self._db, generation, self._own_driver)
             # A file that is read without locks may change meanwhile: open it anew each time.
             self._opened = None if is_immutable(self._db) else opened
             return generation

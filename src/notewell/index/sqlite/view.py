@@ -6,6 +6,8 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
+import apsw
+
 from notewell.core import TextMatch, TextStats
 from notewell.errors import IndexUnreadable
 from notewell.index.records import (
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    import apsw
     import numpy as np
     from numpy.typing import NDArray
 
@@ -41,6 +42,39 @@ _SOURCE_MARK = "_"
 _RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
 
 
+def stored_identity(db: apsw.Connection, path: Path) -> Identity:
+    """What a generation was built with."""
+    rows = select(db, "SELECT value FROM meta WHERE key = ?", (META_KEY,))
+    if not rows:
+        raise IndexUnreadable(str(path), "it does not say what it was built with")
+    try:
+        fields = cast("dict[str, Any]", json.loads(rows[0][0]))
+        return Identity(**(fields | {"sources": tuple(fields["sources"])}))
+    except ValueError as error:
+        raise IndexUnreadable(str(path), f"meta {META_KEY!r} is not JSON") from error
+    except (TypeError, KeyError) as error:
+        raise IndexUnreadable(str(path), f"its description is invalid: {error}") from error
+
+
+def driver_of(identity: Identity, own: VectorDriver) -> VectorDriver:
+    """The driver for an index: the one that stores its vectors, if that is one of this process;
+    otherwise the vectors are not read."""
+    if identity.driver == own.name or not identity.is_readable_with(own.name):
+        return own
+    from notewell.index.sqlite.segments import SegmentDriver
+
+    return SegmentDriver()
+
+
+def driver_in(db: apsw.Connection, path: Path, own: VectorDriver) -> VectorDriver:
+    """The same for the generation that is open."""
+    try:
+        return driver_of(stored_identity(db, path), own)
+    except (apsw.Error, IndexUnreadable):
+        # Whoever reads the description next reports it, and marks the index as damaged.
+        return own
+
+
 class SqliteView:
     """See `IndexView`. Valid while the transaction that it was made in lasts."""
 
@@ -51,6 +85,7 @@ class SqliteView:
         driver: VectorDriver,
         vectors: Callable[[], VectorReader],
     ) -> None:
+        """`driver` is the one of the index; see `driver_of`."""
         # The view does not own the connection; whoever opened the transaction closes it.
         self._db = db
         self.path = path
@@ -64,22 +99,8 @@ class SqliteView:
     # -- contents --------------------------------------------------------------------------------
 
     def identity(self) -> Identity:
-        fields = self._meta(META_KEY)
-        if fields is None:
-            raise IndexUnreadable(str(self.path), "it does not say what it was built with")
-        try:
-            return Identity(**(fields | {"sources": tuple(fields["sources"])}))
-        except (TypeError, KeyError) as error:
-            raise IndexUnreadable(
-                str(self.path), f"its description is invalid: {error}"
-            ) from error
-
-    def _meta(self, key: str) -> dict[str, Any] | None:
-        rows = self._select("SELECT value FROM meta WHERE key = ?", (key,))
-        try:
-            return cast("dict[str, Any]", json.loads(rows[0][0])) if rows else None
-        except ValueError as error:
-            raise IndexUnreadable(str(self.path), f"meta {key!r} is not JSON") from error
+        with our_errors(self.path):
+            return stored_identity(self._db, self.path)
 
     def counts(self) -> Counts:
         files = dict(self._select("SELECT source, count(*) FROM files GROUP BY source"))

@@ -23,7 +23,7 @@ from notewell.index.sqlite.connect import (
 )
 from notewell.index.sqlite.folder import SUSPECTED
 from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES
-from notewell.index.sqlite.view import SqliteView, source_word
+from notewell.index.sqlite.view import SqliteView, driver_in, driver_of, source_word
 from notewell.records import asdict
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class SqliteWriter:
 
     def __init__(self, folder: IndexFolder, driver: VectorDriver) -> None:
         self._folder = folder
+        self._own_driver = driver
         self._driver = driver
+        """Of the generation that is open."""
         self._db: apsw.Connection | None = None
         self._path: Path | None = None
 
@@ -87,6 +89,7 @@ class SqliteWriter:
             db.close()
             return MustRebuild("schema", f"its schema was {schema}, now {SCHEMA}")
         self._db, self._path = db, generation
+        self._driver = driver_in(db, generation, self._own_driver)
         self._folder.sweep()  # A writer that was killed while building left files behind.
         return UpToDate()
 
@@ -107,6 +110,7 @@ class SqliteWriter:
         with our_errors(path), not_damage(path):
             db = open_new(path)
             self._db, self._path = db, path
+            self._driver = driver_of(identity, self._own_driver)
             with transaction(db):
                 stamp(db)
                 db.execute(TABLES)
