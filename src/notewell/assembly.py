@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from notewell.config import Settings
     from notewell.core import Binding
     from notewell.engines import Engine
+    from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
     from notewell.index.sqlite import DriverChoice
     from notewell.notes import ExtraPath, NoteStore
@@ -118,6 +119,7 @@ def open_memory(
         now_ns=now_ns,
         zone=zone,
         open_journal=partial(_journal, state, agent, settings.capture),
+        open_entries=partial(_entries, state, agent, settings.entries),
     )
 
 
@@ -302,6 +304,19 @@ def _engine(
     qmd_settings = replace(settings.qmd, paths=(*settings.qmd.paths, *folders))
     qmd = open_qmd(qmd_settings, builtin.indexer, extra_paths, agent, state, environment)
     return FallbackEngine(qmd, builtin if settings.fallback_engine == "builtin" else None)
+
+
+def _entries(
+    state: Path, agent: str, settings: EntriesSettings | None, embedder: Embedder
+) -> EntryStore | None:
+    if settings is None:
+        return None
+    from notewell.entries import EntryStore
+    from notewell.redaction import Redactor, load_mask_key
+
+    return EntryStore(
+        settings.folder(state), agent, embedder, redact=Redactor(load_mask_key(state))
+    )
 
 
 def _journal(state: Path, agent: str, settings: CaptureSettings, memory: Memory) -> Journal:

@@ -13,7 +13,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from notewell.errors import BadRequest, ConversationDenied, IndexBusy, NotewellError
+from notewell.errors import (
+    BadRequest,
+    ConversationDenied,
+    IndexBusy,
+    IndexTrouble,
+    NotewellError,
+)
 from notewell.limits import GET_LINES
 from notewell.records import replace
 from notewell.search import Question
@@ -28,8 +34,10 @@ if TYPE_CHECKING:
     from notewell.capture import Journal
     from notewell.config import Settings
     from notewell.engines import BuiltinEngine, Engine, IndexInspector, Status
+    from notewell.entries import EntryStore
     from notewell.errors import EmbedderTrouble
     from notewell.notes import Appended, Excerpt, NoteStore
+    from notewell.ports import Embedder
     from notewell.sync import (
         Indexer,
         Notifier,
@@ -56,6 +64,7 @@ class Memory:
         now_ns: Callable[[], int],
         zone: tzinfo | None = None,
         open_journal: Callable[[Memory], Journal],
+        open_entries: Callable[[Embedder], EntryStore | None],
     ) -> None:
         self._engine = engine
         self._builtin = builtin
@@ -71,6 +80,7 @@ class Memory:
         """The user's time zone; None is the system's."""
         # A function, not a journal: a memory that is only searched does not load that code.
         self._open_journal = open_journal
+        self._open_entries = open_entries
 
     def __enter__(self) -> Memory:
         return self
@@ -108,6 +118,12 @@ class Memory:
         return self._open_journal(self)
 
     @cached_property
+    def entries(self) -> EntryStore | None:
+        """The statements of this agent, with the embedder of its notes; None unless the settings
+        enable them. LanceDB is loaded by the first call that reads or writes."""
+        return self._open_entries(self._builtin.embedder())
+
+    @cached_property
     def inspect(self) -> IndexInspector:
         """Read-only queries about the built-in index; see `engines.inspect`."""
         from notewell.engines import IndexInspector
@@ -135,20 +151,51 @@ class Memory:
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
         session_key: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Answer:
         """The best hits; an empty answer says why it is empty.
 
         `session_key` names the conversation that asks, for settings that restrict who may ask;
-        None is the owner's own program.
+        None is the owner's own program. Notes that were never indexed are indexed first, by their
+        words and up to a limit, with `progress`; `sync` computes the vectors.
         """
         request = Question.of(question, max_results, min_score, mode)
         self.require_scope(session_key)
         if not self.sees_private(session_key):
             request = replace(request, hides_private=True)
+        answer = self._answer(request)
+        # With hits there is an index.
+        if not answer.hits and self._index_words(progress):
+            answer = replace(self._answer(request), indexed_words=True)
+        return answer
+
+    def _answer(self, request: Question) -> Answer:
         # A search may write: notes that were saved a moment ago are indexed first.
         notice = self._engine.sync_before_search(request)
         answer = self._engine.search(request)
         return answer.with_notice(notice) if notice else answer
+
+    def _index_words(self, progress: Callable[[Progress], None] | None) -> bool:
+        """Index the words of the notes if there is no index; whether something was indexed."""
+        if not self.settings.sync.on_search:
+            return False
+        # QMD has an index of its own, and only its status knows about it.
+        if self._engine is self._builtin and self.indexer.index_facts() is not None:
+            return False
+        from notewell.engines import is_worth_indexing
+
+        if not is_worth_indexing(self.status()):
+            return False
+        from notewell.sync import SyncInterrupted
+
+        try:
+            self.sync(vectors=False, progress=progress)
+        except SyncInterrupted:
+            return True  # The caller has no more time: what is indexed by now answers.
+        except IndexTrouble:
+            # Another process builds it, or nobody can: the first answer already says which.
+            return False
+        return True
 
     def get(
         self,

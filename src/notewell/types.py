@@ -180,6 +180,8 @@ class Answer:
     """The notice for remote readers."""
     fallback: Fallback | None = None
     """The second choice that answered; None if the first one did."""
+    indexed_words: bool = False
+    """Notes were indexed for this answer, by their words: their vectors should follow."""
 
     def with_notice(self, notice: Notice) -> Answer:
         """The same answer with one more notice."""

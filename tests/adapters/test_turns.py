@@ -117,9 +117,26 @@ def test_a_session_begins_with_notes_and_a_failed_flush_comes_again(memory: Memo
     assert turns.after(TurnFacts((), FULL)).flush is not None
     assert turns.after(TurnFacts((), FULL)).flush is None
     assert turns.after(TurnFacts((), FULL), failed=True).flush is not None
-    # Without a store of entries nothing is recalled or stored.
-    assert turns.before("tea") == ""
-    assert turns.after(TurnFacts((SAID,), 5)).captured.stored == ()
+
+
+def test_the_entries_of_the_settings_are_opened_by_the_turns(
+    memory: Memory, tmp_path: Path
+) -> None:
+    turns = Turns(memory, context_window=WINDOW)
+    assert not (tmp_path / "state" / "lancedb").exists()
+    assert [one.added for one in turns.after(TurnFacts((SAID,), 5)).captured.stored] == [True]
+    assert SAID in turns.before("tea without milk, or how do I prefer it?")
+    assert memory.entries is not None
+    assert [entry.text for entry in memory.entries.entries()] == [SAID]
+
+
+def test_without_the_settings_there_are_no_entries(tmp_path: Path) -> None:
+    with remember(tmp_path, Settings()) as memory:
+        turns = Turns(memory, context_window=WINDOW)
+        assert turns.after(TurnFacts((SAID,), 5)).captured.stored == ()
+        assert turns.before("tea without milk") == ""
+        assert memory.entries is None
+    assert not (tmp_path / "state" / "lancedb").exists()
 
 
 def test_nothing_is_recalled_in_a_group(memory: Memory, entries: EntryStore) -> None:

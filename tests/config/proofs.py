@@ -238,6 +238,12 @@ _OTHERS: Mapping[str, tuple[str, ...]] = {
         "hooks.internal.enabled",
         f"{_HOOK}.enabled",
     ),
+    "surfaces/test_hook_time.py::test_a_recall_that_takes_too_long_says_so": (
+        "hooks.recallSeconds",
+    ),
+    "surfaces/test_hook_time.py::test_a_late_embedder_costs_the_entry_and_not_the_note": (
+        "hooks.workSeconds",
+    ),
     "surfaces/test_hook.py::test_the_settings_say_how_many_messages": (f"{_HOOK}.messages",),
     "surfaces/test_hook.py::test_a_program_of_the_user_names_the_note": (f"{_HOOK}.slugCommand",),
     "http_service/test_page_sessions.py::"

@@ -90,8 +90,10 @@ def test_explain_says_what_each_leg_thought(cli: Cli) -> None:
 def test_a_first_search_answers_by_words_and_the_next_one_by_meaning_too(cli: Cli) -> None:
     assert cli("search", "readings") == 0
     assert "MEMORY.md" in cli.out
-    assert cli.err.startswith("keyword: none of 2 chunks has a vector yet")
+    assert cli.err.startswith("keyword: the notes were indexed just now; vectors are computed")
     assert "computing vectors for the next search" in cli.err
+    # It is done here, so the user has nothing to run.
+    assert "run `notewell index`" not in cli.err
     assert cli.json("search", "readings")["mode"] == "hybrid"
 
 

@@ -17,6 +17,7 @@ from notewell.errors import (
     EmbedderUnreachable,
     MemoryOff,
 )
+from notewell.sync import Progress
 from notewell.sync.indexer import CATCH_UP_CHUNKS, CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
 
@@ -312,3 +313,31 @@ def test_what_agents_are_shown_is_counted_by_days_for_the_review(memory: Memory)
     memory_search(memory, SearchInput("which colour is the boat?"))
     days = recall_days(memory.journal.writer().folder)
     assert len(days[("MEMORY.md", 3)]) == 1
+
+
+# -- a folder that was never indexed -------------------------------------------------------------
+
+
+def test_the_first_search_of_the_library_indexes_the_words(
+    workspace: Path, tmp_path: Path
+) -> None:
+    seen: list[Progress] = []
+    embedder = HashEmbedder()
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        answer = memory.search("boat", progress=seen.append)
+        assert answer.hits
+        assert (answer.mode, answer.indexed_words) == ("keyword", True)
+        assert "run `notewell index`" in (answer.notice or "")
+        assert [progress.label for progress in seen] == ["notes"]
+        assert not memory.search("boat").indexed_words
+
+
+def test_a_user_who_keeps_searches_from_indexing_is_told_to_index(
+    workspace: Path, tmp_path: Path
+) -> None:
+    settings = Settings(sync=SyncSettings(on_search=False))
+    with open_memory(
+        workspace, state_dir=tmp_path / "state", embedder=HashEmbedder(), settings=settings
+    ) as memory:
+        assert memory.search("boat").reason == "nothing is indexed yet: run `notewell index`"
+        assert memory.status().state == "missing"

@@ -16,11 +16,13 @@ import pytest
 from notewell import Settings, SyncSettings
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
-from notewell.cli import hook, main
+from notewell.cli import hook, hook_events, main
+from notewell.cli.hook_call import HookTime
 from notewell.doctor.state_files import own_files
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.testing import HashEmbedder
 
+NO_SYNC = Settings(sync=SyncSettings(on_search=False))
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
@@ -61,8 +63,15 @@ class Host:
         return capture_dir(self.state, "main", self.workspace.resolve())
 
 
+LONG = HookTime(600, 600)
+
+
 @pytest.fixture
-def host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Host:
+def host(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Host:
+    # A busy machine must not decide what these tests find; see test_hook_time.py for the limits.
+    monkeypatch.setattr(hook_events, "time_of", lambda *_: LONG)
     return Host(tmp_path, capsys)
 
 
@@ -138,7 +147,7 @@ def test_the_start_of_a_session_indexes_the_words_of_the_notes(host: Host) -> No
     with open_memory(
         host.workspace,
         state_dir=host.state,
-        settings=Settings(sync=SyncSettings(on_search=False)),
+        settings=NO_SYNC,
     ) as memory:
         assert memory.search("walrus number 49", mode="keyword").hits
         # A hook has no time for vectors; they follow with the next sync.
@@ -153,17 +162,27 @@ def test_a_start_without_time_to_index_says_what_is_left(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
-    in_time = hook.WORK_S
-    monkeypatch.setattr(hook, "WORK_S", 0.0)
+    (host.workspace / "memory").mkdir()
+    for name in ("ibis", "walrus"):
+        note = host.workspace / "memory" / f"{name}.md"
+        note.write_text(f"the {name} sleeps\n", encoding="utf-8")
+    monkeypatch.setattr("notewell.sync.apply.NOTES_AT_ONCE", 1)
+    # Otherwise the next sync first reads what was written a moment ago once more.
+    monkeypatch.setattr("notewell.sync.plan.SETTLED_NS", 0)
+    monkeypatch.setattr(hook_events, "time_of", lambda *_: HookTime(0, 600))
     host("session-start")
     assert "we ship on Friday" in host.out
-    assert "1 notes are not indexed yet: run `notewell index`" in host.err
-    monkeypatch.setattr(hook, "WORK_S", in_time)
+    assert "2 notes are not indexed yet: run `notewell index`" in host.err
+    # What was indexed answers, and the next start goes on from there.
+    with open_memory(host.workspace, state_dir=host.state, settings=NO_SYNC) as memory:
+        assert memory.search("when do we ship?", mode="keyword").hits
+        assert not memory.search("walrus", mode="keyword").hits
     host("session-start")
-    (host.workspace / "MEMORY.md").write_text("- we ship on Monday\n", encoding="utf-8")
-    monkeypatch.setattr(hook, "WORK_S", 0.0)
+    assert "1 note is not indexed yet" in host.err
     host("session-start")
-    assert "not all of 1 changed notes are indexed" in host.err
+    assert host.err == ""
+    with open_memory(host.workspace, state_dir=host.state, settings=NO_SYNC) as memory:
+        assert memory.search("walrus", mode="keyword").hits
 
 
 def test_a_user_can_keep_the_start_of_a_session_from_indexing(configured: Configured) -> None:
@@ -363,7 +382,7 @@ def test_a_prompt_finds_notes_that_were_never_indexed(host: Host) -> None:
 def test_a_prompt_says_why_notes_cannot_be_searched(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("notewell.tools.ask.FIRST_INDEX_NOTES", 1)
+    monkeypatch.setattr("notewell.engines.first_index.FIRST_INDEX_NOTES", 1)
     (host.workspace / "memory").mkdir()
     for number in range(3):
         note = host.workspace / "memory" / f"note-{number}.md"
@@ -469,7 +488,7 @@ def test_a_slow_program_takes_no_more_time_than_the_hook_has(
     asked = tmp_path / "asked"
     program = f"import time; open({str(asked)!r}, 'a').write('x'); time.sleep(600)"
     host = configured(session_memory(slugCommand=[sys.executable, "-c", program]))
-    monkeypatch.setattr(hook, "WORK_S", 1.5)
+    monkeypatch.setattr(hook_events, "time_of", lambda *_: HookTime(1.5, 600))
     (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
     for number in range(3):
         host.transcript = tmp_path / f"t{number}.jsonl"

@@ -16,6 +16,7 @@ from scripts.docs.tools_page import tools_page
 
 from notewell import Memory, open_memory
 from notewell.assembly import index_dir
+from notewell.engines.first_index import FIRST_INDEX_NOTES
 from notewell.errors import (
     BackendFailed,
     BadRequest,
@@ -60,7 +61,6 @@ from notewell.tools import (
     memory_status,
     recall_section,
 )
-from notewell.tools.ask import FIRST_INDEX_NOTES
 from notewell.tools.outputs import ELLIPSIS, LEAST_CHARS, fit
 
 GROUP = CallContext(session_key="agent:main:telegram:group:-100")

@@ -67,7 +67,7 @@ class AfterTurn:
 
 
 class Turns:
-    """One conversation. `entries` is needed for recall and capture of entries only."""
+    """One conversation. `entries` defaults to those of the memory, if its settings have any."""
 
     def __init__(
         self,
@@ -93,9 +93,12 @@ class Turns:
     def before(self, prompt: str) -> str:
         """Entries about the prompt, quoted as data; empty unless `autoRecall` is on."""
         settings = self._memory.settings.entries
-        if self._entries is None or settings is None or refusal(self._memory, self._context):
+        if settings is None or not settings.auto_recall:
             return ""
-        injection = recall_for_turn(self._entries, prompt, settings, self._context)
+        entries = self._opened_entries()
+        if entries is None:
+            return ""
+        injection = recall_for_turn(entries, prompt, settings, self._context)
         if injection.trouble:
             _log.warning("no entries were recalled: %s", injection.trouble.error)
         return injection.text
@@ -112,9 +115,22 @@ class Turns:
 
     def _capture(self, said: Iterable[str]) -> Capture:
         settings = self._memory.settings.entries
-        if self._entries is None or settings is None or refusal(self._memory, self._context):
+        if settings is None or not settings.auto_capture:
             return Capture()
-        captured = capture_turn(self._entries, [Message("user", text) for text in said], settings)
+        entries = self._opened_entries()
+        if entries is None:
+            return Capture()
+        captured = capture_turn(entries, [Message("user", text) for text in said], settings)
         if captured.trouble:
             _log.warning("entries were not stored: %s", captured.trouble)
         return captured
+
+    def _opened_entries(self) -> EntryStore | None:
+        """None if this conversation may not see the memory, or if there are no entries."""
+        if refusal(self._memory, self._context):
+            return None
+        try:
+            return self._entries or self._memory.entries
+        except NotewellError as error:
+            _log.warning("the entries cannot be opened: %s", error)
+            return None

@@ -41,6 +41,10 @@ class CaptureSettings:
     """Whose midnight decides the day of a note, `Europe/Berlin`; None: the system's."""
     recall_log: bool = True
     """Keep what agents asked and which lines they got."""
+    hook_recall_s: float = 2.5
+    """How long a prompt waits for its recall."""
+    hook_work_s: float = 8.0
+    """How long any other hook works on what can wait. A host ends a hook after ten seconds."""
     flush: FlushSettings = field(default_factory=FlushSettings)
 
 

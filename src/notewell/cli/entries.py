@@ -66,20 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     # Also without a setting: a user can list and export entries after switching them off for
     # agents.
     wanted = settings.entries or EntriesSettings()
-    with _opened(arguments, settings, wanted, started_by_user=True) as entries:
+    with _opened(arguments, settings, wanted) as entries:
         code: int = _DONE_BY[arguments.action](entries, arguments)
     return code
-
-
-@contextmanager
-def entries_of(arguments: argparse.Namespace, settings: Settings) -> Iterator[EntryStore | None]:
-    """For a program that a host runs: the entries of the selected agent; None unless the settings
-    enable them."""
-    if settings.entries is None:
-        yield None
-        return
-    with _opened(arguments, settings, settings.entries, started_by_user=False) as entries:
-        yield entries
 
 
 @contextmanager
@@ -87,8 +76,6 @@ def _opened(
     arguments: argparse.Namespace,
     settings: Settings,
     entries_settings: EntriesSettings,
-    *,
-    started_by_user: bool,
 ) -> Iterator[EntryStore]:
     """With the embedder of the settings, which is loaded when the first text is embedded."""
     import os
@@ -106,7 +93,7 @@ def _opened(
         state / "models",
         os.environ,
         auth_profiles=profile_files(state, agent),
-        started_by_user=started_by_user,
+        started_by_user=True,
     )
     try:
         yield EntryStore(

@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
-    import argparse
     from pathlib import Path
 
     from notewell.capture import SessionEnd
-    from notewell.config import Settings
     from notewell.memory import Memory
 
 MAX_RECALLED = 3
-SYNC_S = 5.0
-"""A hook may index words for this long; a host ends a hook after ten seconds."""
 
 
 class RecalledText(NamedTuple):
@@ -32,70 +28,62 @@ class RecalledText(NamedTuple):
     trouble: str | None = None
 
 
-def recalled_notes(memory: Memory, question: str) -> RecalledText:
-    """What notes say about a prompt, or why they could not be searched."""
-    from notewell.tools import REMINDER, OutOfTime, ask_memory, fenced, stop_after, unsearchable
+def recalled_notes(memory: Memory, question: str, *, within_s: float) -> RecalledText:
+    """What notes say about a prompt, or why they could not be searched. Notes that were never
+    indexed are indexed first, for `within_s` at most."""
+    from notewell.engines import unsearchable
+    from notewell.tools import REMINDER, ask_memory, fenced, stop_after
 
-    try:
-        # Keywords only: to load the model would take longer than a prompt may wait.
-        answer, *_ = ask_memory(
-            memory,
-            question,
-            max_results=MAX_RECALLED,
-            mode="keyword",
-            journal_as=None,
-            progress=stop_after(SYNC_S),
-        )
-    except OutOfTime:
-        return _not_searched("the notes are not indexed yet: run `notewell index`")
+    # Keywords only: to load the model would take longer than a prompt may wait.
+    answer, *_ = ask_memory(
+        memory,
+        question,
+        max_results=MAX_RECALLED,
+        mode="keyword",
+        journal_as=None,
+        progress=stop_after(within_s),
+    )
     if answer.hits:
         hits = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in answer.hits]
-        return RecalledText("\n\n".join((REMINDER, *hits)))
-    why = unsearchable(memory.status())
-    return _not_searched(why) if why else RecalledText()
+        return RecalledText("\n\n".join((REMINDER, *hits)), answer.notice)
+    # A notice says what was not searched: notes that changed, another engine that failed.
+    why = answer.public_notice or unsearchable(memory.status())
+    return RecalledText(not_searched(why), answer.notice or why) if why else RecalledText()
 
 
-def _not_searched(why: str) -> RecalledText:
+def not_searched(why: str) -> str:
     """The model must know that silence does not mean that there is no note about it."""
-    return RecalledText(f"(Notes could not be searched for this prompt: {why})", why)
+    return f"(Memory could not be searched: {why})"
 
 
-def recalled_entries(
-    arguments: argparse.Namespace, settings: Settings, prompt: str
-) -> RecalledText:
-    """Entries about a prompt; nothing unless the settings have `autoRecall`."""
-    if settings.entries is None or not settings.entries.auto_recall:
-        return RecalledText()
-    from notewell.cli.entries import entries_of
+def recalled_entries(memory: Memory, prompt: str) -> RecalledText:
+    """Entries about a prompt, with `autoRecall`; or why they could not be searched."""
     from notewell.tools import recall_for_turn
 
-    with entries_of(arguments, settings) as entries:
-        if entries is None:
-            return RecalledText()
-        injection = recall_for_turn(entries, prompt, settings.entries)
-    trouble = injection.trouble
+    settings, entries = memory.settings.entries, memory.entries
+    if settings is None or entries is None:
+        return RecalledText()
+    injection = recall_for_turn(entries, prompt, settings)
+    why = injection.trouble.error if injection.trouble else injection.notice
+    if why is None or injection.text:
+        return RecalledText(injection.text, why)
     return RecalledText(
-        injection.text, f"no entries recalled: {trouble.error}" if trouble else None
+        f"(Stored entries could not be searched: {why})", f"no entries recalled: {why}"
     )
 
 
-def capture_entries(
-    arguments: argparse.Namespace, settings: Settings, folder: Path, ended: SessionEnd
-) -> str | None:
-    """Store new statements of the user; nothing unless the settings have `autoCapture`.
-
-    Returns what went wrong.
-    """
-    if settings.off_because or settings.entries is None or not settings.entries.auto_capture:
-        return None
-    from notewell.cli.entries import entries_of
+def capture_entries(memory: Memory, folder: Path, ended: SessionEnd) -> str | None:
+    """Store new statements of the user, with `autoCapture`; returns what went wrong."""
     from notewell.tools import capture_transcript
 
+    settings = memory.settings.entries
+    if settings is None:
+        return None
     try:
-        with entries_of(arguments, settings) as entries:
-            if entries is None:
-                return None
-            captured = capture_transcript(entries, folder, ended, settings.entries)
+        entries = memory.entries
+        if entries is None:
+            return None
+        captured = capture_transcript(entries, folder, ended, settings)
     except NotewellError as error:
         return f"no entries captured: {error}"
     return f"not all entries captured: {captured.trouble}" if captured.trouble else None

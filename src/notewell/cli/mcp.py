@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,17 +128,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     from notewell.tools import CallContext
 
     # One memory for the whole process: its index and its model stay open between requests.
-    with memory, ExitStack() as stack:
+    with memory:
         citations = arguments.citations or memory.settings.citations
         context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
 
         def create() -> Any:
-            from notewell.cli.entries import entries_of
             from notewell.mcp_server import create_server
 
-            entries = stack.enter_context(entries_of(arguments, memory.settings))
             keyed = arguments.session_key_per_call
-            return create_server(memory, context, entries=entries, key_per_call=keyed)
+            return create_server(memory, context, entries=memory.entries, key_per_call=keyed)
 
         has_entries = memory.settings.entries is not None
         _run_server(greeting_of(memory, context, has_entries=has_entries), create, arguments)

@@ -99,14 +99,19 @@ def workspace_of(arguments: argparse.Namespace) -> str:
     return location_of(arguments).workspace
 
 
-def memory_of(arguments: argparse.Namespace, *, by_host: bool = False) -> Memory:
-    """The memory that the options name. `by_host`: a host runs this command, not a person."""
+def memory_of(
+    arguments: argparse.Namespace, *, by_host: bool = False, embedder_s: float | None = None
+) -> Memory:
+    """The memory that the options name. `by_host`: a host runs this command, not a person.
+    `embedder_s` limits the time-outs of the embedder."""
     from notewell.assembly import LEASE_WAIT_S, open_memory
 
     agent, workspace, settings = location_of(arguments)
     # Only the commands that hosts run have the option.
     if pinned := getattr(arguments, "embedder", None):
-        settings = _with_embedder(settings, agent, workspace, pinned)
+        settings = _with_embedder(settings, agent, workspace, pinned=pinned)
+    if embedder_s is not None:
+        settings = _with_embedder(settings, agent, workspace, limit_s=embedder_s)
     return open_memory(
         workspace,
         agent=agent,
@@ -119,9 +124,14 @@ def memory_of(arguments: argparse.Namespace, *, by_host: bool = False) -> Memory
 
 
 def _with_embedder(
-    settings: Settings | None, agent: str, workspace: str, provider: str
+    settings: Settings | None,
+    agent: str,
+    workspace: str,
+    *,
+    pinned: str | None = None,
+    limit_s: float | None = None,
 ) -> Settings:
-    """The settings with the provider that `auto` takes."""
+    """The settings with the provider that `auto` takes, or with shorter time-outs."""
     from pathlib import Path
 
     from notewell.config import load_settings
@@ -129,7 +139,17 @@ def _with_embedder(
     from notewell.records import replace
 
     settings = settings or load_settings(Path(os.path.realpath(workspace)), agent)
-    embedder = replace(settings.embedder or EmbedderSettings(), pinned=provider)
+    embedder = settings.embedder or EmbedderSettings()
+    if pinned is not None:
+        embedder = replace(embedder, pinned=pinned)
+    if limit_s is not None:
+        # Never 0, which the settings refuse.
+        limit_s = max(limit_s, 0.1)
+        embedder = replace(
+            embedder,
+            query_timeout_s=min(embedder.query_timeout_s or limit_s, limit_s),
+            document_timeout_s=min(embedder.document_timeout_s or limit_s, limit_s),
+        )
     return replace(settings, embedder=embedder)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from notewell.cli.output import ProgressBar, counted, flush, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import BadRequest, IndexTrouble
+from notewell.records import replace
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = 3
 DEGRADED = 5
+INDEXED_NOW = "the notes were indexed just now; vectors are computed after this answer"
 VECTORS_WITHIN_S = 30.0
 """After a first search. Most folders need less; a prompt should not stay away for minutes."""
 
@@ -41,17 +43,18 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             # The owner's own questions are not recorded as recalls of an agent, hence
             # journal_as=None.
-            answer, _, indexed_words = ask_memory(
+            answer, _ = ask_memory(
                 memory, question, **options, journal_as=None, progress=bar.update
             )
         finally:
             bar.done()
-        _print(answer, arguments)
         # An answer by words is all that a first search can give, and all that an agent gets over
         # MCP. It is not degraded, if the vectors for the next search can be computed.
-        is_degraded = answer.degraded
-        if is_degraded and indexed_words:
-            is_degraded = not _vectors_follow(memory)
+        vectors_follow = answer.degraded and answer.indexed_words
+        if vectors_follow:
+            answer = replace(answer, notice=INDEXED_NOW, public_notice=INDEXED_NOW)
+        _print(answer, arguments)
+        is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
     if is_degraded:
         # Before the hits: with vectors the answer might have been another one.
         return DEGRADED
@@ -84,6 +87,7 @@ def _vectors_follow(memory: Memory) -> bool:
     try:
         report = memory.sync(progress=on_progress)
     except OutOfTime:
+        tell("not all vectors are computed yet: run `notewell index`")
         return False
     except IndexTrouble as trouble:  # The answer is printed already: only the vectors are missing.
         tell(str(trouble))

@@ -175,6 +175,13 @@ GLOBAL_KEYS = (
         "a program that names the note: it gets the conversation, with secrets masked, as its "
         "input, and the first line that it prints within 6 s becomes the name; else it is the "
         "time", "ours", field="capture.slug_command"),
+    Key("hooks.recallSeconds", Number(0.1, 600, whole=False), 2.5,
+        "how long a prompt waits for its recall; then it goes on with what was found, or with the "
+        "reason", "ours", field="capture.hook_recall_s"),
+    Key("hooks.workSeconds", Number(0.1, 600, whole=False), 8,
+        "how long any other hook works on what can wait: the index, entries, the name of a note; "
+        "at most four fifths of the time that the host grants", "ours",
+        field="capture.hook_work_s"),
     Key("recallLog.enabled", Flag(), default=True, meaning="log what agents ask and which "
         "lines they get, with secrets masked, for the web page; off deletes the log",
         since="ours", field="capture.recall_log"),

@@ -3,6 +3,7 @@
 protocol.py   what every engine does, and the question it gets
 builtin.py    START HERE: the built-in engine over our own index
 inspect.py    read-only queries about that index, for the web page and the diagnosis
+first_index.py  whether a search indexes notes that were never indexed
 status.py     the state of a memory, computed from what is there
 qmd.py        QMD, an external program, as an engine; qmd_status.py: its status
 fallback.py   a circuit breaker: a second engine answers while the first one fails
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.engines.builtin import BuiltinEngine
     from notewell.engines.fallback import FallbackEngine
+    from notewell.engines.first_index import is_worth_indexing, not_indexed, unsearchable
     from notewell.engines.inspect import IndexInspector, Placed
     from notewell.engines.protocol import Engine, search_fresh
     from notewell.engines.qmd import open_qmd
@@ -31,6 +33,7 @@ else:
         {
             "builtin": "BuiltinEngine",
             "fallback": "FallbackEngine",
+            "first_index": "is_worth_indexing not_indexed unsearchable",
             "inspect": "IndexInspector Placed",
             "protocol": "Engine search_fresh",
             "qmd": "open_qmd",

@@ -312,8 +312,8 @@ class EntryStore:
             for batch in _batches(rows, self._embedder.texts_at_once):
                 try:
                     self._move(name, [_entry(row) for row in batch])
-                except EntriesBusy:
-                    return  # Another process writes. A recall does not wait for it.
+                except (EntriesBusy, EmbedderTrouble):
+                    return  # Another process writes, or the embedder is late: a later call moves.
 
     def _move(self, name: str, batch: Sequence[MemoryEntry]) -> None:
         vectors = self._vectors([entry.text for entry in batch])

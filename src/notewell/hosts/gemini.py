@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.hosts.host import (
-    HOOK_TIMEOUT_S,
     HookFile,
     Host,
     McpFile,
@@ -131,7 +130,7 @@ HOST = Host(
             "SessionEnd": "session-end",
         },
         nested=True,
-        timeout=HOOK_TIMEOUT_S * 1000,  # It counts milliseconds.
+        timeout_unit="ms",
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".gemini/settings.json"),
     plugin=PluginFile(_plugin_file, _has_plugin, "gemini extensions uninstall notewell"),

@@ -116,10 +116,10 @@ class HookFile:
     the next session start saves the conversation."""
     nested: bool
     """Whether an entry is a group of hooks (with a matcher), or the hook itself."""
-    timeout: int = HOOK_TIMEOUT_S
-    """The limit of a hook, in the unit of the host."""
     timeouts: Mapping[str, int] = field(default_factory=dict)
-    """The limits of events that have less time than the others."""
+    """The limits, in seconds, of events that have less time than the others."""
+    timeout_unit: Literal["s", "ms"] = "s"
+    """In which unit the host's file has them."""
     new_file: str = ""
     """The text of a file that does not exist yet, before hooks are added."""
     advice: str | None = None
@@ -136,10 +136,16 @@ class HookFile:
             return project / self.folder / self.name
         return machine.folder(self.variable, machine.home / self.folder) / self.name
 
+    def limit_s(self, ours: str) -> int:
+        """How long the host waits for one of our events."""
+        events = {**self.events, **self.turn_events}
+        limits = [self.timeouts.get(event) for event, name in events.items() if name == ours]
+        return min((limit for limit in limits if limit), default=HOOK_TIMEOUT_S)
+
     def item(self, command: str, event: str) -> dict[str, Any]:
         if not self.nested:
             return {"command": command}
-        limit = self.timeouts.get(event, self.timeout)
+        limit = self.timeouts.get(event, HOOK_TIMEOUT_S) * {"s": 1, "ms": 1000}[self.timeout_unit]
         return {"hooks": [{"type": "command", "command": command, "timeout": limit}]}
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HOOK_TIMEOUT_S, HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
 from notewell.hosts.messages import (
     Record,
     RecordFacts,
@@ -93,7 +93,7 @@ HOST = Host(
             "SessionEnd": "session-end",
         },
         nested=True,
-        timeout=HOOK_TIMEOUT_S * 1000,  # It counts milliseconds.
+        timeout_unit="ms",
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".qwen/settings.json"),
 )

@@ -51,7 +51,7 @@ async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
 
     def work(memory: Memory) -> SearchAnswer:
         with span("search", agent=caller.agent) as set_attribute:
-            answer, took_ms, _ = ask_memory(
+            answer, took_ms = ask_memory(
                 memory,
                 body.query,
                 max_results=body.max_results,

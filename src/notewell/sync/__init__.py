@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from notewell.sync.plan import (
         Progress,
         ProgressCallback,
+        SyncInterrupted,
         SyncReport,
         TextSource,
         behind,
@@ -51,7 +52,9 @@ else:
         {
             "indexer": "Indexer downloaded",
             "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
-            "plan": "Progress ProgressCallback SyncReport TextSource behind plan_sync",
+            "plan": (
+                "Progress ProgressCallback SyncInterrupted SyncReport TextSource behind plan_sync"
+            ),
             "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",
             "schedule": "Timing",
             "settings": "SyncSettings",

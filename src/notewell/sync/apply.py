@@ -21,6 +21,7 @@ from notewell.index import MustRebuild, UpToDate
 from notewell.records import dataclass
 from notewell.sync.plan import (
     Progress,
+    SyncInterrupted,
     SyncPlan,
     SyncReport,
     compare,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from notewell.sync.plan import ProgressCallback, TextSource
 
 NOTES_AT_ONCE = 200  # Notes in one transaction: each commit costs an fsync.
+BYTES_AT_ONCE = 2_000_000  # Or so much text, about a third of a second: a hook has little time.
 VECTORS_AT_ONCE = 400
 
 
@@ -78,8 +80,14 @@ class TextSync:
     def _rebuild(self, reason: MustRebuild) -> SyncReport:
         report = SyncReport(rebuilt=reason)
         self.writer.start_generation(self.wanted)
-        for source in self.sources:
-            self._index_source(source, report)
+        try:
+            for source in self.sources:
+                self._index_source(source, report)
+        except SyncInterrupted:
+            # Where there was no index, some notes are better than none. The next sync goes on.
+            if reason.kind == "first":
+                self.writer.publish()
+            raise
         # Before `publish`, so that a rebuild with the same model answers as well as the old index.
         self._add_known_vectors()
         self.writer.publish()
@@ -106,26 +114,42 @@ class TextSync:
     def _write_notes(
         self, source: TextSource, plan: SyncPlan, digests: Mapping[str, str], report: SyncReport
     ) -> None:
-        for start in range(0, len(plan.read), NOTES_AT_ONCE):
-            group = plan.read[start : start + NOTES_AT_ONCE]
+        label = "notes" if source.name == "memory" else source.name
+        done = 0
+        while done < len(plan.read):
+            group = plan.read[done : done + NOTES_AT_ONCE]
             with self.writer.transaction():
-                for path in group:
-                    self._write_note(source, path, digests.get(path), report)
-            label = "notes" if source.name == "memory" else source.name
-            self.on_progress(Progress(start + len(group), len(plan.read), label))
+                done += self._write_group(source, group, digests, report)
+            self.on_progress(Progress(done, len(plan.read), label))
         if plan.forget:
             with self.writer.transaction():
                 self.writer.forget(plan.forget)
         report.forgotten += len(plan.forget)
 
+    def _write_group(
+        self,
+        source: TextSource,
+        group: Sequence[str],
+        digests: Mapping[str, str],
+        report: SyncReport,
+    ) -> int:
+        """Write the notes of one transaction; how many were enough for it."""
+        written_bytes = 0
+        for number, path in enumerate(group, start=1):
+            written_bytes += self._write_note(source, path, digests.get(path), report)
+            if written_bytes >= BYTES_AT_ONCE:
+                return number
+        return len(group)
+
     def _write_note(
         self, source: TextSource, path: str, old_digest: str | None, report: SyncReport
-    ) -> None:
+    ) -> int:
+        """How many bytes were read."""
         try:
             note = source.read(path)
         except NoteUnreadable as error:
             report.unreadable.append(Ignored(path, error.why))
-            return
+            return 0
         report.repaired += (Ignored(path, repair) for repair in note.repairs)
         if note.left_out:
             report.ignored += (Ignored(path, note.left_out),)
@@ -134,13 +158,14 @@ class TextSync:
             # Touched, not changed. The new stat spares the next sync from reading it again.
             report.unchanged += 1
             self.writer.note_seen(path, source.name, note.digest, stat, note.day)
-            return
+            return note.stat.size
         limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
         chunks = chunk(note.text, limits, plain=source.name == "sessions")
         self.writer.replace(path, source.name, note.digest, stat, chunks, note.day)
         unread = [piece.digest for piece in chunks if not self.reads(piece.text)]
         self.writer.mark_unread(path, unread)
         report.written += 1
+        return note.stat.size
 
     # -- vectors ---------------------------------------------------------------------------------
 

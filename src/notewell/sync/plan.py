@@ -133,6 +133,12 @@ class Progress:
 
 
 ProgressCallback: TypeAlias = "Callable[[Progress], None]"
+"""Called after each step; it may raise `SyncInterrupted`."""
+
+
+class SyncInterrupted(Exception):
+    """Raise a subclass from a progress callback to end a sync. What is written by then is kept,
+    also of a first index; a rebuild of an index that answers is given up."""
 
 
 @dataclass(slots=True)

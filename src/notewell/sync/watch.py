@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from notewell.errors import NotewellError
 from notewell.records import dataclass
 from notewell.sync.notifier import NOTE_SUFFIXES, FileNotifier, NotifierUnavailable, WatchPaths
+from notewell.sync.plan import SyncInterrupted
 from notewell.sync.schedule import Burst, Past, Timing, heard, next_sync
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ RETRY_NOTIFIER_S = 60.0
 """How often to retry without notices: an editor that ends gives its watches back."""
 
 
-class StopAskedFor(Exception):
+class StopAskedFor(SyncInterrupted):
     """Raise it from a sync, for example from its progress callback, to end the watch at once."""
 
 

@@ -17,14 +17,7 @@ entry_capture.py  capture from the transcript of a host
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.tools.ask import (
-        AskResult,
-        OutOfTime,
-        ask_memory,
-        refresh_words,
-        stop_after,
-        unsearchable,
-    )
+    from notewell.tools.ask import AskResult, OutOfTime, ask_memory, refresh_words, stop_after
     from notewell.tools.calls import (
         Output,
         call,
@@ -93,7 +86,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "ask": "AskResult OutOfTime ask_memory refresh_words stop_after unsearchable",
+            "ask": "AskResult OutOfTime ask_memory refresh_words stop_after",
             "calls": ("Output call memory_append memory_get memory_search memory_status refusal"),
             "entry_capture": "capture_transcript",
             "entry_tools": (

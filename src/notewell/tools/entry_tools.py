@@ -258,6 +258,8 @@ class Injection:
     results: tuple[Recalled, ...] = ()
     trouble: Failure | None = None
     """Why recall failed; the turn continues without it."""
+    notice: str | None = None
+    """Why the entries were searched by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +299,7 @@ def recall_for_turn(
     )
     results, _ = fit_entries(relevant, context.budget_chars())
     text = "\n".join((REMINDER, *map(quoted, results))) if results else ""
-    return Injection(text, results)
+    return Injection(text, results, notice=answer.notice)
 
 
 def capture_turn(

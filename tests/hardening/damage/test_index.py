@@ -158,14 +158,8 @@ TOLD = {
     "a link to nothing": (damages.index_is_link_to_nothing, "CURRENT names a file that is not"),
     "a link to itself": (damages.index_is_link_to_itself, "symbolic links"),
     "gone": (damages.index_is_gone, "CURRENT names a file that is not there"),
-    "CURRENT garbage": (damages.pointer(b"\xff\x00?"), "nothing is indexed yet"),
-    "CURRENT empty": (damages.pointer(b""), "nothing is indexed yet"),
-    "CURRENT leads out": (damages.pointer(b"../../index-1.sqlite"), "nothing is indexed yet"),
-    "CURRENT absolute": (damages.pointer(b"/etc/passwd"), "nothing is indexed yet"),
-    "CURRENT the cache": (damages.pointer(b"cache.sqlite"), "nothing is indexed yet"),
     "CURRENT another": (damages.pointer(b"index-9.sqlite"), "names a file that is not there"),
     "CURRENT a folder": (damages.folder_called("CURRENT"), "CURRENT was not a file and is kept"),
-    "CURRENT link to nothing": (damages.pointer_is_link("nothing"), "nothing is indexed yet"),
     "CURRENT link to itself": (damages.pointer_is_link("CURRENT"), "CURRENT was not a file"),
 }
 
@@ -176,6 +170,23 @@ def test_what_is_no_index_of_ours_is_said_and_rebuilt(damaged: DamagedMemory, na
     outcome = damaged.tried(damage)
     assert outcome.verdict == "detected", outcome.told
     assert words in outcome.told.replace("it is not a file) and", "it is not a file and")
+
+
+POINTERS = {
+    "CURRENT garbage": damages.pointer(b"\xff\x00?"),
+    "CURRENT empty": damages.pointer(b""),
+    "CURRENT leads out": damages.pointer(b"../../index-1.sqlite"),
+    "CURRENT absolute": damages.pointer(b"/etc/passwd"),
+    "CURRENT the cache": damages.pointer(b"cache.sqlite"),
+    "CURRENT link to nothing": damages.pointer_is_link("nothing"),
+}
+
+
+@pytest.mark.parametrize("name", POINTERS)
+def test_a_pointer_to_nothing_is_mended_by_the_next_search(
+    damaged: DamagedMemory, name: str
+) -> None:
+    assert damaged.tried(POINTERS[name]) == Outcome("harmless", "")
 
 
 HARMLESS = {

@@ -1,0 +1,302 @@
+"""What the hooks do, one function for each event. `hook` calls them, prints and reports."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.cli.hook_call import time_of
+from notewell.cli.hook_turns import capture_entries, recalled_entries, recalled_notes
+from notewell.cli.place import location_of, workspace_of
+from notewell.errors import NoteUnreadable
+from notewell.hosts import HOOK_FILES
+from notewell.records import dataclass, field
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from datetime import datetime, tzinfo
+
+    from notewell.capture import NoteWriter, SessionEnd
+    from notewell.cli.hook_call import HookCall
+    from notewell.config import Settings
+    from notewell.memory import Memory
+
+CONTEXT_CHARS = 3000
+"""Per note. Codex accepts 10 000 characters from a hook, others more; there are three notes."""
+MAX_QUESTION_CHARS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    arguments: argparse.Namespace
+    call: HookCall
+    now: datetime
+    zone: tzinfo
+    """The user's: it decides the day of a note."""
+    settings: Settings
+    deadline: float
+    """On the monotonic clock: for the parts of the work that can be told (`HookTime.work`)."""
+    end: float
+    """Likewise, for all of it."""
+    context: list[str] = field(default_factory=list)
+    """Text for the conversation. A list that grows: what is there when the time is over is
+    printed."""
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def folder(self) -> Path:
+        return folder_of(self.arguments)
+
+    def place(self) -> NoteWriter:
+        from notewell.assembly import open_notes
+        from notewell.capture import NoteWriter
+        from notewell.redaction import Redactor, load_mask_key
+
+        key = load_mask_key(_state_dir(self.arguments))
+        return NoteWriter(open_notes(_root(self.arguments)), self.folder, Redactor(key))
+
+    def memory(self) -> Memory:
+        """With an embedder that gives up before the hook has to: keywords then still answer."""
+        from notewell.cli.place import memory_of
+
+        return memory_of(self.arguments, by_host=True, embedder_s=self.left_s)
+
+    def ended(self) -> SessionEnd:
+        from notewell.capture import SessionEnd
+
+        call = self.call
+        if not call.transcript:
+            raise ValueError(f"{call.host} named no transcript")
+        path = Path(call.transcript).expanduser()
+        reason = f"{call.event} ({call.detail})" if call.detail else call.event
+        return SessionEnd(
+            path,
+            call.session or path.stem,
+            call.host,
+            call.cwd,
+            reason,
+            is_compacting=call.event == "pre-compact",
+        )
+
+
+# -- one function for each event -----------------------------------------------------------------
+
+
+class HookResult(NamedTuple):
+    """For the heartbeat; the answer to the host is on standard output."""
+
+    captured: str | None = None
+    """The path of the note that was made."""
+    trouble: str | None = None
+    """What did not work, although the hook did its work."""
+
+
+def _session_start(hook: Hook) -> HookResult:
+    left = None
+    try:
+        saved = _save_earlier(hook)
+    finally:  # A failure with an earlier conversation must not affect the new one.
+        with hook.memory() as memory:
+            left = _begin(hook, memory)
+    return saved._replace(trouble=saved.trouble or left)
+
+
+def _begin(hook: Hook, memory: Memory) -> str | None:
+    """Print the notes of a new session, then bring the index up to date; what is left to do."""
+    from notewell.tools import bootstrap, refresh_words
+
+    today = hook.now.astimezone(hook.zone).date()
+    limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
+    hook.context.append(bootstrap(memory, today, max_chars=limit))
+    return refresh_words(memory, within_s=hook.left_s)
+
+
+def _save_earlier(hook: Hook) -> HookResult:
+    """Save the earlier conversations whose end the host did not report."""
+    from notewell.capture import forget_pending, pending_sessions
+
+    waiting = pending_sessions(hook.folder, hook.call.session)
+    first, unreadable = HookResult(), None
+    for ended in waiting:
+        try:
+            result = _save_ended(hook, ended)
+            first = first if first.captured else result
+        except NoteUnreadable as error:
+            if not _is_gone(error):
+                raise
+            unreadable = error
+    if waiting:
+        forget_pending(hook.folder, [ended.session for ended in waiting])
+    if unreadable:
+        raise unreadable  # Reported once: the conversation is no longer waited for.
+    return first
+
+
+def _is_gone(error: NoteUnreadable) -> bool:
+    """No file, or no known format. A file that may not be read now may be readable later."""
+    cause = error.__cause__
+    return cause is None or isinstance(
+        cause, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    )
+
+
+def _prompt(hook: Hook) -> HookResult:
+    # A long prompt is mostly pasted text; its beginning has the question.
+    question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
+    if hook.settings.off_because or not question:
+        return HookResult()
+    recalls_notes = getattr(hook.arguments, "recall", False)
+    entries = hook.settings.entries
+    recalls_entries = entries is not None and entries.auto_recall
+    if not recalls_notes and not recalls_entries:
+        return HookResult()
+    troubles = []
+    with hook.memory() as memory:
+        if recalls_notes:
+            recalled = recalled_notes(memory, question, within_s=hook.left_s)
+            hook.context.append(recalled.text)
+            troubles.append(recalled.trouble)
+        if recalls_entries:
+            recalled = recalled_entries(memory, question)
+            hook.context.append(recalled.text)
+            troubles.append(recalled.trouble)
+    return HookResult(trouble=next(filter(None, troubles), None))
+
+
+def _stop(hook: Hook) -> HookResult:
+    # A host that has this event may not report the end of a session.
+    if "stop" in HOOK_FILES[hook.call.host].events.values() and hook.call.transcript:
+        from notewell.capture import remember_pending
+
+        remember_pending(hook.folder, hook.ended())
+    return HookResult(trouble=_entries_trouble(hook))
+
+
+def _entries_trouble(hook: Hook) -> str | None:
+    """Capture entries, if the settings say so and the host has named its transcript."""
+    settings = hook.settings.entries
+    if settings is None or not settings.auto_capture or not hook.call.transcript:
+        return None
+    if hook.settings.off_because:
+        return None
+    with hook.memory() as memory:
+        return capture_entries(memory, hook.folder, hook.ended())
+
+
+def _pre_compact(hook: Hook) -> HookResult:
+    """The flush that a hook can do: it cannot insert a turn, but it can save the messages."""
+    from notewell.capture import FlushFacts, flush_due, remember_pending
+
+    if hook.settings.off_because:
+        return HookResult()
+    settings = hook.settings.capture.flush
+    # Asked although no turn can follow: the log of decisions then has every compaction.
+    facts = FlushFacts(0, 0, provider="cli", compacting=True)
+    session = hook.call.session or "unknown"
+    flush_due(
+        hook.folder, session, facts, settings=settings, zone=hook.zone, clock=lambda: hook.now
+    )
+    if settings.enabled:
+        # The session goes on, and its host may be killed before it reports the end.
+        remember_pending(hook.folder, hook.ended())
+        return _save(hook)
+    return HookResult(trouble=_entries_trouble(hook))
+
+
+def _session_end(hook: Hook) -> HookResult:
+    from notewell.capture import forget_pending
+
+    result = _save(hook)
+    forget_pending(hook.folder, [hook.ended().session])
+    return result
+
+
+def _save(hook: Hook) -> HookResult:
+    try:
+        saved = _save_ended(hook, hook.ended())
+    finally:  # The two captures are independent of each other.
+        trouble = _entries_trouble(hook)
+    return saved._replace(trouble=saved.trouble or trouble)
+
+
+def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
+    from notewell.capture import SLUG_TIMEOUT_S, Saved, save_new_messages, slug_namer
+
+    messages, command = messages_of(hook.settings), hook.settings.capture.slug_command
+    if not messages:
+        return HookResult()
+    saved = save_new_messages(
+        hook.place(),
+        ended,
+        now=hook.now,
+        zone=hook.zone,
+        messages=messages,
+        name_it=slug_namer(command, min(SLUG_TIMEOUT_S, hook.left_s)),
+    )
+    if not isinstance(saved, Saved):
+        return HookResult()
+    why = saved.unnamed_because
+    return HookResult(saved.path, f"{saved.path} is named by its time: {why}" if why else None)
+
+
+HANDLERS: dict[str, Callable[[Hook], HookResult]] = {
+    "session-start": _session_start,
+    "prompt": _prompt,
+    "pre-compact": _pre_compact,
+    "stop": _stop,
+    "session-end": _session_end,
+}
+
+
+def open_hook(
+    arguments: argparse.Namespace,
+    call: HookCall,
+    now: datetime,
+    zone: tzinfo,
+    started: float,
+) -> Hook:
+    from notewell.capture import user_zone
+
+    settings = _settings(arguments)
+    work, end = time_of(call.event, call.host, settings.capture)
+    user = user_zone(settings.capture) or zone
+    return Hook(arguments, call, now, user, settings, started + work, started + end)
+
+
+# -- where ---------------------------------------------------------------------------------------
+
+
+def _root(arguments: argparse.Namespace) -> Path:
+    return Path(os.path.realpath(workspace_of(arguments)))
+
+
+def _state_dir(arguments: argparse.Namespace) -> Path:
+    from notewell.config import default_state_dir
+
+    folder = arguments.state_dir
+    return Path(folder).expanduser() if folder else default_state_dir()
+
+
+def folder_of(arguments: argparse.Namespace) -> Path:
+    from notewell.capture import capture_dir
+
+    return capture_dir(_state_dir(arguments), location_of(arguments).agent, _root(arguments))
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    from notewell.config import load_settings
+
+    location = location_of(arguments)
+    # Those of an OpenClaw are translated already.
+    return location.settings or load_settings(_root(arguments), location.agent)
+
+
+def messages_of(settings: Settings) -> int:
+    """How many messages to save; 0 if the settings switch it off."""
+    return 0 if settings.off_because else settings.capture.session_messages

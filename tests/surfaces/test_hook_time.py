@@ -1,0 +1,195 @@
+"""Hooks answer before their host ends them, and they say why there is no answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from notewell.capture import CaptureSettings
+from notewell.cli.hook_call import time_of
+from notewell.hosts import HOOK_FILES, HOOK_TIMEOUT_S
+
+WAIT_S = 120
+"""For a whole process on a busy machine. Without the limits of a hook it would not end at all."""
+
+
+class Silent(ThreadingHTTPServer):
+    """A provider that accepts requests and does not answer them before `over` is set."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        over = self.over = threading.Event()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                over.wait(WAIT_S)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+@pytest.fixture
+def silent() -> Iterator[Silent]:
+    server = Silent()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.over.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Machine:
+    """A workspace and the settings of a user; hooks run as processes, as a host starts them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace, self.state = folder / "workspace", folder / "state"
+        self.workspace.mkdir()
+        self.transcript = folder / "cc-1.jsonl"
+        self.config = folder / "own.json"
+
+    def configure(self, settings: object) -> None:
+        text = settings if isinstance(settings, str) else json.dumps(settings)
+        self.config.write_text(text, encoding="utf-8")
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        place = ["-w", str(self.workspace), "--state-dir", str(self.state)]
+        call = {
+            "session_id": "cc-1",
+            "transcript_path": str(self.transcript),
+            "prompt": "Which router do we have?",
+        }
+        return subprocess.run(
+            [sys.executable, "-m", "notewell", *words, *place],
+            input=json.dumps(call),
+            capture_output=True,
+            encoding="utf-8",
+            env={**os.environ, "NOTEWELL_CONFIG": str(self.config)},
+            timeout=WAIT_S,
+            check=False,
+        )
+
+    def hook(self, *words: str) -> str:
+        """What the model sees; the host goes on in any case."""
+        done = self.run("hook", *words)
+        assert done.returncode == 0, done.stderr
+        if not done.stdout:
+            return ""
+        context: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+        return context
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path)
+    (made.workspace / "MEMORY.md").write_text("- the router is a Fritzbox\n", encoding="utf-8")
+    return made
+
+
+# -- why there is no answer ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", [("prompt", "--recall"), ("session-start",)])
+def test_settings_that_cannot_be_read_are_the_reason(
+    machine: Machine, event: tuple[str, ...]
+) -> None:
+    machine.configure('{"memory": {"backend": "elsewhere"}}')
+    context = machine.hook(*event)
+    assert context.startswith("(Memory could not be searched: a setting of this memory")
+    assert "notewell config check" in context
+    assert str(machine.config) not in context
+    assert "Fritzbox" not in context
+
+
+def test_an_engine_that_is_missing_is_the_reason(machine: Machine) -> None:
+    qmd = {"command": "no-such-program-here"}
+    memory = {"backend": "qmd", "fallback": "none", "qmd": qmd}
+    machine.configure({"memory": memory, "hooks": {"recallSeconds": 9}})
+    context = machine.hook("prompt", "--recall")
+    assert context.startswith("(Memory could not be searched: ")
+    assert "qmd did not answer (binary-missing)" in context
+    assert context.count("\n") == 0
+
+
+def test_a_prompt_that_asked_for_nothing_hears_of_no_failure(machine: Machine) -> None:
+    machine.configure('{"memory": {"backend": "elsewhere"}}')
+    assert machine.hook("prompt") == ""
+
+
+# -- the time of a hook --------------------------------------------------------------------------
+
+
+def lancedb(silent: Silent | None, **hooks: float) -> dict[str, Any]:
+    config = {"autoCapture": True, "autoRecall": True}
+    settings: dict[str, Any] = {
+        "hooks": hooks,
+        "plugins": {"entries": {"memory-lancedb": {"enabled": True, "config": config}}},
+    }
+    if silent is not None:
+        search = {
+            "provider": "openai-compatible",
+            "model": "m",
+            "remote": {"baseUrl": f"http://127.0.0.1:{silent.server_port}/v1", "apiKey": "k"},
+            # Longer than any host waits, and than this test.
+            "query": {"embeddingTimeoutSeconds": 600},
+            "sync": {"embeddingBatchTimeoutSeconds": 600},
+        }
+        settings["agents"] = {"defaults": {"memorySearch": search}}
+    return settings
+
+
+def test_a_prompt_goes_on_when_the_embedder_is_late(machine: Machine, silent: Silent) -> None:
+    machine.configure(lancedb(None))
+    said = ("entries", "store", "the router in the office is a Fritzbox")
+    assert machine.run(*said).returncode == 0
+    machine.configure(lancedb(silent, recallSeconds=8))
+    context = machine.hook("prompt", "--recall")
+    # The notes need no embedder. The entries are found by their words, or the reason is there.
+    assert "- the router is a Fritzbox" in context
+
+
+def test_a_recall_that_takes_too_long_says_so(machine: Machine, silent: Silent) -> None:
+    machine.configure(lancedb(None))
+    assert machine.run("entries", "store", "the office has a Fritzbox").returncode == 0
+    machine.configure(lancedb(silent, recallSeconds=0.1))
+    assert machine.hook("prompt") == "(Memory could not be searched: not finished after 0.1 s)"
+
+
+def test_a_late_embedder_costs_the_entry_and_not_the_note(
+    machine: Machine, silent: Silent
+) -> None:
+    machine.configure(lancedb(silent, workSeconds=1))
+    said = {"type": "user", "sessionId": "cc-1", "message": {"content": "I prefer dark mode"}}
+    machine.transcript.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    assert machine.hook("session-end") == ""
+    (note,) = (machine.workspace / "memory").glob("*.md")
+    assert "I prefer dark mode" in note.read_text(encoding="utf-8")
+    # No position is kept for the session: the next hook looks at the message again.
+    assert not list(machine.state.rglob("entries.json"))
+
+
+@pytest.mark.parametrize("host", HOOK_FILES)
+@pytest.mark.parametrize(
+    "event", ["prompt", "session-start", "pre-compact", "stop", "session-end"]
+)
+def test_every_limit_is_below_what_the_host_grants(host: str, event: str) -> None:
+    generous = CaptureSettings(hook_recall_s=600, hook_work_s=600)
+    granted = HOOK_FILES[host].limit_s(event)
+    assert granted == (3 if (host, event) == ("codex", "session-end") else HOOK_TIMEOUT_S)
+    for settings in (CaptureSettings(), generous):
+        work, end = time_of(event, host, settings)
+        assert work < end < granted
+    assert time_of("prompt", host, CaptureSettings()).end <= 2.5
