@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -287,6 +288,27 @@ def test_a_citation_is_a_path_too(
     told = call(memory, "memory_get", arguments)
     assert isinstance(told, GetOutput)
     assert (told.excerpt.start_line, told.excerpt.end_line) == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("R&D.md", "R&D.md"),
+        pytest.param(
+            'a "b" <c>.md',
+            "a &quot;b&quot; &lt;c&gt;.md",
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="not a name there"),
+        ),
+    ],
+)
+def test_a_path_is_read_as_a_search_showed_it(memory: Memory, name: str, shown: str) -> None:
+    (memory.workspace / "memory" / name).write_text("the walrus sleeps", encoding="utf-8")
+    text = memory_search(memory, SearchInput("walrus")).to_text()
+    (cited,) = re.findall(r'^<recalled path="(memory/[^"]+)"', text, re.MULTILINE)
+    assert cited == f"memory/{shown}#L1-L1"
+    output = call(memory, "memory_get", {"path": cited})
+    assert isinstance(output, GetOutput)
+    assert output.excerpt.path == f"memory/{name}"
 
 
 def test_a_transcript_is_read_by_its_citation_too() -> None:

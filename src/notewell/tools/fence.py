@@ -55,7 +55,8 @@ _FORGED = re.compile(
     rf"(?=(?:{_GAP}[/\uff0f\u2215\u2044\u29f8\\]){{0,3}}{_GAP}{_LETTERS})",
     re.IGNORECASE,
 )
-_ATTRIBUTE = {'"': "&quot;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+# Not `&`: it closes nothing, and a path is cited and read as it stands here.
+_ATTRIBUTE = {'"': "&quot;", "<": "&lt;", ">": "&gt;"}
 
 
 def escaped(text: str) -> str:
@@ -67,6 +68,13 @@ def fenced(text: str, **attributes: object) -> str:
     """The text as a quotation; the attributes say where it comes from."""
     marks = "".join(f' {name}="{_attribute(str(value))}"' for name, value in attributes.items())
     return f"<{TAG}{marks}>\n{escaped(text)}\n</{TAG}>"
+
+
+def without_escapes(value: str) -> str:
+    """An attribute as it was: a model copies paths out of the marks."""
+    for character, name in _ATTRIBUTE.items():
+        value = value.replace(name, character)
+    return value
 
 
 def _attribute(value: str) -> str:

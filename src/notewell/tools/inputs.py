@@ -15,6 +15,7 @@ from notewell.core import is_private
 from notewell.errors import BadRequest, BadSetting
 from notewell.limits import MAX_QUERY_CHARS, MAX_RESULTS
 from notewell.records import dataclass
+from notewell.tools.fence import without_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +110,7 @@ class GetInput:
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> GetInput:
         values = Arguments(arguments, ("path", "from", "lines"))
-        path = values.text("path", MAX_PATH_CHARS)
+        path = without_escapes(values.text("path", MAX_PATH_CHARS))
         first = values.whole("from", 1, MAX_LINE)
         lines = values.whole("lines", 1, MAX_LINE)
         return cls(*_uncited(path, first, lines))
