@@ -1,4 +1,4 @@
-"""`notewell hook`: the commands that Claude Code, Codex and Cursor call while they work.
+"""`notewell hook`: the commands that hosts such as Claude Code and Codex call while they work.
 
     session-start   print notes for the new session         stop          never print anything
     prompt          with --recall, print what notes say     session-end   save the messages
@@ -32,7 +32,7 @@ from notewell.cli.hook_turns import not_searched
 from notewell.cli.output import flush, say, tell
 from notewell.cli.place import add_pins, add_place, apply_pins
 from notewell.errors import MemoryOff, WorkspaceMissing, WorkspaceNotSet
-from notewell.hosts import HOOK_FILES, HOOK_GUARD
+from notewell.hosts import HOOK_CALLS, HOOK_FILES, HOOK_GUARD
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         command = actions.add_parser(event, help=summary)
         command.set_defaults(action=event, wait=LEASE_WAIT_S)
         command.add_argument(
-            "--host", choices=tuple(HOOK_FILES), default="claude", help="the host that calls"
+            "--host", choices=tuple(HOOK_CALLS), default="claude", help="the host that calls"
         )
         add_place(command, json=False)
         add_pins(command)
@@ -187,7 +187,7 @@ def _notify(event: str, host: str, text: str) -> None:
     """Say it to the user and to the model, once in a session: standard error is seen by nobody."""
     if event == "session-start":
         notice = f"Notewell: {text}"
-        context = HOOK_FILES[host].context("SessionStart", notice) or {}
+        context = HOOK_CALLS[host].context("SessionStart", notice) or {}
         say(json.dumps({"systemMessage": notice, **context}))
 
 

@@ -16,7 +16,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from notewell.errors import BadSetting, NotewellError
-from notewell.hosts import HOOK_FILES
+from notewell.hosts import HOOK_CALLS
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def parse_call(event: str, host: str, data: bytes) -> HookCall:
     def text(keys: tuple[str, ...]) -> str:
         return next((payload[key] for key in keys if isinstance(payload.get(key), str)), "")
 
-    fields = HOOK_FILES[host].fields
+    fields = HOOK_CALLS[host].fields
     # Cursor has a list of folders in place of one working folder.
     roots = payload.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
@@ -96,7 +96,7 @@ def context_json(event: str, host: str, text: str) -> str | None:
     none at this event."""
     if not text or event not in _CONTEXT_EVENTS:
         return None
-    context = HOOK_FILES[host].context(_CONTEXT_EVENTS[event], text)
+    context = HOOK_CALLS[host].context(_CONTEXT_EVENTS[event], text)
     return None if context is None else json.dumps(context)
 
 
@@ -119,7 +119,7 @@ class HookTime(NamedTuple):
 
 def time_of(event: str, host: str, settings: CaptureSettings) -> HookTime:
     """The limits by the settings, and by what the host grants the event."""
-    granted = HOOK_FILES[host].limit_s(event)
+    granted = HOOK_CALLS[host].limit_s(event)
     if event == "prompt":
         end = min(settings.hook_recall_s, END_SHARE * granted)
         return HookTime(RECALL_SHARE * end, end)

@@ -11,7 +11,7 @@ from notewell.cli.hook_call import time_of
 from notewell.cli.hook_turns import capture_entries, recalled_entries, recalled_notes
 from notewell.cli.place import location_of, workspace_of
 from notewell.errors import NoteUnreadable
-from notewell.hosts import HOOK_FILES
+from notewell.hosts import HOOK_CALLS
 from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _prompt(hook: Hook) -> HookResult:
 
 def _stop(hook: Hook) -> HookResult:
     # A host that has this event may not report the end of a session.
-    if "stop" in HOOK_FILES[hook.call.host].events.values() and hook.call.transcript:
+    if "stop" in HOOK_CALLS[hook.call.host].events.values() and hook.call.transcript:
         from notewell.capture import remember_pending
 
         remember_pending(hook.folder, hook.ended())

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from notewell.hosts.host import (
         HOOK_GUARD,
         HOOK_TIMEOUT_S,
+        HookCalls,
         HookFields,
         HookFile,
         Host,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from notewell.hosts.messages import Record, RecordFacts, Turn, folded, parse_time
     from notewell.hosts.registry import (
+        HOOK_CALLS,
         HOOK_FILES,
         HOSTS,
         MCP_FILES,
@@ -40,10 +42,12 @@ else:
         __name__,
         {
             "host": (
-                "HOOK_GUARD HOOK_TIMEOUT_S HookFields HookFile Host Machine McpFile "
+                "HOOK_GUARD HOOK_TIMEOUT_S HookCalls HookFields HookFile Host Machine McpFile "
                 "PluginFile TranscriptDatabase TranscriptFormat"
             ),
             "messages": "Record RecordFacts Turn folded parse_time",
-            "registry": "HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS",
+            "registry": (
+                "HOOK_CALLS HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS"
+            ),
         },
     )

@@ -149,6 +149,20 @@ class HookFile:
         return {"hooks": [{"type": "command", "command": command, "timeout": limit}]}
 
 
+@dataclass(frozen=True, slots=True)
+class HookCalls:
+    """How hooks are called in a host without a file of hooks: a plugin of ours calls them."""
+
+    events: Mapping[str, str]
+    """As in `HookFile`."""
+    context: Callable[[str, str], dict[str, Any] | None]
+    fields: HookFields = field(default_factory=HookFields)
+
+    def limit_s(self, event: str) -> float:
+        """What our plugin grants each of our events."""
+        return HOOK_TIMEOUT_S
+
+
 def plain_entry(command: Sequence[str]) -> dict[str, Any]:
     """An MCP entry that needs no type."""
     return {"command": command[0], "args": list(command[1:])}
@@ -221,5 +235,6 @@ class Host:
     """What earlier versions of the host wrote."""
     database: TranscriptDatabase | None = None
     hooks: HookFile | None = None
+    hook_calls: HookCalls | None = None
     mcp: McpFile | None = None
     plugin: PluginFile | None = None

@@ -4,6 +4,8 @@ session   id, parent_id (of a subagent's), directory, time_created, time_updated
 message   id, session_id, data: {"role":"user" | "assistant", "summary":true, …}
 part      id, message_id, session_id, time_created, data: {"type":"text","text":"…", …}
 
+Its hooks are functions of a plugin, which runs in the host: `plugins/opencode` calls ours.
+
 A part with `synthetic` or `ignored` was inserted by the host. A message whose `summary` is true
 summarises what was compacted; in a user's message the field has a list of changed files.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.hosts.host import Host, McpFile, TranscriptDatabase, TranscriptFormat
+from notewell.hosts.host import HookCalls, Host, McpFile, TranscriptDatabase, TranscriptFormat
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ FROM session WHERE parent_id IS NULL
 _RECORDS = """
 SELECT record FROM (
   SELECT 0 AS message_at, '' AS message_id, '' AS part_id,
-         json_object('id', id, 'directory', directory, 'at', time_created) AS record
+         json_object('id', id, 'parent', parent_id, 'directory', directory,
+                     'at', time_created) AS record
   FROM session WHERE id = :id
   UNION ALL
   SELECT message.time_created, message.id, part.id,
@@ -63,7 +66,10 @@ def _read(record: Record) -> RecordFacts:
             turn = turn_of(message.get("role"), tuple(texts_of([part])), record.get("id"))
             return RecordFacts(turn, at=at)
     return RecordFacts(
-        session_id=clean_text(record.get("id")), cwd=clean_text(record.get("directory")), at=at
+        session_id=clean_text(record.get("id")),
+        cwd=clean_text(record.get("directory")),
+        at=at,
+        is_subagent=bool(record.get("parent")),
     )
 
 
@@ -77,11 +83,21 @@ def _entry(command: Sequence[str]) -> dict[str, Any]:
     return {"type": "local", "command": list(command), "enabled": True}
 
 
+def _context(event: str, text: str) -> dict[str, Any]:
+    # Our own form: our plugin reads it.
+    return {"context": text}
+
+
 HOST = Host(
     "opencode",
     "OpenCode",
     database=TranscriptDatabase(
         "opencode.db", TranscriptFormat("opencode", _owns, _read), _SESSIONS, _RECORDS
+    ),
+    hook_calls=HookCalls(
+        # A host that is killed does not dispose of its plugins.
+        {"session.created": "session-start", "session.idle": "stop", "dispose": "session-end"},
+        _context,
     ),
     mcp=McpFile(
         "json",

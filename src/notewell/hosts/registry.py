@@ -6,7 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.hosts.host import HookFile, Host, McpFile, TranscriptDatabase, TranscriptFormat
+    from notewell.hosts.host import (
+        HookCalls,
+        HookFile,
+        Host,
+        McpFile,
+        TranscriptDatabase,
+        TranscriptFormat,
+    )
 
 # Modules of this package, each with a HOST. The order matters twice: a transcript belongs to the
 # first format that owns one of its records, and commands list their choices in this order.
@@ -41,4 +48,8 @@ TRANSCRIPT_DATABASES: dict[str, TranscriptDatabase] = {
     host.database.file: host.database for host in _ALL if host.database
 }
 HOOK_FILES: dict[str, HookFile] = {host.id: host.hooks for host in _ALL if host.hooks}
+HOOK_CALLS: dict[str, HookFile | HookCalls] = HOOK_FILES | {
+    host.id: host.hook_calls for host in _ALL if host.hook_calls
+}
+"""Every host that may call `notewell hook`."""
 MCP_FILES: dict[str, McpFile] = {host.id: host.mcp for host in _ALL if host.mcp}

@@ -10,9 +10,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import NoteUnreadable
-from notewell.files import describe_os_error
-from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.files import describe_os_error, why_not_plain
+from notewell.hosts import TRANSCRIPT_DATABASES, TRANSCRIPT_FORMATS
 from notewell.records import dataclass
+from notewell.sessions.databases import conversation_records
 from notewell.sessions.folders import (
     TranscriptFolder,
     open_transcript,
@@ -24,13 +25,14 @@ from notewell.sessions.transcript import (
     as_text,
     document_formats,
     read_transcript,
+    records_as_text,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from notewell.hosts import TranscriptFormat
+    from notewell.hosts import TranscriptDatabase, TranscriptFormat
     from notewell.sessions.transcript import Transcript
 
 TAILS_BYTES = (512 * 1024, 4 * 1024 * 1024, 32 * 1024 * 1024)
@@ -57,8 +59,11 @@ def read_tail(
 ) -> TranscriptTail:
     """The messages after `position`, at least the last `messages` of them.
 
-    Raises `NoteUnreadable`, also for a file in no known format.
+    A conversation in a database has a path too, `opencode.db/<id>.jsonl`. Raises `NoteUnreadable`,
+    also for a file in no known format.
     """
+    if database := TRANSCRIPT_DATABASES.get(path.parent.name):
+        return _after_record(_conversation(path, database, redact), position)
     fd = open_transcript(str(path), TranscriptFolder(path.parent), (path.name,))
     try:
         if document_formats(path.name, formats):
@@ -73,6 +78,22 @@ def read_tail(
     if not is_known:
         raise NoteUnreadable(str(path), NO_KNOWN_HOST)
     return tail
+
+
+def _conversation(
+    path: Path, database: TranscriptDatabase, redact: Callable[[str], str]
+) -> Transcript:
+    # Before SQLite does: an error that says "not there" ends the wait for this conversation.
+    try:
+        why = why_not_plain(os.lstat(path.parent))
+    except OSError as error:
+        raise NoteUnreadable(str(path), describe_os_error(error)) from error
+    if why:
+        raise NoteUnreadable(str(path), why)
+    records = conversation_records(str(path), TranscriptFolder(path.parent.parent), database)
+    if not records:
+        raise NoteUnreadable(str(path), "the database has no such conversation")
+    return records_as_text(records, redact, database.format)
 
 
 def _has_format(transcript: Transcript) -> bool:

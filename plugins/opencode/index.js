@@ -1,0 +1,138 @@
+// Notewell in OpenCode: tools by MCP, notes at the start of a session, what notes say about each
+// prompt, and the conversation saved as a note.
+//
+//   config                          adds the MCP server, unless the user has it already
+//   experimental.chat.system…       hook session-start: notes in the system prompt, once per session
+//   chat.message                    hook prompt: notes about the prompt, as a part of the message
+//   session.idle                    hook stop: the next session saves this one if its end is lost
+//   experimental.session.compacting hook pre-compact
+//   dispose                         hook session-end, for the sessions that went on here
+//
+// OpenCode calls every exported function as a plugin, so there is one.
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Program } from "./program.js";
+
+const SERVER = "notewell";
+const START_TIMEOUT_MS = 30_000; // Instead of 5 s, in which a busy machine may not start it.
+const MAX_SESSIONS = 500; // Remembered at once, in a server that runs for weeks.
+const MISSING =
+  "The Notewell plugin does nothing yet: the program 'notewell' is not installed. Install it " +
+  "(pipx install '.[mcp]' in a checkout of Notewell), or name it as `command` in the options of " +
+  "the plugin, then restart OpenCode.";
+
+export const Notewell = async ({ client, directory }, options) => {
+  const settings = options ?? {};
+  const program = new Program(settings);
+  if (!program.path) return pluginWithoutProgram(client);
+  const sessions = new Sessions(client);
+
+  const callOf = (id, facts) => ({
+    session_id: id,
+    transcript_path: join(dataFolder(), "opencode.db", `${id}.jsonl`),
+    cwd: directory,
+    ...facts,
+  });
+
+  return {
+    config: async (config) => {
+      config.mcp ??= {};
+      const entry = { type: "local", command: program.server, enabled: true };
+      config.mcp[SERVER] ??= { ...entry, timeout: START_TIMEOUT_MS };
+    },
+    "experimental.chat.system.transform": async ({ sessionID: id }, output) => {
+      if (!id || (await sessions.isOfAgent(id))) return;
+      const session = sessions.get(id);
+      // Asked once: a system prompt that changes would make the provider read everything again.
+      session.beginning ??= program.ask("session-start", callOf(id, { source: "startup" }));
+      const text = await session.beginning;
+      if (text) output.system.push(text);
+    },
+    "chat.message": async ({ sessionID: id }, { message, parts }) => {
+      if (settings.recall === false || (await sessions.isOfAgent(id))) return;
+      const prompt = parts.filter(isTyped).map((part) => part.text).join("\n");
+      const text = prompt && (await program.ask("prompt", callOf(id, { prompt }), "--recall"));
+      // After the user's own parts, which are in the order of their ids.
+      const last = parts.at(-1);
+      if (text)
+        parts.push({ ...identityAfter(last, message), type: "text", text, synthetic: true });
+    },
+    "experimental.session.compacting": async ({ sessionID: id }) => {
+      if (!(await sessions.isOfAgent(id))) program.start("pre-compact", callOf(id, {}));
+    },
+    event: async ({ event: { type, properties } }) => {
+      const id = properties?.sessionID ?? properties?.info?.id;
+      if (type === "session.created") sessions.add(properties.info);
+      if (type === "session.deleted") sessions.forget(id);
+      // Without a wait: the host may end right after this event.
+      if (type !== "session.idle" || sessions.get(id).ofAgent) return;
+      sessions.get(id).isOpen = true;
+      program.start("stop", callOf(id, {}));
+    },
+    dispose: async () => {
+      for (const id of sessions.takeOpen()) program.start("session-end", callOf(id, {}));
+    },
+  };
+};
+
+class Sessions {
+  constructor(client) {
+    this.client = client;
+    this.known = new Map();
+  }
+
+  get(id) {
+    if (!this.known.has(id)) {
+      if (this.known.size >= MAX_SESSIONS) this.known.delete(this.known.keys().next().value);
+      this.known.set(id, {});
+    }
+    return this.known.get(id);
+  }
+
+  add({ id, parentID }) {
+    this.get(id).ofAgent = Boolean(parentID);
+  }
+
+  forget(id) {
+    this.known.delete(id);
+  }
+
+  /** Whether the session is one of an agent with another agent: the user does not see it. */
+  async isOfAgent(id) {
+    const session = this.get(id);
+    if (session.ofAgent === undefined) {
+      const found = await this.client.session.get({ path: { id } }).catch(() => undefined);
+      session.ofAgent = Boolean(found?.data?.parentID);
+    }
+    return session.ofAgent;
+  }
+
+  takeOpen() {
+    const open = [...this.known].filter(([, session]) => session.isOpen);
+    for (const [, session] of open) session.isOpen = false;
+    return open.map(([id]) => id);
+  }
+}
+
+function pluginWithoutProgram(client) {
+  const body = { service: SERVER, level: "error", message: MISSING };
+  client.app.log({ body }).catch(() => {});
+  return {
+    "experimental.chat.system.transform": async (_input, output) => {
+      output.system.push(`${MISSING} Tell the user so if memory is asked for.`);
+    },
+  };
+}
+
+function isTyped(part) {
+  return part.type === "text" && !part.synthetic && !part.ignored;
+}
+
+/** Ids are compared as texts: a longer one with the same beginning comes next. */
+function identityAfter(last, message) {
+  return { id: `${last.id}n`, messageID: message.id, sessionID: last.sessionID };
+}
+
+function dataFolder() {
+  return join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode");
+}

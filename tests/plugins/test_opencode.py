@@ -1,0 +1,176 @@
+"""The OpenCode plugin: its code in Node, over the real program and the host's database."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sessions.made_up import OpenCode, text_part
+
+import notewell
+
+HERE = Path(__file__).parent
+PLUGIN = HERE.parents[1] / "plugins" / "opencode"
+WAIT_S = 120.0
+"""For a hook that goes on after its host; on a busy machine a process starts slowly."""
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("node") is None or os.name != "posix", reason="needs Node on a POSIX system"
+)
+
+
+class Machine:
+    """A home with notes, the program, and the database of the host."""
+
+    def __init__(self, home: Path, host: OpenCode) -> None:
+        self.home, self.host = home, host
+        self.notes = home / "notes"
+        (self.notes / "memory").mkdir(parents=True)
+        (self.notes / "MEMORY.md").write_text("The walrus is called Otto.\n", encoding="utf-8")
+        self.program = home / ".local" / "bin" / "notewell"
+        self.program.parent.mkdir(parents=True)
+        script = f'#!/bin/sh\necho "$@" >> {home}/called\nexec {sys.executable} -m notewell "$@"\n'
+        self.program.write_text(script, encoding="utf-8")
+        self.program.chmod(0o755)
+
+    def drive(self, *steps: Any, options: Any = None, **asked: Any) -> dict[str, Any]:
+        asked = {
+            "plugin": str(PLUGIN / "index.js"),
+            "directory": str(self.home),
+            "options": {"workspace": "~/notes"} if options is None else options,
+            "steps": steps,
+            **asked,
+        }
+        folders = {f"XDG_{name}_HOME": str(self.home / name) for name in ("STATE", "CONFIG")}
+        environ = {**os.environ, **folders, "HOME": str(self.home)}
+        environ["XDG_DATA_HOME"] = str(self.home / "data")
+        environ["NOTEWELL_STATE_DIR"] = str(self.home / "state")
+        ended = subprocess.run(
+            [str(shutil.which("node")), str(HERE / "opencode_driver.mjs"), json.dumps(asked)],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=240,
+            env={**environ, "PATH": "/usr/bin:/bin"},
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        printed: dict[str, Any] = json.loads(ended.stdout)
+        return printed
+
+    def saved(self) -> list[str]:
+        """The session notes, once there is one."""
+        until = time.monotonic() + WAIT_S
+        while not (notes := sorted((self.notes / "memory").glob("2*-*-*-*.md"))):
+            assert time.monotonic() < until, "no session note"
+            time.sleep(0.05)
+        return [note.read_text(encoding="utf-8") for note in notes]
+
+    def wait_for(self, file: str) -> None:
+        until = time.monotonic() + WAIT_S
+        while not list((self.home / "state").rglob(file)):
+            assert time.monotonic() < until, f"no {file}"
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    folder = tmp_path / "data" / "opencode"
+    folder.mkdir(parents=True)
+    host = OpenCode(folder)
+    with closing(host.connection):
+        host.start()
+        host.say("user", text_part("Who is Otto? AKIAZ7QX4NPLM2WVB3TD"))
+        host.say("assistant", text_part("The walrus."))
+        yield Machine(tmp_path, host)
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    package = json.loads((PLUGIN / "package.json").read_text(encoding="utf-8"))
+    assert package["version"] == notewell.__version__
+    assert set(package["files"]) == {path.name for path in PLUGIN.iterdir()} - {"package.json"}
+
+
+def test_a_session_begins_with_notes_and_a_prompt_brings_some(machine: Machine) -> None:
+    printed = machine.drive(
+        ["session.created", {"info": {"id": "ses_1"}}],
+        ["request", "ses_1"],
+        ["request", "ses_1"],
+        ["prompt", "What is the walrus called?"],
+        ["prompt", ""],
+        # A subagent's session: it gets nothing.
+        ["request", "ses_2"],
+        parents={"ses_2": "ses_1"},
+    )
+    # OpenCode calls every exported function as a plugin.
+    assert printed["exports"] == ["Notewell"]
+    first, second, other = printed["system"]
+    assert "Otto" in first[0]
+    assert first == second
+    assert other == []
+    (part,), nothing = printed["parts"]
+    assert nothing == []
+    assert "Otto" in part["text"]
+    assert part["synthetic"] is True
+    assert (part["messageID"], part["sessionID"]) == ("msg_1", "ses_1")
+    assert part["id"] > "prt_1"
+    called = (machine.home / "called").read_text(encoding="utf-8").splitlines()
+    events = [call.split()[1] for call in called]
+    assert events == ["session-start", "prompt"]
+    assert all(f"--workspace {machine.notes}" in call for call in called)
+    # What was typed is not in the arguments of a process.
+    assert not any("walrus" in call for call in called)
+
+
+def test_recall_can_be_declined(machine: Machine) -> None:
+    options = {"workspace": "~/notes", "recall": False}
+    printed = machine.drive(["prompt", "What is the walrus called?"], options=options)
+    assert printed["parts"] == [[]]
+
+
+def test_the_server_is_added_unless_the_user_has_one(machine: Machine) -> None:
+    entry = machine.drive(["config", {}])["config"]["mcp"]["notewell"]
+    place = ["--workspace", str(machine.notes)]
+    assert entry["command"] == [str(machine.program), "mcp", "serve", *place]
+    assert entry["timeout"] == 30_000
+    own = {"mcp": {"notewell": {"type": "remote"}, "other": {}}}
+    assert machine.drive(["config", own])["config"] == own
+    # Without a folder in the options, the settings name it; never the folder of the project.
+    unset = machine.drive(["config", {}], options={})["config"]["mcp"]["notewell"]
+    assert unset["command"][-1] == "--configured"
+
+
+def test_a_conversation_is_saved_when_the_host_ends(machine: Machine) -> None:
+    machine.drive(["request", "ses_1"], ["session.idle", {"sessionID": "ses_1"}], ["dispose", 0])
+    (note,) = machine.saved()
+    assert "User: Who is Otto?" in note
+    assert "Assistant: The walrus." in note
+    assert "AKIAZ7QX4NPLM2WVB3TD" not in note
+    assert "host: `opencode`" in note
+
+
+def test_a_conversation_whose_end_was_lost_is_saved_by_the_next_session(machine: Machine) -> None:
+    machine.drive(["session.idle", {"sessionID": "ses_1"}])
+    machine.wait_for("pending.json")
+    assert not list((machine.notes / "memory").iterdir())
+    machine.host.start("ses_2")
+    machine.drive(["request", "ses_2"])
+    (note,) = machine.saved()
+    assert "User: Who is Otto?" in note
+
+
+def test_a_program_that_is_missing_is_reported(machine: Machine) -> None:
+    machine.program.unlink()
+    idle = ["session.idle", {"sessionID": "ses_1"}]
+    printed = machine.drive(["config", {}], ["request", "ses_1"], idle, ["dispose", 0])
+    assert printed["config"] == {}
+    assert "'notewell' is not installed" in printed["system"][0][0]
+    assert "'notewell' is not installed" in printed["logged"][0]

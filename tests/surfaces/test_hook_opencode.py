@@ -1,0 +1,105 @@
+"""Hooks of OpenCode, whose conversations are in a database."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.sessions.made_up import OpenCode, text_part
+
+from notewell.capture import capture_dir, capture_health
+from notewell.cli import hook
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+class Hooks:
+    def __init__(self, tmp_path: Path) -> None:
+        self.workspace, self.state = tmp_path / "workspace", tmp_path / "state"
+        self.workspace.mkdir()
+        self.database = tmp_path / "opencode.db"
+
+    def __call__(self, event: str, session: str = "ses_1") -> None:
+        parser = argparse.ArgumentParser()
+        hook.add_options(parser)
+        place = ["-w", str(self.workspace), "--state-dir", str(self.state)]
+        arguments = parser.parse_args([event, "--host", "opencode", *place])
+        call = {"session_id": session, "transcript_path": f"{self.database}/{session}.jsonl"}
+        hook.handle(arguments, json.dumps(call).encode(), NOW, UTC)
+
+    def notes(self) -> list[str]:
+        # By stem: `…-1200-2` comes after `…-1200`.
+        files = sorted((self.workspace / "memory").glob("*.md"), key=lambda file: file.stem)
+        return [file.read_text(encoding="utf-8") for file in files]
+
+    def health(self) -> str:
+        folder = capture_dir(self.state, "main", self.workspace.resolve())
+        health = capture_health(folder, NOW)
+        assert health is not None
+        return health.message
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(tmp_path)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[OpenCode]:
+    host = OpenCode(tmp_path)
+    with closing(host.connection):
+        host.start()
+        host.say("user", text_part("Who is Otto?"), text_part("Recalled.", synthetic=True))
+        host.say("assistant", text_part("The walrus."))
+        yield host
+
+
+def test_each_message_is_saved_once(hooks: Hooks, host: OpenCode) -> None:
+    hooks("pre-compact")
+    hooks("session-end")
+    host.say("user", text_part("And Pia?"))
+    host.say("assistant", text_part("The penguin."))
+    hooks("session-end")
+    hooks("session-end")
+    first, second = hooks.notes()
+    assert "Who is Otto?" in first
+    assert "Recalled" not in first
+    assert "Pia" in second
+    assert "Otto" not in second
+
+
+def test_a_conversation_with_a_subagent_is_not_saved(hooks: Hooks, host: OpenCode) -> None:
+    host.start("ses_2", parent="ses_1")
+    host.say("user", text_part("Count the files."), session="ses_2")
+    hooks("session-end", "ses_2")
+    assert hooks.notes() == []
+
+
+def test_a_conversation_that_is_gone_is_reported_once(
+    hooks: Hooks, host: OpenCode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for session in ("ses_1", "gone"):
+        hooks("stop", session)
+    assert hooks.notes() == []
+    capsys.readouterr()
+    hooks("session-start", "new")
+    assert "no such conversation" in capsys.readouterr().err
+    assert "Who is Otto?" in hooks.notes()[0]
+    hooks("session-start", "newer")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_database_that_is_gone_is_reported_once(
+    hooks: Hooks, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks("stop")
+    hooks("session-start", "new")
+    assert "opencode.db" in capsys.readouterr().err
+    hooks("session-start", "newer")
+    assert capsys.readouterr().err == ""
+    assert "opencode.db" in hooks.health()
