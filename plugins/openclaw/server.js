@@ -8,6 +8,8 @@
 // The process and its pipes do not keep OpenClaw running, and the program ends when OpenClaw ends:
 // its standard input is closed then.
 import { spawn } from "node:child_process";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
 
 const PROTOCOL = "2025-06-18";
 const START_TIMEOUT_MS = 30_000;
@@ -115,7 +117,8 @@ class Run {
     this.buffered = "";
     this.stderr = "";
     this.ended = null; // Why, once it has ended.
-    this.child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
+    const options = { stdio: ["pipe", "pipe", "pipe"], windowsHide: true, env: environment() };
+    this.child = spawn(command, args, options);
     this.listen();
     this.ready = this.shakeHands(version, startTimeoutMs);
     this.ready.catch(() => {}); // Each caller awaits it and gets the error.
@@ -215,6 +218,12 @@ class Run {
     const said = this.stderr.trim().split("\n").at(-1);
     return said || (signal ? `it was ended by ${signal}` : `it ended with code ${code}`);
   }
+}
+
+/** A gateway that runs as a service may not have the folder of pipx and uv on its path. */
+function environment() {
+  const folders = [process.env.PATH, join(homedir(), ".local", "bin")];
+  return { ...process.env, PATH: folders.filter(Boolean).join(delimiter) };
 }
 
 function reasonOf(error, command) {

@@ -44,7 +44,25 @@ def _gemini(notes: Path) -> list[list[str]]:
     ]
 
 
-COMMANDS = {"claude": _claude, "codex": _codex, "gemini": _gemini}
+def _opencode(notes: Path) -> list[list[str]]:
+    return [["opencode", "plugin", "--global", str(ROOT / "plugins" / "opencode")]]
+
+
+def _openclaw(notes: Path) -> list[list[str]]:
+    install = ["openclaw", "plugins", "install", "--force", "--accept-capabilities"]
+    return [
+        [*install, str(ROOT / "plugins" / "openclaw")],
+        ["openclaw", "plugins", "disable", "memory-core"],
+    ]
+
+
+COMMANDS = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "opencode": _opencode,
+    "openclaw": _openclaw,
+}
 
 
 @pytest.mark.parametrize("host", COMMANDS)
@@ -62,3 +80,5 @@ def test_a_model_uses_what_the_plugin_brings(host: str, folder: Path, tmp_path: 
         settings.write_text(json.dumps(SETTINGS), encoding="utf-8")
     observed = try_host(host, folder, tmp_path, COMMANDS[host])
     assert observed.failures == [], f"{observed.version}:\n{observed.output[-4000:]}"
+    # Also where the tools of an MCP server would be in no list.
+    assert observed.listed

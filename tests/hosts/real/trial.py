@@ -61,6 +61,7 @@ class Observed(NamedTuple):
     seconds: float
     exit_code: int
     output: str
+    has_hooks: bool
 
     @property
     def failures(self) -> list[str]:
@@ -74,7 +75,7 @@ class Observed(NamedTuple):
             "masked": self.masked,
             f"exit code {self.exit_code}": self.exit_code == 0,
         }
-        if HOSTS[self.host].hooks:
+        if self.has_hooks:
             needs |= {"recalled": self.recalled, "captured": self.captured}
         return [name for name, is_met in needs.items() if not is_met]
 
@@ -92,6 +93,8 @@ def try_host(
     `commands` install Notewell, from the folder of notes; by default `notewell install` does.
     """
     program = PROGRAMS[host]
+    # In some hosts, only a plugin can call hooks.
+    has_hooks = bool(HOSTS[host].hooks or (commands and HOSTS[host].hook_calls))
     notes = _notes(home / "notes")
     environ = _environ(host, folder, home)
     with scripted_model(program.proxy) as model:
@@ -108,8 +111,9 @@ def try_host(
         began = time.monotonic()
         run = _run(started.command, environ, project)
         seconds = time.monotonic() - began
-        _next_session(host, started.command, environ, home)
-        return _observed(host, version, model, home, run, seconds)
+        if has_hooks:
+            _next_session(started.command, environ, home)
+        return _observed(host, version, model, home, run, seconds, has_hooks=has_hooks)
 
 
 def _notes(folder: Path) -> Path:
@@ -155,14 +159,14 @@ def _run(
     )
 
 
-def _next_session(host: str, command: list[str], environ: dict[str, str], home: Path) -> None:
+def _next_session(command: list[str], environ: dict[str, str], home: Path) -> None:
     """Begin another session unless the first one is saved already.
 
     Some hosts report no end of a session, or end without waiting for the hook that they called.
     The start of the next session then saves it.
     """
     limit = time.monotonic() + LATE_LIMIT_S
-    while HOSTS[host].hooks and not _is_captured(home / "notes"):
+    while not _is_captured(home / "notes"):
         if time.monotonic() > limit:
             words = [NEXT_PROMPT if word == PROMPT else word for word in command]
             _run(words, environ, home / "project")
@@ -185,6 +189,8 @@ def _observed(
     home: Path,
     run: subprocess.CompletedProcess[str],
     seconds: float,
+    *,
+    has_hooks: bool,
 ) -> Observed:
     session, notes = model.session, home / "notes"
     conversation = session[-1].conversation if session else None
@@ -207,6 +213,7 @@ def _observed(
         seconds=seconds,
         exit_code=run.returncode,
         output=run.stdout + run.stderr,
+        has_hooks=has_hooks,
     )
 
 
