@@ -166,7 +166,10 @@ class Memory:
         answer = self._answer(request)
         # With hits there is an index.
         if not answer.hits and self._index_words(progress):
-            answer = replace(self._answer(request), indexed_words=True)
+            return replace(self._answer(request), indexed_words=True)
+        # Another thread or process has built the index since then.
+        if not answer.has_index and self.indexer.index_facts() is not None:
+            return self._answer(request)
         return answer
 
     def _answer(self, request: Question) -> Answer:

@@ -182,6 +182,8 @@ class Answer:
     """The second choice that answered; None if the first one did."""
     indexed_words: bool = False
     """Notes were indexed for this answer, by their words: their vectors should follow."""
+    has_index: bool = True
+    """False if nothing was indexed yet when the search ran."""
 
     def with_notice(self, notice: Notice) -> Answer:
         """The same answer with one more notice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +11,18 @@ import pytest
 from notewell import Memory, SearchSettings, Settings, StoreSettings, SyncSettings, open_memory
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, RemoteSettings
+from notewell.engines import Engine
 from notewell.errors import (
     EmbedderRefused,
     EmbedderTrouble,
     EmbedderUnreachable,
     MemoryOff,
 )
+from notewell.search import Question
 from notewell.sync import Progress
 from notewell.sync.indexer import CATCH_UP_CHUNKS, CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.types import Answer
 
 
 @pytest.fixture
@@ -330,6 +333,36 @@ def test_the_first_search_of_the_library_indexes_the_words(
         assert "run `notewell index`" in (answer.notice or "")
         assert [progress.label for progress in seen] == ["notes"]
         assert not memory.search("boat").indexed_words
+
+
+class OvertakenEngine:
+    """The engine of a memory; the index is built elsewhere just after its first search."""
+
+    def __init__(self, engine: Engine, build: Callable[[], object]) -> None:
+        self._engine = engine
+        self._build: Callable[[], object] | None = build
+
+    def search(self, request: Question) -> Answer:
+        answer = self._engine.search(request)
+        if self._build:
+            self._build()
+            self._build = None
+        return answer
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._engine, name)
+
+
+def test_a_search_uses_an_index_that_was_built_meanwhile(workspace: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with (
+        open_memory(workspace, state_dir=state, embedder=HashEmbedder()) as memory,
+        open_memory(workspace, state_dir=state, embedder=HashEmbedder()) as other,
+    ):
+        memory._engine = OvertakenEngine(memory._engine, other.sync)  # type: ignore[assignment]
+        answer = memory.search("boat")
+        assert answer.hits
+        assert not answer.indexed_words
 
 
 def test_a_user_who_keeps_searches_from_indexing_is_told_to_index(

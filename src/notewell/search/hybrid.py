@@ -56,7 +56,8 @@ def search(
         reason = "nothing is indexed yet: run `notewell index`"
         if view is not None:
             reason = "the index is empty: when it was made there were no notes"
-        return Answer((), "keyword", facts.provider, facts.model, reason)
+        has_index = view is not None
+        return Answer((), "keyword", facts.provider, facts.model, reason, has_index=has_index)
     if not options.sources:
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
