@@ -194,3 +194,8 @@ class Answer:
                 f"{self.public_notice}; {notice.public}" if self.public_notice else notice.public
             ),
         )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun in a message: `1 note`, `2 notes`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -38,7 +38,8 @@ memory:
 """
 TEN = [
     "3: agents.defaults.workspce: no such setting; did you mean 'agents.defaults.workspace'?",
-    "5: memorySearch.provider: 'opanai' is not a provider; did you mean 'openai'?",
+    "5: memorySearch.provider: 'opanai' is not a provider; did you mean 'openai'? "
+    "Describe one of your own in models.providers.opanai",
     "6: agents.defaults.memorySearch.maxResults: no such setting; "
     "did you mean 'agents.defaults.memorySearch.query.maxResults'?",
     "8: agents.defaults.memorySearch.query.minScore: expected a number from 0 to 1, not 'high'",

@@ -19,10 +19,12 @@ from notewell.assembly import index_dir, store_at
 from notewell.capture import capture_dir, record_hook_run
 from notewell.doctor import Finding, Subject, examine, machine, state_dir
 from notewell.doctor.finding import RepairStore
+from notewell.entries import EntriesSettings
 from notewell.errors import EmbedderMissing, EmbedderRefused
 from notewell.index import size_text
 from notewell.index.sqlite import leases_in, open_writer, writer_lease
 from notewell.index.sqlite.maintenance import lease_findings, sqlite_finding
+from notewell.records import replace
 from notewell.testing import BrokenEmbedder
 
 if TYPE_CHECKING:
@@ -93,6 +95,12 @@ def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> N
     findings = list(machine.packages(settings, installed=lambda _: False))
     assert told(findings, "python", "'sqlite-vec' is not installed").todo
     assert list(machine.packages(settings))[1:] == []
+
+
+def test_entries_without_their_extra_are_told(ward: Ward) -> None:
+    settings = replace(ward.open().settings, entries=EntriesSettings(enabled=True))
+    findings = list(machine.packages(settings, installed=lambda _: False))
+    assert told(findings, "python", "memory-lancedb.enabled is true").todo
 
 
 @pytest.mark.parametrize(("watches", "is_enough"), [(100, True), (19, False)])

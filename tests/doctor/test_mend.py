@@ -68,7 +68,7 @@ def test_an_index_that_is_behind_is_brought_up_to_date(ward: Ward) -> None:
     (ward.workspace / "memory" / "new.md").write_text("more\n", encoding="utf-8")
     (ward.workspace / "MEMORY.md").unlink()
     (deed,) = ward.fix()
-    assert deed.message.startswith("brought it up to date: 1 notes written, 1 forgotten")
+    assert deed.message.startswith("brought it up to date: 1 note written, 1 forgotten")
     assert_nothing_is_left_to_fix(ward)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,16 @@ def test_index_then_search_shows_the_lines(cli: Cli) -> None:
     assert cli.out.startswith("MEMORY.md#L1-L3  0.")
     assert "    We store readings in SQLite." in cli.out
     assert cli.err == ""
+
+
+def test_one_note_is_counted_as_one_note(cli: Cli) -> None:
+    (cli.workspace / "memory" / "2026-11-15.md").unlink()
+    said = ""
+    for command in (("search", "readings"), ("index",), ("status",), ("doctor",)):
+        assert cli(*command) == 0
+        said += cli.out + cli.err
+    assert "1 note, 1 chunk" in said
+    assert re.findall(r"\b1 (?:notes|chunks|vectors|folders)\b", said) == []
 
 
 def test_search_as_json_has_the_promised_shape(cli: Cli) -> None:

@@ -111,7 +111,7 @@ def test_without_hybrid_and_without_vectors_keywords_answer_and_say_so(scene: Sc
         assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
         assert (answer.mode, answer.degraded) == ("keyword", True)
         assert answer.notice == (
-            "none of 1 chunks has a vector yet: run `notewell index`; keywords answer, although "
+            "the only chunk has no vector yet: run `notewell index`; keywords answer, although "
             "`query.hybrid.enabled` is false"
         )
         # A caller that asks for words gets them without a remark.
@@ -149,7 +149,8 @@ def test_two_workspaces_with_one_store_path_have_two_indexes(scene: Scene) -> No
     ("vector", "reason"),
     [
         ({"driver": "sqlite-vec", "enabled": False}, "store.vector.enabled is false"),
-        ({"extensionPath": "/nowhere/vec0"}, "/nowhere/vec0"),
+        ({"extensionPath": "/nowhere/vec0.so"}, "there is no file /nowhere/vec0.so: check"),
+        ({"extensionPath": __file__}, "it is no library of sqlite-vec for this system"),
         ({"driver": "sqlite-vec", "extensionPath": "/nowhere/vec0"}, "/nowhere/vec0"),
     ],
 )

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import counted, print_json, say, tell
+from notewell.cli.output import print_json, say, tell
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import ProgressBar, counted, print_json, say
+from notewell.cli.output import ProgressBar, print_json, say
 from notewell.cli.place import HERE, MAIN, add_place, location_of, memory_of
 from notewell.errors import NotewellError
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import ProgressBar, counted, print_json, refused_key, say, tell
+from notewell.cli.output import ProgressBar, print_json, refused_key, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import IndexBusy
 from notewell.tools import report_json
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.assembly import open_notes
-from notewell.cli.output import counted, print_json, say
+from notewell.cli.output import print_json, say
 from notewell.cli.place import memory_of, workspace_of
 from notewell.config import WORKSPACE_FILE, leaves_the_workspace, write_workspace_file
 from notewell.errors import BadRequest
 from notewell.notes import ExtraPath, folder_of
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

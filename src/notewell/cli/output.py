@@ -79,10 +79,6 @@ def print_json(value: dict[str, Any]) -> None:
     say(json.dumps({"version": JSON_VERSION, **value}, ensure_ascii=False, indent=2))
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 # -- progress ------------------------------------------------------------------------------------
 
 BAR_WIDTH = 30

@@ -6,10 +6,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import ProgressBar, counted, flush, print_json, say, tell
+from notewell.cli.output import ProgressBar, flush, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import BadRequest, IndexTrouble
 from notewell.records import replace
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

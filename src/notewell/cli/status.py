@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import counted, print_json, refused_key, say
+from notewell.cli.output import print_json, refused_key, say
 from notewell.cli.place import memory_of
 from notewell.tools import status_json
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import counted, flush, say, tell
+from notewell.cli.output import flush, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import BadSetting
 from notewell.notes import printable
@@ -33,6 +33,7 @@ from notewell.sync import (
     Timing,
 )
 from notewell.tools import JSON_VERSION, report_figures
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -163,7 +163,8 @@ GLOBAL_KEYS = (
     *(key._replace(path=f"memory.{key.path}", since="ours") for key in _SCOPE),
     Key("plugins.slots.memory", Choice(_SLOTS), "memory-core",
         "`none` switches the memory off; the others are names for a memory that is on"),
-    on("hooks.internal.enabled", "`false` writes no session notes, as OpenClaw runs no hooks then",
+    on("hooks.internal.enabled", "`false`: no session notes are written; recall, flush and the "
+        "other hooks of hosts go on (OpenClaw runs none of its own hooks then)",
         field="capture.session_messages"),
     on("hooks.internal.entries.session-memory.enabled",
         "write a note about a conversation that ends with /new or /reset",

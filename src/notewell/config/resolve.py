@@ -331,7 +331,11 @@ def _unknown_providers(
             # Refused by the chooser too: a second choice must not depend on what lies around.
             message = "'auto' is no fallback: name a provider, or 'none'"
         elif name not in PROVIDER_NAMES:
-            message = f"{name!r} is not a provider{did_you_mean(name, PROVIDER_NAMES)}"
+            hint = did_you_mean(name, PROVIDER_NAMES)
+            # Only a hint that is a question ends a sentence by itself.
+            hint += " " if hint.endswith("?") else ". "
+            own = f"Describe one of your own in models.providers.{name}"
+            message = f"{name!r} is not a provider{hint}{own}"
         if message:
             if openclaw:
                 message = f"Notewell has no provider {name!r}; the default holds"

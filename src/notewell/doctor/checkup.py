@@ -17,6 +17,7 @@ from notewell.doctor.finding import SYNC, Finding, SyncIndex, of_store
 from notewell.doctor.state_files import index_folders, leftover_findings
 from notewell.errors import NotewellError
 from notewell.index import size_text
+from notewell.types import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -209,7 +210,8 @@ def _level(subject: Subject, memory: Memory, status: Status) -> Iterator[Finding
         f"{counts.waiting} wait for a vector" if counts.waiting and wants_vectors else "",
         f"a new one is needed: {status.rebuild_needed}" if status.rebuild_needed else "",
     ]
-    message = f"{counts.files} notes, {counts.chunks} chunks, {counts.embedded} with a vector"
+    sizes = f"{counted(counts.files, 'note')}, {counted(counts.chunks, 'chunk')}"
+    message = f"{sizes}, {counts.embedded} with a vector"
     message = ", ".join([message, *filter(None, behind)]) + _age(subject)
     if any(behind):
         yield Finding.public("index", message, SYNC, SyncIndex())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from notewell import __version__
 from notewell.doctor.finding import Finding
+from notewell.types import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -86,6 +87,8 @@ def _wanted(settings: Settings | None) -> Iterator[tuple[str, str]]:
         yield "sqlite-vec", "store.vector.driver names it"
     if settings.embedder is not None and settings.embedder.provider == "local":
         yield "local", "the provider is 'local'"
+    if settings.entries is not None:
+        yield "lancedb", "plugins.entries.memory-lancedb.enabled is true"
 
 
 def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
@@ -99,7 +102,7 @@ def inotify(folders: int, limits: Path = INOTIFY) -> Iterator[Finding]:
     watches = _limit(limits / "max_user_watches")
     if watches is None:  # Not Linux, or a kernel without inotify.
         return
-    message = f"{folders} folders to watch, the system allows {watches} watches"
+    message = f"{counted(folders, 'folder')} to watch, the system allows {watches} watches"
     if folders > watches // SCARCE:
         todo = f"`sudo sysctl fs.inotify.max_user_watches={max(65_536, 4 * folders)}`"
         yield Finding.public(

@@ -14,6 +14,7 @@ from notewell.doctor.finding import RemoveFiles, RepairStore, RestrictAccess, Sy
 from notewell.doctor.state_files import own_files
 from notewell.errors import NotewellError
 from notewell.records import dataclass
+from notewell.types import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -123,7 +124,7 @@ def _restrict_access(paths: Sequence[Path], subject: Subject) -> str:
             done += 1
         finally:
             os.close(fd)
-    return f"closed {done} files and folders to other users" if done else ""
+    return f"closed {counted(done, 'path')} to other users" if done else ""
 
 
 def _with_side_files(paths: Sequence[Path], subject: Subject) -> list[Path]:
@@ -156,6 +157,6 @@ def _sync(memory: Memory | None, on_progress: Callable[[Progress], None] | None)
         return ""  # Why vectors wait is among the findings that remain.
     built = "built a new one: " if report.rebuilt else "brought it up to date: "
     return built + (
-        f"{report.written} notes written, {report.forgotten} forgotten, "
-        f"{report.vectors_added} vectors added, {report.vectors_waiting} waiting"
+        f"{counted(report.written, 'note')} written, {report.forgotten} forgotten, "
+        f"{counted(report.vectors_added, 'vector')} added, {report.vectors_waiting} waiting"
     )

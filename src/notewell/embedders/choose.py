@@ -248,7 +248,8 @@ def _check_names(settings: EmbedderSettings, context: SelectionContext) -> None:
     ):
         if name != also and name not in known:
             choices = ", ".join([also, *known])
-            raise BadSetting(setting, f"no provider is called {name!r}; known: {choices}")
+            own = f"describe one of your own in models.providers.{name}"
+            raise BadSetting(setting, f"no provider is called {name!r}; known: {choices}; {own}")
         if problem := _entry_problem(name, settings):
             raise BadSetting(setting, problem)
 

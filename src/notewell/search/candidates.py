@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
 from notewell.errors import EmbedderTrouble
 from notewell.records import dataclass, field
-from notewell.types import Notice
+from notewell.types import Notice, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,6 +146,8 @@ def _why_no_vector(
         text = f"{facts.model} reads Latin scripts only, and the notes are in others"
         return Notice.same(text), False
     text = f"none of {waiting} chunks has a vector yet"
+    if waiting == 1:
+        text = "the only chunk has no vector yet"
     missing = embedder.missing()
     if missing is None:
         return Notice.same(f"{text}: run `notewell index`"), True
@@ -249,4 +251,5 @@ def _search_vectors(
     candidates.mode = "hybrid" if options.hybrid else "vector"
     if candidates.degraded:
         candidates.mode = "partial"
-        candidates.notice = Notice.same(f"{waiting} chunks have no vector yet")
+        have = "has" if waiting == 1 else "have"
+        candidates.notice = Notice.same(f"{counted(waiting, 'chunk')} {have} no vector yet")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.records import dataclass, field, replace
 from notewell.tools.fence import CITE, DO_NOT_CITE, FIELDS_REMINDER, REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, fallback_json, hit_json, pick
+from notewell.types import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -189,7 +190,7 @@ class GetOutput:
         if excerpt.end_line < excerpt.start_line:
             total, first = excerpt.total_lines, excerpt.start_line
             # An empty quotation would look like an empty note.
-            return f"The note has {total} lines; there are none from {first}."
+            return f"The note has {counted(total, 'line')}; there are none from {first}."
         path = f"{excerpt.path}#L{excerpt.start_line}-L{excerpt.end_line}"
         parts = [REMINDER, fenced(excerpt.text, path=path, total=excerpt.total_lines)]
         if excerpt.cut:
@@ -268,8 +269,8 @@ class StatusOutput:
         lines = [
             f"Agent: {self.agent}",
             f"Index: {self.state}{f' ({self.problem})' if self.problem else ''}",
-            f"{self.notes} notes, {self.pending} of them not taken in yet",
-            f"{self.chunks} chunks, {self.waiting} of them without a vector",
+            f"{counted(self.notes, 'note')}, {self.pending} of them not taken in yet",
+            f"{counted(self.chunks, 'chunk')}, {self.waiting} of them without a vector",
             f"Embedder: {self.provider}, {self.model}",
             *self._choices(),
             *self._troubles(),

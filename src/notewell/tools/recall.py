@@ -10,6 +10,7 @@ from notewell.tools.calls import memory_search
 from notewell.tools.failures import Failure
 from notewell.tools.fence import REMINDER, fenced
 from notewell.tools.inputs import HERE, SearchInput
+from notewell.types import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -127,4 +128,5 @@ def _cut(text: str, max_chars: int, path: str) -> str:
     kept = text[:max_chars]
     if "\n" in kept:
         kept = kept[: kept.rindex("\n")]
-    return f"{kept}\n… (cut after {kept.count(chr(10)) + 1} lines; memory_get reads on in {path})"
+    lines = counted(kept.count("\n") + 1, "line")
+    return f"{kept}\n… (cut after {lines}; memory_get reads on in {path})"

@@ -150,7 +150,7 @@ def public_status_json(status: Status) -> dict[str, Any]:
     if payload["fts"]["error"]:
         payload["fts"] |= {"error": status.public_problem}
     if status.vector_load_error:
-        payload["vector"] |= {"loadError": "sqlite-vec cannot be loaded"}
+        payload["vector"] |= {"loadError": "sqlite-vec is not used; `notewell status` says why"}
     # A provider's message may quote anything; that jobs failed is seen from the number.
     payload["batch"] |= {"offBecause": None, "lastError": None, "jobs": []}
     return payload

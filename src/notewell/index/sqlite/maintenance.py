@@ -24,6 +24,7 @@ from notewell.index.sqlite.folder import CURRENT, GENERATION_FILE, SUSPECT
 from notewell.index.sqlite.integrity import condition
 from notewell.index.sqlite.lease import is_held, leases_in, writer_lease
 from notewell.index.sqlite.schema import SCHEMA
+from notewell.types import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -262,7 +263,7 @@ def _cache_findings(file: Path, most: int | None) -> Iterator[StoreFinding]:
     except IndexTrouble as trouble:
         yield StoreFinding(str(trouble), repair="reset-cache")
         return
-    message = f"{entries} vectors, {size_text(file.stat().st_size)}"
+    message = f"{counted(entries, 'vector')}, {size_text(file.stat().st_size)}"
     if most is not None and entries >= most:
         message += f"; it is full ({most}), the oldest entries are evicted"
     yield StoreFinding(message, is_public=True)

@@ -40,11 +40,22 @@ class SqliteVecDriver:
         db = apsw.Connection(":memory:")
         try:
             _load(db, self.library)
-        except (BadSetting, apsw.Error) as error:
+        except BadSetting as error:
             return str(error)
+        except apsw.Error as error:
+            return self._why_not_loaded(error)
         finally:
             db.close()
         return None
+
+    def _why_not_loaded(self, error: apsw.Error) -> str:
+        """SQLite tries a second name, with a suffix, and its message names only that one."""
+        if self.library is None:
+            return str(error)
+        if self.library.is_file():
+            why = "it is no library of sqlite-vec for this system"
+            return f"SQLite cannot load {self.library}: {why}"
+        return f"there is no file {self.library}: check store.vector.extensionPath"
 
     def create(self, db: apsw.Connection, dims: int) -> None:
         _load(db, self.library)

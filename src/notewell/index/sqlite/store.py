@@ -234,6 +234,9 @@ class DriverChoice(NamedTuple):
     problem: str | None = None
 
 
+SWITCHED_OFF = "store.vector.enabled is false, which switches sqlite-vec off and not the vectors"
+
+
 def usable_driver(settings: StoreSettings) -> DriverChoice:
     """Both drivers find the same chunks, so a library that is missing is no reason to search
     without vectors, and even less to fail."""
@@ -246,7 +249,7 @@ def usable_driver(settings: StoreSettings) -> DriverChoice:
     from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
 
     other = SqliteVecDriver(settings.extension_path)
-    problem = other.load_error() if settings.vector_extension else "store.vector.enabled is false"
+    problem = other.load_error() if settings.vector_extension else SWITCHED_OFF
     return DriverChoice(vector_driver(EVERYWHERE) if problem else other, wanted, problem)
 
 
