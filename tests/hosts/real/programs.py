@@ -1,8 +1,8 @@
 """The real hosts: how each one is told of the scripted model and run once without a person.
 
-What concerns Notewell is not here: `trial.py` lets `notewell install` do that, as a user would.
-The settings here only replace a subscription (the address of the model and a key), switch off
-updates and telemetry, and allow the tools that a person would allow with a key press.
+`notewell install` does the rest, as for a user; OpenClaw gets our plugin. The settings here only
+replace a subscription (the address of the model and a key), switch off updates and telemetry, and
+allow the tools that a person would allow with a key press.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from tests.hosts.real.model import Proxy
 
 Environ = dict[str, str]
+PLUGIN = Path(__file__).parents[3] / "plugins" / "openclaw"
 
 
 class Started(NamedTuple):
@@ -32,8 +33,8 @@ class Program(NamedTuple):
     proxy: Proxy | None = None
     catalogue: str | None = None
     """How the first request names a tool that is behind a proxy, with `{}` for our name."""
-    lists: bool = True
-    """Whether the first request names our tools at all."""
+    install: Sequence[list[str]] | None = None
+    """The commands that put Notewell into the host; None: `notewell install HOST`."""
 
 
 def _write(file: Path, document: dict[str, Any]) -> None:
@@ -181,8 +182,15 @@ def _openclaw(home: Path, url: str, prompt: str) -> Started:
 PROGRAMS = {
     "claude": Program(_claude),
     "codex": Program(_codex),
-    # The tools of an MCP server are in no list of OpenClaw; a model finds them by a search.
-    "openclaw": Program(_openclaw, Proxy("tool_call", "id", "args", "notewell__{}"), lists=False),
+    "openclaw": Program(
+        _openclaw,
+        Proxy("tool_call", "id", "args", "{}"),
+        "- {} (notewell)",
+        install=[
+            ["openclaw", "plugins", "install", str(PLUGIN), "--force", "--accept-capabilities"],
+            ["openclaw", "plugins", "disable", "memory-core"],
+        ],
+    ),
     "opencode": Program(_opencode),
     "gemini": Program(_gemini),
     "qwen": Program(

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ class Observed(NamedTuple):
     def failures(self) -> list[str]:
         """What is missing. A host without hooks neither recalls nor captures by itself."""
         needs = {
-            "listed": self.listed or not PROGRAMS[self.host].lists,
+            "listed": self.listed,
             "called": self.called == len(STEPS),
             "cited": self.cited,
             "once": self.once,
@@ -102,7 +102,7 @@ def try_host(
         environ |= started.environ
         project = home / "project"
         project.mkdir()
-        for command in commands(notes) if commands else [_install_command(host, notes)]:
+        for command in commands(notes) if commands else _commands(host, home):
             done = _run(command, environ, project)
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         for command in started.before:
@@ -126,18 +126,23 @@ def _notes(folder: Path) -> Path:
 def _environ(host: str, folder: Path, home: Path) -> dict[str, str]:
     """Nothing of the caller: neither its keys nor its settings."""
     kept = {name: os.environ[name] for name in ("LANG", "TERM") if name in os.environ}
-    places = [folder / "node" / "node_modules" / ".bin", folder / host / "node_modules" / ".bin"]
-    path = ":".join([*map(str, places), "/usr/local/bin", "/usr/bin", "/bin"])
+    programs = [folder / name / "node_modules" / ".bin" for name in ("node", host)]
+    if PROGRAMS[host].install:
+        programs.append(home / ".local" / "bin")
+    path = ":".join([*map(str, programs), "/usr/local/bin", "/usr/bin", "/bin"])
     return {**kept, "HOME": str(home), "PATH": path}
 
 
-def _install_command(host: str, notes: Path) -> list[str]:
-    notewell = str(NOTEWELL)
-    if HOSTS[host].mcp is None:
-        # OpenClaw keeps its servers in its own settings, and has a command for that.
-        entry = f'{{"command": "{notewell}", "args": ["mcp", "serve", "--openclaw"]}}'
-        return ["openclaw", "mcp", "set", "notewell", entry]
-    return [notewell, "install", host, "-w", str(notes)]
+def _commands(host: str, home: Path) -> Sequence[list[str]]:
+    """What a user types to put Notewell into the host."""
+    commands = PROGRAMS[host].install
+    if commands is None:
+        return [[str(NOTEWELL), "install", host, "-w", str(home / "notes")]]
+    # These find the program where pipx puts it.
+    program = home / ".local" / "bin" / "notewell"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(NOTEWELL)
+    return commands
 
 
 def _run(
