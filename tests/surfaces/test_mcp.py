@@ -18,7 +18,8 @@ from tests.surfaces.tool_text import cited, text_of
 from notewell import Memory, open_memory
 from notewell.mcp_server import create_server
 from notewell.mcp_server.background_sync import BackgroundSync
-from notewell.mcp_server.resources import path_of, uri_of
+from notewell.mcp_server.catalogue import uri_of
+from notewell.mcp_server.resources import path_of
 from notewell.ports import Kind
 from notewell.testing import HashEmbedder
 from notewell.tools import TOOLS, AppendInput, CallContext, memory_append

@@ -98,7 +98,8 @@ def answers_of_sdk(server: Server[Any], messages: Iterable[Message]) -> list[Mes
 def answers_of_greeter(greeting: Greeting, messages: Iterable[Message]) -> list[Message]:
     greeter = Greeter(greeting)
     replies = [greeter.reply(json.dumps(message).encode()) for message in messages]
-    return [json.loads(reply.answer) for reply in replies if reply.answer is not None]
+    answers = [reply.later() if reply.later else reply.answer for reply in replies]
+    return [json.loads(answer) for answer in answers if answer is not None]
 
 
 CONVERSATIONS: dict[str, Sequence[Message]] = {
@@ -111,6 +112,9 @@ CONVERSATIONS: dict[str, Sequence[Message]] = {
     "envelope": (modern(1, "server/discover"), modern(2, "tools/list")),
     "progress token": (hello(), request(2, "tools/list", _meta={"progressToken": 5})),
 }
+
+
+LISTS = ("prompts/list", "resources/list", "resources/templates/list")
 
 
 @pytest.mark.parametrize("messages", CONVERSATIONS.values(), ids=CONVERSATIONS)
@@ -142,6 +146,74 @@ def test_each_answer_is_the_one_of_the_sdk(
         assert answers == answers_of_sdk(server, messages)
     listed = [len(answer["result"]["tools"]) for answer in answers if "tools" in answer["result"]]
     assert set(listed) == {{"all": 4, "read only": 3, "group": 0, "entries": 7}[kind]}
+
+
+@pytest.mark.parametrize("kind", ["all", "read only", "group", "refused"])
+@pytest.mark.parametrize("era", ["handshake", "envelope"])
+def test_prompts_and_resources_are_those_of_the_sdk(tmp_path: Path, kind: str, era: str) -> None:
+    notes = tmp_path / "notes"
+    (notes / "memory").mkdir(parents=True)
+    (notes / "MEMORY.md").write_text("private\n", encoding="utf-8")
+    for number in range(101):
+        (notes / "memory" / f"{number:03} ü.md").write_text("x\n", encoding="utf-8")
+    messages = [request(number, method) for number, method in enumerate(LISTS, 2)]
+    if era == "envelope":
+        messages = [modern(message["id"], message["method"]) for message in messages]
+    messages = [hello(), READY, *messages] if era == "handshake" else messages
+    key = "agent:main:slack:group:g1" if kind in ("group", "refused") else None
+    context = CallContext(session_key=key, origin="mcp")
+    allowed = Settings() if kind != "refused" else Settings(scope=ConversationScope())
+    with open_memory(notes, state_dir=tmp_path / "state", settings=allowed) as memory:
+        read_only = kind == "read only"
+        greeting = greeting_of(memory, context, has_entries=False, read_only=read_only)
+        server = create_server(memory, context, background_sync=False, read_only=read_only)
+        answers = answers_of_greeter(greeting, messages)
+        assert answers == answers_of_sdk(server, messages)
+    prompts, resources = (
+        next(answer["result"][key] for answer in answers if key in answer["result"])
+        for key in ("prompts", "resources")
+    )
+    # A page has 100 notes; only a private conversation has MEMORY.md and the start of a session.
+    expected = {"all": (3, 101), "read only": (2, 101), "group": (2, 100), "refused": (0, 0)}
+    assert (len(prompts), len(resources)) == expected[kind]
+
+
+def test_a_server_without_notes_leaves_the_other_lists_to_the_sdk() -> None:
+    greeter = Greeter(empty_greeting(DISABLED))
+    greeter.reply(json.dumps(hello()).encode())
+    for method in LISTS:
+        assert greeter.reply(json.dumps(request(2, method)).encode()) == (None, True, None)
+
+
+def test_resources_of_a_host_with_many_conversations_are_left_to_the_sdk(tmp_path: Path) -> None:
+    context = CallContext(origin="mcp")
+    with open_memory(tmp_path, state_dir=tmp_path / "state") as memory:
+        greeting = greeting_of(memory, context, has_entries=False, key_per_call=True)
+    greeter = Greeter(greeting)
+    greeter.reply(json.dumps(hello()).encode())
+    line = json.dumps(request(2, "resources/list")).encode()
+    assert greeter.reply(line) == (None, True, None)
+
+
+def test_only_the_first_list_of_resources_starts_a_thread(command: list[str]) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(hello(1), READY, *(request(number, "resources/list") for number in (2, 3, 4)))
+        answers = pipe.answers(4)
+        assert answers[2]["result"] == answers[3]["result"] == answers[4]["result"]
+        assert answers[2]["result"]["resources"][1]["uri"] == "memory://MEMORY.md"
+
+    talk(command, conversation)
+
+
+def test_a_list_that_fails_is_answered_by_the_sdk(command: list[str], tmp_path: Path) -> None:
+    def conversation(pipe: Pipe) -> None:
+        pipe.send(hello(1), READY)
+        pipe.answers(1)  # It has opened the workspace by now.
+        (tmp_path / "notes").rename(tmp_path / "gone")
+        pipe.send(request(2, "resources/list"))
+        assert "cannot be opened" in pipe.answers(1)[2]["error"]["message"]
+
+    talk(command, conversation)
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:
@@ -177,7 +249,7 @@ def test_the_versions_are_those_of_the_sdk() -> None:
 def test_the_sdk_decides_about_what_is_unusual(line: bytes) -> None:
     greeter = Greeter(Greeting("hello"))
     greeter.reply(json.dumps(hello()).encode())
-    assert greeter.reply(line) == (None, True)
+    assert greeter.reply(line) == (None, True, None)
 
 
 # -- the process ---------------------------------------------------------------------------------
@@ -359,13 +431,18 @@ def test_the_first_answers_do_not_need_the_sdk(command: list[str], tmp_path: Pat
     """Here the SDK cannot be imported at all before the client has its answers."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)
+    # In the loader: while a finder waits, no other thread can import anything.
     held = f"""
-import importlib.abc, sys
+import importlib.abc, importlib.machinery, sys
 class Held(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == "pydantic" or name.startswith(("mcp.", "mcp_types", "anyio")):
             sys.meta_path.remove(self)
-            open({str(gate)!r}, "rb").read()
+            spec = importlib.machinery.PathFinder.find_spec(name, path)
+            load = spec.loader.exec_module
+            wait = lambda: open({str(gate)!r}, "rb").read()
+            spec.loader.exec_module = lambda module: (wait(), load(module))
+            return spec
 sys.meta_path.insert(0, Held())
 """
     code = held + command[2]
@@ -373,9 +450,12 @@ sys.meta_path.insert(0, Held())
     def conversation(pipe: Pipe) -> None:
         pipe.send(modern(0, "server/discover"), hello(1), READY, request(2, "tools/list"))
         pipe.send(search(3), request(4, "ping"))
-        answers = pipe.answers(4)
+        pipe.send(*(request(method, method) for method in LISTS))
+        answers = pipe.answers(7)
         gate.write_bytes(b"")
-        assert set(answers) == {0, 1, 2, 4}
+        assert set(answers) == {0, 1, 2, 4, *LISTS}
+        [bootstrap, note] = answers["resources/list"]["result"]["resources"]
+        assert (bootstrap["name"], note["name"]) == ("bootstrap", "MEMORY.md")
         assert cited(text_in(pipe.answers(1)[3]))
 
     talk([command[0], "-c", code, *command[3:]], conversation)

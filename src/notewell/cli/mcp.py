@@ -132,14 +132,16 @@ def _serve(arguments: argparse.Namespace) -> int:
         citations = arguments.citations or memory.settings.citations
         context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
 
+        keyed = arguments.session_key_per_call
+
         def create() -> Any:
             from notewell.mcp_server import create_server
 
-            keyed = arguments.session_key_per_call
             return create_server(memory, context, entries=memory.entries, key_per_call=keyed)
 
         has_entries = memory.settings.entries is not None
-        _run_server(greeting_of(memory, context, has_entries=has_entries), create, arguments)
+        greeting = greeting_of(memory, context, has_entries=has_entries, key_per_call=keyed)
+        _run_server(greeting, create, arguments)
     return 0
 
 

@@ -4,6 +4,7 @@ server.py           START HERE: tools, resources and prompts as an MCP server
 resources.py        notes by their URI, and the start of a session
 prompts.py          recall, bootstrap, flush
 background_sync.py  brings the index up to date while the server runs
+catalogue.py        what it lists besides tools: prompts and resources, as plain JSON
 greeting.py         what the server says of itself; answers the first requests without the SDK
 stdio.py            one client over standard input and output
 eras.py             the SDK's loops behind it, one per era of the protocol

@@ -1,8 +1,8 @@
 """What a server says of itself, and the requests that need nothing else.
 
 Importing the SDK takes about a second of CPU time, longer than some hosts wait for a server. This
-module needs only the settings and the tool specs, so that `stdio.py` can answer `initialize`,
-`server/discover`, `tools/list` and `ping` before the SDK is there.
+module needs only the settings, the tool specs and the names of the notes, so that `stdio.py` can
+answer `initialize`, `server/discover`, `ping` and the lists before the SDK is there.
 
 A request of an unusual form is left to the SDK. `tests/surfaces/test_mcp_greeting.py` compares
 every answer with the SDK's own.
@@ -11,13 +11,17 @@ every answer with the SDK's own.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from notewell import __version__
+from notewell.mcp_server.catalogue import NOTE_TEMPLATE, Json, prompts_for, resources_for
 from notewell.records import dataclass
 from notewell.tools import ENTRY_TOOLS, TOOLS, recall_section, refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from notewell.memory import Memory
     from notewell.tools import CallContext, Failure, ToolSpec
 
@@ -32,8 +36,6 @@ ENVELOPE_VERSION = "2026-07-28"
 STATUS = "memory_status"
 _META = "io.modelcontextprotocol/"
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
@@ -45,6 +47,9 @@ class Greeting:
     description: str | None = DESCRIPTION
     has_notes: bool = True
     """False without a memory: the server then offers neither resources nor prompts."""
+    prompts: tuple[Json, ...] = ()
+    list_resources: Callable[[], Json] | None = None
+    """Looks at the disk, so it takes a while; None if it depends on the request."""
 
     def initialize_result(self, requested: str) -> Json:
         known = requested in HANDSHAKE_VERSIONS
@@ -60,12 +65,18 @@ class Greeting:
             "supportedVersions": [ENVELOPE_VERSION],
             "capabilities": self._capabilities(),
             **self._instructions(),
-            **self._envelope(),
+            **self.envelope(),
         }
 
-    def tools_result(self, *, in_envelope: bool) -> Json:
-        tools = [tool_json(spec) for spec in self.tools]
-        return {"tools": tools, **(self._envelope() if in_envelope else {})}
+    def listed(self, method: str) -> Json | None:
+        """The answer to a request for a list; None: not from here."""
+        if method == "tools/list":
+            return {"tools": [tool_json(spec) for spec in self.tools]}
+        if method == "prompts/list" and self.has_notes:
+            return {"prompts": list(self.prompts)}
+        if method == "resources/templates/list" and self.has_notes:
+            return {"resourceTemplates": [NOTE_TEMPLATE]}
+        return None
 
     def _capabilities(self) -> Json:
         tools: Json = {"tools": {"listChanged": False}}
@@ -81,7 +92,7 @@ class Greeting:
     def _instructions(self) -> Json:
         return {"instructions": self.instructions} if self.instructions is not None else {}
 
-    def _envelope(self) -> Json:
+    def envelope(self) -> Json:
         return {
             "resultType": "complete",
             "ttlMs": 0,
@@ -91,17 +102,29 @@ class Greeting:
 
 
 def greeting_of(
-    memory: Memory, context: CallContext, *, has_entries: bool, read_only: bool = False
+    memory: Memory,
+    context: CallContext,
+    *,
+    has_entries: bool,
+    read_only: bool = False,
+    key_per_call: bool = False,
 ) -> Greeting:
     """The greeting of a server over a memory. `read_only` leaves out the tools that write."""
     # Settings and conversation stay the same while the server runs, and so does the verdict.
     refused = refusal(memory, context)
     if refused:
         # A tool that always fails would only cost the model a turn.
-        return Greeting(_without_tools(refused), refusal=refused)
+        return Greeting(
+            _without_tools(refused), refusal=refused, list_resources=lambda: {"resources": []}
+        )
     specs = (*TOOLS, *ENTRY_TOOLS) if has_entries else TOOLS
     offered = tuple(spec for spec in specs if spec.read_only or not read_only)
-    return Greeting(recall_section([spec.name for spec in offered], context) or None, offered)
+    return Greeting(
+        recall_section([spec.name for spec in offered], context) or None,
+        offered,
+        prompts=tuple(prompts_for(context, read_only=read_only)),
+        list_resources=None if key_per_call else partial(resources_for, memory, None, context),
+    )
 
 
 def empty_greeting(failure: Failure) -> Greeting:
@@ -148,6 +171,9 @@ class Reply(NamedTuple):
     """Without the line break; None: the SDK answers, if anything does."""
     for_sdk: bool
     """Whether the SDK gets the line. It gets `initialize` also if that is answered here."""
+    later: Callable[[], bytes] | None = None
+    """Computes the answer, in a thread of its own because it takes a while. If it fails, the SDK
+    gets the line."""
 
 
 _TO_SDK = Reply(None, for_sdk=True)
@@ -159,6 +185,7 @@ class Greeter:
     def __init__(self, greeting: Greeting) -> None:
         self._greeting = greeting
         self._has_handshake = False
+        self._has_resources = False
 
     def reply(self, line: bytes) -> Reply:
         request = _request_in(line)
@@ -172,26 +199,40 @@ class Greeter:
             self._has_handshake = True
             result = self._greeting.initialize_result(params["protocolVersion"])
             return Reply(_answer(request, result), for_sdk=True)
-        known = self._result(method, params)
+        in_envelope = self._is_in_envelope(params)
+        if in_envelope is None:
+            return _TO_SDK
+        if method == "resources/list":
+            return self._resources(request, in_envelope=in_envelope)
+        known = self._result(method, in_envelope=in_envelope)
         return _TO_SDK if known is None else Reply(_answer(request, known), for_sdk=False)
 
-    def _result(self, method: str, params: Json) -> Json | None:
-        """The result of a request without arguments; None if the SDK must answer it."""
+    def _is_in_envelope(self, params: Json) -> bool | None:
+        """Whether a request without arguments names its protocol version itself; None: it is not
+        of the usual form, or comes before the handshake."""
         meta = params.get("_meta", {})
         if params.keys() - {"_meta"} or not isinstance(meta, dict):
             return None
         if _META + "protocolVersion" in meta:
-            return self._result_in_envelope(method) if _is_envelope(meta) else None
-        if not self._has_handshake:
-            return None
-        if method == "tools/list":
-            return self._greeting.tools_result(in_envelope=False)
-        return {} if method == "ping" else None
+            return True if _is_envelope(meta) else None
+        return False if self._has_handshake else None
 
-    def _result_in_envelope(self, method: str) -> Json | None:
+    def _result(self, method: str, *, in_envelope: bool) -> Json | None:
+        if method == "ping":
+            return None if in_envelope else {}
         if method == "server/discover":
-            return self._greeting.discover_result()
-        return self._greeting.tools_result(in_envelope=True) if method == "tools/list" else None
+            return self._greeting.discover_result() if in_envelope else None
+        listed = self._greeting.listed(method)
+        return {**listed, **self._greeting.envelope()} if listed and in_envelope else listed
+
+    def _resources(self, request: Json, *, in_envelope: bool) -> Reply:
+        work = self._greeting.list_resources
+        # Once: a client that asks again and again must not start a thread each time.
+        if work is None or self._has_resources:
+            return _TO_SDK
+        self._has_resources = True
+        envelope = self._greeting.envelope() if in_envelope else {}
+        return Reply(None, for_sdk=False, later=lambda: _answer(request, {**work(), **envelope}))
 
 
 def _request_in(line: bytes) -> Json | None:

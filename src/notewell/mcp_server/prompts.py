@@ -13,6 +13,7 @@ import mcp_types as types
 
 from notewell.errors import BadRequest, ConversationDenied
 from notewell.limits import MAX_QUERY_CHARS
+from notewell.mcp_server.catalogue import BOOTSTRAP, FLUSH, RECALL, Json
 from notewell.tools import FlushInput, bootstrap, flush_decision, recalled_for
 
 if TYPE_CHECKING:
@@ -26,62 +27,21 @@ FLUSH_META = "notewell/flush"
 NOTHING_YET = "The memory has no notes to begin a session with."
 
 
-def _argument(name: str, description: str, *, required: bool = False) -> types.PromptArgument:
-    return types.PromptArgument(name=name, description=description, required=required)
-
-
-RECALL = types.Prompt(
-    name="recall",
-    title="Recall",
-    description="Ask a question together with what the memory contains about it.",
-    arguments=[_argument("question", "The question to search for.", required=True)],
-)
-BOOTSTRAP = types.Prompt(
-    name="bootstrap",
-    title="Start a session",
-    description="MEMORY.md and the notes of today and yesterday.",
-)
-FLUSH = types.Prompt(
-    name="flush",
-    title="Flush",
-    description="Whether to write notes before a compaction, and the turn that does it. Without "
-    "arguments: now.",
-    arguments=[
-        _argument("usedTokens", "Tokens in the conversation."),
-        _argument("contextWindow", "Tokens that the model can read."),
-        _argument("compactions", "How often the conversation was compacted."),
-        _argument("compacting", "`true`: it is compacted now, whatever the numbers."),
-        _argument("session", "The conversation, if there are several."),
-        _argument("failed", "`true`: the turn that was handed out before could not be run."),
-    ],
-)
-
-
-def prompts_for(context: CallContext, *, read_only: bool) -> list[types.Prompt]:
-    """A flush needs the tool that writes; only private conversations begin with notes."""
-    offered = [RECALL]
-    if context.is_private:
-        offered.append(BOOTSTRAP)
-    if not read_only:
-        offered.append(FLUSH)
-    return offered
-
-
 def get_prompt(
     memory: Memory, name: str, arguments: Mapping[str, str], context: CallContext
 ) -> types.GetPromptResult:
     """Raises `BadRequest` for a prompt that does not exist and for wrong arguments."""
     match name:
-        case RECALL.name:
+        case "recall":
             question = arguments.get("question", "")
             if not 0 < len(question) <= MAX_QUERY_CHARS:
                 raise BadRequest(f"'question' must have 1 to {MAX_QUERY_CHARS} characters")
             return _result(RECALL, recalled_for(memory, question, context))
-        case BOOTSTRAP.name:
+        case "bootstrap":
             if not context.is_private:
                 raise ConversationDenied("the start of a session is for private conversations")
             return _result(BOOTSTRAP, bootstrap(memory, context=context) or NOTHING_YET)
-        case FLUSH.name:
+        case "flush":
             return _flush(memory, arguments, context)
     # Truncated: the name comes from the client and goes into its error message.
     raise BadRequest(f"there is no prompt {name[:40]!r}")
@@ -112,6 +72,6 @@ def _value(name: str, text: str) -> object:
     return int(text) if is_number else text
 
 
-def _result(prompt: types.Prompt, text: str) -> types.GetPromptResult:
+def _result(prompt: Json, text: str) -> types.GetPromptResult:
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-    return types.GetPromptResult(description=prompt.description, messages=[message])
+    return types.GetPromptResult(description=prompt["description"], messages=[message])

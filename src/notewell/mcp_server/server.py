@@ -30,7 +30,7 @@ from mcp.shared.exceptions import MCPError
 from notewell import __version__
 from notewell.core import BadSessionKey, parse_session_key
 from notewell.errors import ConversationDenied, NotewellError
-from notewell.mcp_server import prompts, resources
+from notewell.mcp_server import catalogue, prompts, resources
 from notewell.mcp_server.background_sync import BackgroundSync
 from notewell.mcp_server.greeting import NAME, TITLE, empty_greeting, greeting_of, tool_json
 from notewell.records import replace
@@ -86,7 +86,13 @@ def create_server(
     """The server, for any transport. `background_sync` keeps the index up to date meanwhile;
     `read_only` hides and refuses what writes; `key_per_call`: requests name their conversation."""
     sync = BackgroundSync(memory) if background_sync else None
-    greeting = greeting_of(memory, context, has_entries=entries is not None, read_only=read_only)
+    greeting = greeting_of(
+        memory,
+        context,
+        has_entries=entries is not None,
+        read_only=read_only,
+        key_per_call=key_per_call,
+    )
     handlers = _Handlers(
         memory,
         context,
@@ -244,14 +250,16 @@ class _Handlers:
         if self._refusal:
             return types.ListResourcesResult(resources=[])
         cursor = params.cursor if params else None
-        return await self._run(
-            lambda: resources.list_resources(self._memory, cursor, self._context_of(params))
+        listed = await self._run(
+            lambda: catalogue.resources_for(self._memory, cursor, self._context_of(params))
         )
+        return types.ListResourcesResult.model_validate(listed)
 
     async def list_resource_templates(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
+        templates = [catalogue.NOTE_TEMPLATE]
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": templates})
 
     async def read_resource(
         self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
@@ -270,14 +278,14 @@ class _Handlers:
     ) -> types.ListPromptsResult:
         if self._refusal:
             return types.ListPromptsResult(prompts=[])
-        offered = prompts.prompts_for(self._context, read_only=self._read_only)
-        return types.ListPromptsResult(prompts=offered)
+        offered = catalogue.prompts_for(self._context, read_only=self._read_only)
+        return types.ListPromptsResult.model_validate({"prompts": offered})
 
     async def get_prompt(
         self, ctx: ServerRequestContext[Any], params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         # A flush is handed out once: who cannot write must not use it up.
-        if self._read_only and params.name == prompts.FLUSH.name:
+        if self._read_only and params.name == catalogue.FLUSH["name"]:
             raise MCPError(types.INVALID_PARAMS, _WRITE_REFUSED.to_text())
         return await self._run(
             lambda: prompts.get_prompt(

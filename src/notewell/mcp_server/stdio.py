@@ -1,6 +1,7 @@
 """Standard input and output as the wire to one MCP client.
 
     reader thread   reads the lines of the client; answers what a greeting suffices for
+    list thread     lists the notes for the first client that asks, which takes a while
     main thread     imports the SDK meanwhile, creates the server, serves the other lines
 
 The client is answered in the first moments of the process, and nothing that it sends is lost.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -51,14 +53,26 @@ class Wire:
         """Reads until the client disconnects."""
         try:
             for line in self._source:
-                answer, for_sdk = greeter.reply(line)
+                answer, for_sdk, later = greeter.reply(line)
+                text = line.decode(errors="replace")
                 if for_sdk:
-                    text = line.decode(errors="replace")
                     self.lines.put(Line(text, is_answered=answer is not None))
                 if answer is not None:
                     self.write(answer)
+                if later is not None:
+                    work = partial(self._answer_later, text, later)
+                    Thread(target=work, name="mcp-list", daemon=True).start()
         finally:
             self.lines.put(None)
+
+    def _answer_later(self, text: str, later: Callable[[], bytes]) -> None:
+        try:
+            answer = later()
+        except Exception:  # noqa: BLE001 - the root of a thread
+            # The SDK's handler fails in the same way, and reports it.
+            self.lines.put(Line(text, is_answered=False))
+        else:
+            self.write(answer)
 
     def write(self, message: bytes) -> None:
         try:
