@@ -105,6 +105,8 @@ class ScoreParts(NamedTuple):
     """The factor for a note of the time in the question; 1 if the question names none."""
     rerank: float | None = None
     """The score of the reranker, which decides the order; None without one."""
+    echo: float = 1.0
+    """The factor for lines in which the user asked the same question; 1 for others."""
 
 
 @dataclass(frozen=True, slots=True)

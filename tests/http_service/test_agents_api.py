@@ -56,6 +56,7 @@ def test_explained_a_hit_has_all_its_parts(served: Served) -> None:
         "decay",
         "recency",
         "rerank",
+        "echo",
     }
     words = served.search("readings", explain=True, mode="keyword")
     assert words["mode"] == "keyword"

@@ -133,6 +133,8 @@ def _explained(parts: ScoreParts) -> str:
         texts.append(f"age × {parts.decay:.2f}")
     if parts.recency > 1:
         texts.append(f"time match × {parts.recency:.2f}")
+    if parts.echo < 1:
+        texts.append(f"asked before × {parts.echo:.2f}")
     if parts.rerank is not None:
         texts.append(f"reranker {parts.rerank:.2f}")
     return ", ".join(texts)

@@ -68,15 +68,17 @@ class Candidate(NamedTuple):
     """It has every term of the query: the threshold does not apply to it."""
     decay: float = 1.0
     recency: float = 1.0
+    echo: float = 1.0
+    """Less than 1 for a chunk in which the user asked the same question."""
     rerank: float | None = None
 
     @property
     def score(self) -> float:
-        """Relevance and time; hits are sorted by this."""
+        """Relevance, time and echoes; hits are sorted by this."""
         # A reranker has compared query and chunk directly, so its score replaces all others.
         if self.rerank is not None:
             return self.rerank
-        return min(1.0, self.relevance * self.decay * self.recency)
+        return min(1.0, self.relevance * self.decay * self.recency) * self.echo
 
 
 def unit_rows(vectors: NDArray[np.float32], dims: int) -> Vectors:

@@ -85,9 +85,9 @@ class SearchBody(RequestModel):
 class ScoreBreakdown(ResponseModel):
     """The parts of a score. A part that was not used is null or left out."""
 
-    # The routes leave out defaults, but these two are always sent: without this line pydantic
+    # The routes leave out defaults, but these are always sent: without this line pydantic
     # would not list them as required.
-    model_config = ConfigDict(json_schema_extra={"required": ["decay", "recency"]})
+    model_config = ConfigDict(json_schema_extra={"required": ["decay", "recency", "echo"]})
 
     vector: float | None
     text: float | None
@@ -96,6 +96,7 @@ class ScoreBreakdown(ResponseModel):
     decay: float
     recency: float
     rerank: float | None
+    echo: float
 
 
 class SearchHit(ResponseModel):

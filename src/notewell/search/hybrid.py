@@ -1,6 +1,7 @@
 """START HERE: `search` turns a question into an answer, inside one view of the index.
 
-    SearchContext ─▶ collect ─▶ rank: fusion, time ─▶ threshold ─▶ reranker, MMR ─▶ make_hits
+    SearchContext ─▶ collect ─▶ rank: fusion, time, echoes ─▶ threshold ─▶ reranker, MMR
+                                                                       ─▶ make_hits
 
 `why_absent` runs the same steps for a note that is not among the hits, and says where it dropped
 out.
@@ -25,6 +26,7 @@ from notewell.core import (
     word_set,
 )
 from notewell.search.candidates import collect
+from notewell.search.echoes import DISCOUNT, folded, is_echo
 from notewell.types import Answer, Hit, ScoreParts, Span
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def search(
     if not options.sources:
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
-    ranked = rank(view, context, candidates)
+    ranked = _without_repeats(rank(view, context, candidates), context, candidates)
     least = threshold(options, candidates)
     # By relevance, not by score: age may move a chunk down, but must not hide it.
     kept = set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
@@ -91,13 +93,15 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     span = find_times(context.question, options.today)
     days = view.days({chunk.path for chunk in chunks.values() if chunk.source == "sessions"})
 
-    def timed(candidate: Candidate, chunk: StoredChunk) -> Candidate:
+    def weighed(candidate: Candidate, chunk: StoredChunk) -> Candidate:
         # A transcript has its day in the index, a note in its file name.
         day = days.get(chunk.path) or note_date(chunk.path)
+        if is_echo(chunk.text, context.question, candidates.query.terms):
+            candidate = candidate._replace(echo=DISCOUNT)
         return ranking.with_time(candidate, day, options.today, span, options.half_life_days)
 
     ranked = [
-        (timed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
+        (weighed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
         for candidate in fused
         # The legs have dropped them already, unless `also` named one.
         if candidate.chunk_id not in candidates.hidden
@@ -105,6 +109,21 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     # Ties go by place, not by row id: an index built in another order gives the same answer.
     ranked.sort(key=lambda pair: _order(*pair))
     return ranked
+
+
+def _without_repeats(
+    ranked: list[Ranked], context: SearchContext, candidates: Candidates
+) -> list[Ranked]:
+    """Conversations that repeat the question and say nothing else are shown once."""
+    if all(candidate.echo == 1.0 for candidate, _ in ranked):
+        return ranked
+    kept = folded(ranked, context.question, candidates.query.terms, _age)
+    return sorted(kept, key=lambda pair: _order(*pair))
+
+
+def _age(chunk: StoredChunk) -> tuple[str, str]:
+    # The name of a transcript has no day; then the names alone decide.
+    return str(note_date(chunk.path) or ""), chunk.path
 
 
 def threshold(options: SearchOptions, candidates: Candidates) -> float:
@@ -234,6 +253,7 @@ def _hit(
             candidate.decay,
             candidate.recency,
             candidate.rerank,
+            candidate.echo,
         ),
         chars=len(text),
     )
@@ -277,6 +297,8 @@ def why_absent(
     if not candidate.exact and candidate.relevance < least:
         relevance = f"a relevance of {candidate.relevance:.2f}"
         return f"{scores}; {relevance} is below the minimum {least:.2f}"
+    if chunk not in (one for _, one in _without_repeats(ranked, context, candidates)):
+        return f"{scores}; they repeat the question, and a later note with the same reply is shown"
     return (
         f"{scores}; with {candidate.score:.2f} they come at place {place} of {len(ranked)} "
         f"chunks, behind those that fill the {context.options.max_results} hits: ask for more "

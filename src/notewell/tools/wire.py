@@ -56,6 +56,7 @@ def score_json(parts: ScoreParts) -> dict[str, Any]:
         "decay": parts.decay,
         "recency": parts.recency,
         "rerank": parts.rerank,
+        "echo": parts.echo,
     }
 
 
