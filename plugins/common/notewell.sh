@@ -26,19 +26,20 @@ done
 
 missing="The Notewell plugin does nothing yet: the command 'notewell' is not installed. Install it (pipx install '.[mcp]' in a checkout of Notewell), then start a new session."
 
-# The answer to one request of an MCP client.
+# The answer to one request of an MCP client, without its id.
 answer() {
     version=$(printf '%s' "$1" | sed -n 's/.*"protocolVersion" *: *"\([^"]*\)".*/\1/p')
     case $1 in
         *'"initialize"'*)
-            printf '{"protocolVersion":"%s","capabilities":{"tools":{}},' "${version:-2025-06-18}"
+            printf '"result":{"protocolVersion":"%s","capabilities":{"tools":{}},' "${version:-2025-06-18}"
             printf '"serverInfo":{"name":"notewell","version":"0"},"instructions":"%s"}' "$missing" ;;
         *'"tools/list"'*)
-            printf '{"tools":[{"name":"memory_status","description":"%s",' "$missing"
+            printf '"result":{"tools":[{"name":"memory_status","description":"%s",' "$missing"
             printf '"inputSchema":{"type":"object","properties":{}}}]}' ;;
         *'"tools/call"'*)
-            printf '{"content":[{"type":"text","text":"%s"}],"isError":true}' "$missing" ;;
-        *) printf '{}' ;;
+            printf '"result":{"content":[{"type":"text","text":"%s"}],"isError":true}' "$missing" ;;
+        *'"ping"'*) printf '"result":{}' ;;
+        *) printf '"error":{"code":-32601,"message":"%s"}' "$missing" ;;
     esac
 }
 
@@ -46,9 +47,9 @@ case "$1 $2" in
     "mcp serve")
         # Not an exit: Codex then refuses to start, and others drop the server without a word.
         while IFS= read -r line; do
-            id=$(printf '%s' "$line" | sed -n 's/.*"id" *: *\("[^"]*"\|[0-9][0-9]*\).*/\1/p')
+            id=$(printf '%s' "$line" | sed -n -E 's/.*"id" *: *("[^"]*"|[0-9]+).*/\1/p')
             # A message without an id wants no answer.
-            [ -z "$id" ] || printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$(answer "$line")"
+            [ -z "$id" ] || printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$(answer "$line")"
         done ;;
     "hook session-start")
         printf '{"systemMessage":"%s",' "$missing"
