@@ -207,6 +207,16 @@ def test_a_folder_that_is_gone_is_said(codex: Host) -> None:
     assert "no such folder" in json.loads(codex.run("SessionStart").stdout)["systemMessage"]
 
 
+def test_a_mistake_in_the_settings_is_said(codex: Host) -> None:
+    codex.install_notewell()
+    config = codex.home / ".config" / "notewell" / "config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text('{"agents": {"defaults": {"memorySearch": 3}}}', encoding="utf-8")
+    start = json.loads(codex.run("SessionStart").stdout)
+    assert "memorySearch" in start["systemMessage"]
+    assert "a setting" in start["hookSpecificOutput"]["additionalContext"]
+
+
 def test_beside_the_hooks_of_the_installer_a_session_is_saved_once(host: Host) -> None:
     host.install_notewell()
     program, place = str(host.bin / "notewell"), ["-w", str(host.notes)]

@@ -31,7 +31,7 @@ from notewell.cli.hook_events import HANDLERS, HookResult, folder_of, messages_o
 from notewell.cli.hook_turns import not_searched
 from notewell.cli.output import flush, say, tell
 from notewell.cli.place import add_pins, add_place, apply_pins
-from notewell.errors import MemoryOff, WorkspaceMissing, WorkspaceNotSet
+from notewell.errors import BadSetting, MemoryOff, WorkspaceMissing, WorkspaceNotSet
 from notewell.hosts import HOOK_CALLS, HOOK_FILES, HOOK_GUARD
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from notewell.cli.hook_events import Hook
     from notewell.config import Settings
+    from notewell.errors import NotewellError
 
 LEASE_WAIT_S = 1.0
 """Another process is writing the index: it does the work of the hook, too."""
@@ -124,13 +125,14 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     except MemoryOff:
         return True  # The user switched the memory off: not a failure.
     except WorkspaceNotSet as error:
-        _notify(event, host, str(error))
+        _notify(event, host, error)
         return True  # Without a folder of notes there is no heartbeat file either.
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         failure = error
         result = HookResult(trouble=str(error) or type(error).__name__)
-    if isinstance(failure, WorkspaceMissing):
-        _notify(event, host, str(failure))
+    unread = BadSetting if hook is None and event == "session-start" else WorkspaceMissing
+    if isinstance(failure, (WorkspaceMissing, unread)):
+        _notify(event, host, failure)
     else:
         _print(arguments, hook, failure)
     _report(arguments, now, hook.settings if hook else None, result)
@@ -183,12 +185,11 @@ def _report(
         tell(f"notewell: {trouble}")
 
 
-def _notify(event: str, host: str, text: str) -> None:
+def _notify(event: str, host: str, error: NotewellError) -> None:
     """Say it to the user and to the model, once in a session: standard error is seen by nobody."""
     if event == "session-start":
-        notice = f"Notewell: {text}"
-        context = HOOK_CALLS[host].context("SessionStart", notice) or {}
-        say(json.dumps({"systemMessage": notice, **context}))
+        context = HOOK_CALLS[host].context("SessionStart", not_searched(why_not(error))) or {}
+        say(json.dumps({"systemMessage": f"Notewell: {error}", **context}))
 
 
 _EVENTS = {
