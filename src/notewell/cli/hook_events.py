@@ -195,14 +195,12 @@ def _pre_compact(hook: Hook) -> HookResult:
 
     if hook.settings.off_because:
         return HookResult()
-    settings = hook.settings.capture.flush
+    flush = hook.settings.capture.flush
     # Asked although no turn can follow: the log of decisions then has every compaction.
     facts = FlushFacts(0, 0, provider="cli", compacting=True)
     session = hook.call.session or "unknown"
-    flush_due(
-        hook.folder, session, facts, settings=settings, zone=hook.zone, clock=lambda: hook.now
-    )
-    if settings.enabled:
+    flush_due(hook.folder, session, facts, settings=flush, zone=hook.zone, clock=lambda: hook.now)
+    if flush.enabled:
         # The session goes on, and its host may be killed before it reports the end.
         remember_pending(hook.folder, hook.ended())
         return _save(hook)
