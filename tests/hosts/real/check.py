@@ -19,7 +19,8 @@ from tests.hosts.real.programs import PROGRAMS
 from tests.hosts.real.trial import Observed, is_installed, try_host
 
 COLUMNS = (
-    "host version runs listed called cited once recalled captured masked specs result seconds"
+    "host version runs listed instructed called cited once recalled captured masked specs result "
+    "seconds"
 )
 _BUSY = "while True: pass"
 LOOPS = 2
@@ -70,7 +71,7 @@ def _runs(host: str, arguments: argparse.Namespace) -> Iterator[Observed]:
 
 def _row(runs: list[Observed]) -> list[str]:
     first, count = runs[0], len(runs)
-    flags = ("listed", "cited", "once", "recalled", "captured", "masked")
+    flags = ("listed", "instructed", "cited", "once", "recalled", "captured", "masked")
     shown = {flag: f"{sum(getattr(run, flag) for run in runs)}/{count}" for flag in flags}
     shown |= {
         "host": first.host,

@@ -26,6 +26,7 @@ NOTES = {
     f"- The espresso machine of the office is the {FACT}, chosen on 2026-10-02.\n",
     "memory/network.md": "# Network\n\nThe VPN endpoint is vpn.example.net, the port is 51820.\n",
 }
+INSTRUCTION = "You remember only what you look up."
 RUN_LIMIT_S = 400
 """For one command of a host. They take seconds; a busy machine may need ten times as long."""
 NOTEWELL = Path(sys.executable).with_name("notewell")
@@ -41,6 +42,8 @@ class Observed(NamedTuple):
     version: str
     listed: bool
     """The first request names the tools: in its list, or in a catalogue of tools."""
+    instructed: bool
+    """The first request has the server's instructions: when to search, and when to write."""
     called: int
     """How many of search, get and append the model called, and the host answered."""
     cited: bool
@@ -206,6 +209,7 @@ def _observed(
         host=host,
         version=version.splitlines()[0] if version else "",
         listed=first is not None and _is_listed(PROGRAMS[host], first.text, first.conversation),
+        instructed=first is not None and INSTRUCTION in first.text,
         called=sum(one is not None for one in exchanges),
         cited=bool(session) and ".md#L" in session[-1].move.text,
         appended=any(MARKER in text for text in _texts(notes)),
@@ -214,7 +218,7 @@ def _observed(
         masked=not _files_with(SECRET, notes, home / ".local" / "state"),
         once=search is not None and _is_once(search.result),
         spec_bytes=_spec_bytes(first.conversation) if first else 0,
-        result_bytes=len(search.result.encode()) if search else 0,
+        result_bytes=_result_bytes(search.result) if search else 0,
         seconds=seconds,
         exit_code=run.returncode,
         output=run.stdout + run.stderr,
@@ -234,6 +238,11 @@ def _is_listed(program: Program, text: str, conversation: Conversation) -> bool:
 
 def _is_once(result: str) -> bool:
     return result.count(FACT) == result.count("<recalled path=") == 1
+
+
+def _result_bytes(result: str) -> int:
+    """Without the reminders that Claude Code adds to a result, which are not ours."""
+    return len(result.partition("\n\n<system-reminder>")[0].encode())
 
 
 def _spec_bytes(conversation: Conversation) -> int:
