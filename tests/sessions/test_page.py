@@ -100,7 +100,7 @@ def test_a_newcomer_who_follows_the_page_finds_a_conversation_of_claude_code(hom
     save_settings(home, settings_of_page())
     run("index")
     hits = run("search", "when do we ship?").stdout
-    assert hits.startswith("sessions/projects/-shop/ab12.jsonl#L1-L2")
+    assert hits.startswith("sessions/claude-code/-shop/ab12.jsonl#L1-L2")
     assert "Assistant: On Friday" in hits
 
 
@@ -135,16 +135,15 @@ def test_the_folders_on_the_page_are_those_of_the_hosts(home: Path) -> None:
 
     indexed = run("index")
     assert indexed.stderr.splitlines() == [
-        "left out: sessions/projects-4/usage.jsonl: "
-        "it is not a transcript of a host that Notewell knows"
+        "left out: sessions/qwen/usage.jsonl: it is not a transcript of a host that Notewell knows"
     ]
     hits = json.loads(run("search", "quince", "--json", "--max-results", "9").stdout)["results"]
     assert sorted(hit["path"] for hit in hits) == [
-        "sessions/agent/openclaw-agent.sqlite/s-1.jsonl",
+        "sessions/claude-code/-shop/a.jsonl",
+        "sessions/codex/2026/10/04/rollout-b.jsonl",
+        "sessions/copilot/e/events.jsonl",
+        "sessions/gemini/shop/chats/session-c.jsonl",
+        "sessions/openclaw/openclaw-agent.sqlite/s-1.jsonl",
         "sessions/opencode/opencode.db/ses_1.jsonl",
-        "sessions/projects-4/-shop/chats/d.jsonl",
-        "sessions/projects/-shop/a.jsonl",
-        "sessions/session-state/e/events.jsonl",
-        "sessions/sessions/2026/10/04/rollout-b.jsonl",
-        "sessions/tmp/shop/chats/session-c.jsonl",
+        "sessions/qwen/-shop/chats/d.jsonl",
     ]

@@ -228,15 +228,27 @@ def _extra_folders(paths: Iterable[tuple[str, str | None, str | None]]) -> tuple
 
 
 def _named_folders(paths: Iterable[tuple[str, str | None]]) -> tuple[tuple[Path, str], ...]:
-    """Each folder by its own name; of two folders with the same name the second has a number."""
+    """Each folder by the host that writes it, else by its own name; of two folders with the same
+    name the second has a number."""
     named: dict[str, Path] = {}
     for text, _ in paths:
         path = Path(text).expanduser()
-        name = path.name.strip(".-") or "sessions"
+        name = _host_of(path) or path.name.strip(".-") or "sessions"
         if name in named:
             name = f"{name}-{len(named) + 1}"
         named[name] = path
     return tuple((path, name) for name, path in named.items())
+
+
+def _host_of(path: Path) -> str | None:
+    """`claude-code` for `~/.claude/projects`: several hosts call their folder `projects`."""
+    from notewell.hosts import HOSTS
+
+    formats = {host.id: host.transcripts for host in HOSTS.values()}
+    hidden = [part[1:] for part in path.parts if part.startswith(".")]
+    id_ = next((name for name in (path.name, *hidden) if name in formats), None)
+    known = formats.get(id_) if id_ else None
+    return known.name if known else id_
 
 
 _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {
