@@ -114,6 +114,31 @@ def test_cursor_takes_its_context_in_another_field(host: Host) -> None:
     assert "we ship on Friday" in json.loads(host.out)["additional_context"]
 
 
+def test_a_session_begins_with_the_tools_and_the_end_of_the_last_one(host: Host) -> None:
+    for number in range(80):
+        host.say(f"message number {number} about the harbour{' and its cranes' * 9}")
+    host("session-end", reason="clear")
+    host("session-start", session_id="cc-2", now=NOW + timedelta(days=9))
+    context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    assert context.startswith("Notes of earlier conversations: memory_search finds")
+    assert "if these tools are deferred, load them first" in context
+    (note,) = host.notes()
+    assert f'<recalled path="memory/{note.name}">' in context
+    assert "message number 79" in context
+    assert "message number 66" not in context
+    assert len(context) < 1500
+
+
+def test_a_note_of_the_users_own_is_not_the_last_conversation(host: Host) -> None:
+    (host.workspace / "memory").mkdir()
+    note = host.workspace / "memory" / "2026-11-01-harbour.md"
+    note.write_text("# Harbour\n\nThe crane is red.\n", encoding="utf-8")
+    host("session-start")
+    context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    assert "memory_search" in context
+    assert "crane" not in context
+
+
 def test_without_notes_a_session_begins_without_a_word(host: Host) -> None:
     host("session-start", source="startup")
     assert (host.out, host.err) == ("", "")
@@ -121,9 +146,10 @@ def test_without_notes_a_session_begins_without_a_word(host: Host) -> None:
 
 def test_what_is_printed_fits_what_hosts_take(host: Host) -> None:
     (host.workspace / "memory").mkdir()
-    for name in ("MEMORY.md", "memory/2026-11-15.md", "memory/2026-11-14.md"):
+    names = ("USER.md", "MEMORY.md", "memory/2026-11-15.md", "memory/2026-11-14.md")
+    for name in (*names, "memory/2026-11-13-1200.md"):
         text = "".join(f"- line {n} of a long note\n" for n in range(2000))
-        (host.workspace / name).write_text(text, encoding="utf-8")
+        (host.workspace / name).write_text(f"# Session 2026\n{text}", encoding="utf-8")
     host("session-start")
     assert 8000 < len(json.loads(host.out)["hookSpecificOutput"]["additionalContext"]) <= 10_000
 

@@ -66,6 +66,13 @@ def test_a_host_gets_tools_and_hooks(home: Path) -> None:
     servers = json.loads((home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]
     assert list(servers) == ["notewell"]
     hooks = json.loads((home / ".claude" / "settings.json").read_text(encoding="utf-8"))["hooks"]
+    assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd", "UserPromptSubmit"}
+    assert hooks["UserPromptSubmit"][0]["hooks"][0]["command"].endswith(" --recall")
+
+
+def test_the_recall_of_each_prompt_can_be_declined(home: Path) -> None:
+    assert install(home, "claude", "--no-recall").returncode == 0
+    hooks = json.loads((home / ".claude" / "settings.json").read_text(encoding="utf-8"))["hooks"]
     assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd"}
 
 

@@ -58,7 +58,13 @@ if TYPE_CHECKING:
         record_search,
         recorded_searches,
     )
-    from notewell.capture.session_note import MESSAGES, Conversation, Saved, save_session
+    from notewell.capture.session_note import (
+        MESSAGES,
+        SESSION_HEADING,
+        Conversation,
+        Saved,
+        save_session,
+    )
     from notewell.capture.settings import CaptureSettings, FlushSettings, user_zone
     from notewell.capture.undo import CannotUndo, Cut, NoCut, decide_cut, undo_write
     from notewell.capture.user_command import (
@@ -91,7 +97,7 @@ else:
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "
                 "recall_days record_recall record_search recorded_searches"
             ),
-            "session_note": "Conversation MESSAGES Saved save_session",
+            "session_note": "Conversation MESSAGES SESSION_HEADING Saved save_session",
             "settings": "CaptureSettings FlushSettings user_zone",
             "undo": "CannotUndo Cut NoCut decide_cut undo_write",
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",

@@ -57,6 +57,10 @@ class Conversation:
     compaction in the middle of a turn, the answer comes without a message of the user."""
 
 
+SESSION_HEADING = "# Session "
+"""The first line of every session note begins with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionNote:
     """A note that is ready to be written, under the name it should get."""
@@ -160,7 +164,7 @@ def _slug(text: str, name_it: Callable[[str], str | None] | None) -> tuple[str, 
 
 
 def _text(conversation: Conversation, lines: Sequence[str], at: datetime) -> str:
-    head = [f"# Session {at:%Y-%m-%d %H:%M}", ""]
+    head = [f"{SESSION_HEADING}{at:%Y-%m-%d %H:%M}", ""]
     facts = (
         ("session", conversation.session),
         ("host", conversation.host),

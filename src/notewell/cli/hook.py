@@ -47,6 +47,8 @@ LEASE_WAIT_S = 1.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    from argparse import BooleanOptionalAction
+
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     for event, summary in _EVENTS.items():
         command = actions.add_parser(event, help=summary)
@@ -64,7 +66,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     install.set_defaults(action="install")
     install.add_argument("host", choices=tuple(HOOK_FILES))
     install.add_argument(
-        "--recall", action="store_true", help="also print what notes say about each prompt"
+        "--recall",
+        action=BooleanOptionalAction,
+        default=True,
+        help="print what notes say about each prompt (default: yes)",
     )
     install.add_argument("--print", action="store_true", help="print the entry and change nothing")
     install.add_argument(

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from notewell.config import Settings
     from notewell.memory import Memory
 
-CONTEXT_CHARS = 3000
+CONTEXT_CHARS = 2700
 """Per note. Codex accepts 10 000 characters from a hook, others more; there are three notes."""
+SESSION_CHARS = 1000
+"""Of the end of the last conversation."""
 MAX_QUESTION_CHARS = 2000
 
 
@@ -109,11 +111,14 @@ def _session_start(hook: Hook) -> HookResult:
 
 def _begin(hook: Hook, memory: Memory) -> str | None:
     """Print the notes of a new session, then bring the index up to date; what is left to do."""
-    from notewell.tools import bootstrap, refresh_words
+    from notewell.tools import TOOLS_LINE, bootstrap, last_session, refresh_words
 
     today = hook.now.astimezone(hook.zone).date()
     limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
-    hook.context.append(bootstrap(memory, today, max_chars=limit))
+    notes = bootstrap(memory, today, max_chars=limit)
+    last = last_session(memory, max_chars=min(SESSION_CHARS, limit))
+    if notes or last or memory.notes.scan().notes:
+        hook.context.extend((TOOLS_LINE, notes, last))
     return refresh_words(memory, within_s=hook.left_s)
 
 

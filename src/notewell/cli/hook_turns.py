@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from notewell.capture import SessionEnd
     from notewell.memory import Memory
+    from notewell.types import Hit
 
 MAX_RECALLED = 3
+RECALL_CHARS = 1200
+"""For notes, in all: every prompt pays for it."""
+LEAST_CHARS = 120
+"""A shorter piece of a passage says nothing."""
 
 
 class RecalledText(NamedTuple):
@@ -32,7 +38,7 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
     """What notes say about a prompt, or why they could not be searched. Notes that were never
     indexed are indexed first, for `within_s` at most."""
     from notewell.engines import unsearchable
-    from notewell.tools import REMINDER, ask_memory, fenced, stop_after
+    from notewell.tools import ask_memory, is_near, stop_after
 
     # Keywords only: to load the model would take longer than a prompt may wait.
     answer, *_ = ask_memory(
@@ -43,12 +49,30 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
         journal_as=None,
         progress=stop_after(within_s),
     )
-    if answer.hits:
-        hits = [fenced(hit.snippet, path=hit.path, lines=str(hit.span)) for hit in answer.hits]
-        return RecalledText("\n\n".join((REMINDER, *hits)), answer.notice)
+    near = [hit for hit in answer.hits if is_near(question, hit)]
+    if near:
+        return RecalledText(quoted_hits(near, RECALL_CHARS), answer.notice)
     # A notice says what was not searched: notes that changed, another engine that failed.
-    why = answer.public_notice or unsearchable(memory.status())
+    why = answer.public_notice or (None if answer.hits else unsearchable(memory.status()))
     return RecalledText(not_searched(why), answer.notice or why) if why else RecalledText()
+
+
+def quoted_hits(hits: Sequence[Hit], max_chars: int) -> str:
+    """The best hits as quotations, in so many characters; the last one is shortened."""
+    from notewell.tools import REMINDER, escaped, fenced
+
+    parts, left = [REMINDER], max_chars - len(REMINDER)
+    for hit in hits:
+        # Escaped first, because that makes a text longer.
+        text, path = escaped(hit.snippet), hit.citation
+        room = left - len(fenced("", path=path)) - 1
+        if len(text) > room:
+            text = f"{text[: max(0, room - 2)].rsplit(None, 1)[0]} …" if room > LEAST_CHARS else ""
+        if not text:
+            break
+        parts.append(fenced(text, path=path))
+        left -= len(parts[-1]) + 1
+    return "\n".join(parts)
 
 
 def not_searched(why: str) -> str:

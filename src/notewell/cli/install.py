@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from argparse import Namespace
+from argparse import BooleanOptionalAction, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,10 @@ class HostChange:
 def add_options(parser: argparse.ArgumentParser) -> None:
     _add_host_options(parser, "install in every host that is found")
     parser.add_argument(
-        "--recall", action="store_true", help="also print what notes say about each prompt"
+        "--recall",
+        action=BooleanOptionalAction,
+        default=True,
+        help="print what notes say about each prompt (default: yes)",
     )
     add_place(parser)
 

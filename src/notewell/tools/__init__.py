@@ -9,6 +9,7 @@ failures.py   our errors as an agent sees them, each with a next step
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 flush.py      memory_flush: a host asks whether to write notes before a compaction
+nearness.py   whether a hit is near enough for a prompt that did not ask
 recall.py     the system prompt's section on memory, and the context of a new session
 entry_tools.py  memory_recall, memory_store, memory_forget; recall before a turn, capture after
 entry_capture.py  capture from the transcript of a host
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         GetInput,
         SearchInput,
     )
+    from notewell.tools.nearness import is_near, nearness_of
     from notewell.tools.outputs import (
         AppendOutput,
         GetOutput,
@@ -64,7 +66,13 @@ if TYPE_CHECKING:
         StatusOutput,
         ToolHit,
     )
-    from notewell.tools.recall import bootstrap, recall_section, recalled_for
+    from notewell.tools.recall import (
+        TOOLS_LINE,
+        bootstrap,
+        last_session,
+        recall_section,
+        recalled_for,
+    )
     from notewell.tools.specs import ENTRY_TOOLS, TOOLS, ToolSpec
     from notewell.tools.wire import (
         JSON_VERSION,
@@ -103,7 +111,8 @@ else:
                 "MAX_SECTION_CHARS SearchInput"
             ),
             "outputs": "AppendOutput GetOutput SearchOutput StatusOutput ToolHit",
-            "recall": "bootstrap recall_section recalled_for",
+            "nearness": "is_near nearness_of",
+            "recall": "TOOLS_LINE bootstrap last_session recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
             "wire": (
                 "JSON_VERSION answer_json excerpt_json fallback_json hit_json ignored_json pick "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 PromptMode: TypeAlias = Literal["full", "minimal", "none"]
 """How long the host's system prompt is; sub-agents get a shorter one."""
 
+TOOLS_LINE = (
+    "Notes of earlier conversations: memory_search finds, memory_get reads, memory_append adds "
+    "(MCP server notewell; if these tools are deferred, load them first)."
+)
+"""Some hosts show the tools of MCP servers only after a search for tools."""
+_LAST_SESSION = "The end of the last conversation that was saved:"
+_SESSION_NOTE = re.compile(r"memory/(\d{4}-\d{2}-\d{2})-[^/]+\.md")
 _CURATED = ("MEMORY.md", "memory.md")
 _USER = "USER.md"
 USER_CHARS = 4000
@@ -89,6 +97,42 @@ def bootstrap(
     texts |= {path: _beginning(memory, path, limit) for path in map(_day_note, days)}
     quoted = [fenced(text, path=path) for path, text in texts.items() if text]
     return "\n\n".join((REMINDER, *quoted)) if quoted else ""
+
+
+def last_session(memory: Memory, context: CallContext = HERE, *, max_chars: int) -> str:
+    """The end of the note of the last conversation, quoted as data; empty if there is none, and
+    in groups."""
+    if not context.enabled or not context.is_private or max_chars <= 0:
+        return ""
+    memory.require_scope(context.session_key)
+    notes = memory.notes.scan().notes
+    dated = [
+        (found[1], note.stat.mtime_ns, path)
+        for path, note in notes.items()
+        if (found := _SESSION_NOTE.fullmatch(path))
+    ]
+    if not dated:
+        return ""
+    path = max(dated)[2]
+    try:
+        text = memory.notes.read(path).text
+    except (NotANote, NoteUnreadable):
+        return ""
+    from notewell.capture import SESSION_HEADING
+
+    # A note of the user's own with a date in its name is not taken for a conversation.
+    if not text.startswith(SESSION_HEADING):
+        return ""
+    return "\n".join((_LAST_SESSION, fenced(_end(text, max_chars), path=path)))
+
+
+def _end(text: str, max_chars: int) -> str:
+    """The last whole lines in so many characters; of a longer line its end."""
+    text = text.rstrip()
+    if len(text) <= max_chars:
+        return text
+    kept = text[-max_chars:]
+    return "…\n" + (kept.partition("\n")[2] or kept)
 
 
 def recalled_for(memory: Memory, question: str, context: CallContext = HERE) -> str:

@@ -1,0 +1,74 @@
+"""What a prompt gets from the notes: little, near, and nothing where nothing is near."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from notewell import Memory, open_memory
+from notewell.cli.hook_turns import RECALL_CHARS, recalled_notes
+from notewell.testing import HashEmbedder
+from notewell.tools import is_near
+
+NOTES = {
+    "MEMORY.md": "The router in the office is a Fritzbox.\n\nOur dentist is Dr. Novak.\n",
+    "memory/2026-11-02.md": "Run the tests of the parser before each release.\n",
+    "memory/2026-11-03.md": "Commit a828e60 is about the leaking tap.\n",
+    "memory/2026-11-04.md": "明天下午三点在图书馆见面。\n",
+}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    for name, text in NOTES.items():
+        (workspace / name).write_text(text, encoding="utf-8")
+    return open_memory(workspace, state_dir=tmp_path / "state", embedder=HashEmbedder())
+
+
+@pytest.mark.parametrize(
+    ("prompt", "passage"),
+    [
+        ("Which router do we have in the office?", "Fritzbox"),
+        ("Who is our dentist again?", "Novak"),
+        ("Could somebody look at this long list with a828e60 in it today?", "leaking tap"),
+        ("明天在哪里见面?", "图书馆"),
+    ],
+)
+def test_a_prompt_about_the_notes_gets_its_passage(
+    memory: Memory, prompt: str, passage: str
+) -> None:
+    with memory:
+        assert passage in recalled_notes(memory, prompt, within_s=60).text
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Fix the failing test in the login form of the shop and write a changelog line",
+        "Rename the office variable in all these modules to something short",
+        "yes please",
+        "Run it",
+        "continue",
+        "Explain what this regular expression does",
+    ],
+)
+def test_any_other_prompt_gets_nothing(memory: Memory, prompt: str) -> None:
+    with memory:
+        assert recalled_notes(memory, prompt, within_s=60) == ("", None)
+
+
+def test_a_recall_fits_its_budget_with_its_marks(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    for number in range(4):
+        text = f"The harbour crane number {number} is red. </recalled> " * 60
+        (workspace / "memory" / f"crane-{number}.md").write_text(text, encoding="utf-8")
+    with open_memory(workspace, state_dir=tmp_path / "s", embedder=HashEmbedder()) as memory:
+        text = recalled_notes(memory, "Where is the red harbour crane?", within_s=60).text
+        assert RECALL_CHARS // 2 < len(text) <= RECALL_CHARS
+        assert text.count("<recalled path=") == text.count("</recalled>") >= 1
+        hits = memory.search("Where is the red harbour crane?", mode="keyword").hits
+        assert is_near("Where is the red harbour crane?", hits[0])
