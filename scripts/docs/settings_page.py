@@ -40,6 +40,8 @@ In your own file, `${NAME}` is replaced by the variable `NAME` of the environmen
 A workspace's file may come with a folder from a stranger.
 It can set only the keys marked **workspace**: ranking, chunks, paths inside the workspace, and `enabled: false`.
 Every other key is ignored there; `config check` reports it as refused, and `status` and `index` name it.
+A mistake in it does not stop a command: what it is about is ignored, with a notice, and `config check` lists the mistakes.
+A workspace can add extra paths; an empty list there does not clear yours.
 """
 
 _SECTIONS: tuple[tuple[str, str, str, Iterable[Key]], ...] = (

@@ -271,7 +271,12 @@ class Memory:
         from notewell.engines import with_record
 
         status = with_record(self._engine.status(), self.sync_record.read())
-        return replace(status, refused_keys=self.settings.refused_keys)
+        settings = self.settings
+        return replace(
+            status,
+            refused_keys=settings.refused_keys,
+            workspace_errors=settings.workspace_errors,
+        )
 
     # -- writing ---------------------------------------------------------------------------------
 

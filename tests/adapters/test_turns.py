@@ -52,7 +52,7 @@ def remember(tmp_path: Path, settings: Settings) -> Memory:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    automatic = EntriesSettings(enabled=True, auto_capture=True, auto_recall=True)
+    automatic = EntriesSettings(auto_capture=True, auto_recall=True)
     with remember(tmp_path, Settings(entries=automatic)) as opened:
         yield opened
 
@@ -149,7 +149,7 @@ def test_nothing_is_recalled_in_a_group(memory: Memory, entries: EntryStore) -> 
 def test_a_denied_conversation_neither_reads_nor_writes(
     tmp_path: Path, entries: EntryStore
 ) -> None:
-    automatic = EntriesSettings(enabled=True, auto_capture=True, auto_recall=True)
+    automatic = EntriesSettings(auto_capture=True, auto_recall=True)
     settings = Settings(entries=automatic, scope=ConversationScope("deny", ()))
     private = CallContext(session_key="agent:main:telegram:dm:ada")
     with remember(tmp_path, settings) as memory:
@@ -162,7 +162,7 @@ def test_a_denied_conversation_neither_reads_nor_writes(
 
 
 def test_switched_off_nothing_is_captured(tmp_path: Path, entries: EntryStore) -> None:
-    with remember(tmp_path, Settings(entries=EntriesSettings(enabled=True))) as memory:
+    with remember(tmp_path, Settings(entries=EntriesSettings())) as memory:
         turns = Turns(memory, context_window=WINDOW, entries=entries)
         assert turns.after(TurnFacts((SAID,), 5)).captured.stored == ()
         assert turns.before(SAID) == ""

@@ -58,7 +58,7 @@ def by_own_path() -> dict[str, Key]:
 def settings_groups() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """The class of each group by its path, and the fields of each class with their classes."""
     everything = Settings(
-        embedder=EmbedderSettings(), qmd=QmdSettings(), entries=EntriesSettings(enabled=True)
+        embedder=EmbedderSettings(), qmd=QmdSettings(), entries=EntriesSettings()
     )
     classes: dict[str, str] = {}
     groups: dict[str, dict[str, str]] = {}
@@ -93,13 +93,13 @@ def test_every_field_that_a_key_decides_is_read() -> None:
 
 
 def test_every_field_of_a_group_is_read() -> None:
-    """Not only those that have a key; whether there are entries at all is decided by `None`."""
+    """Not only those that have a key."""
     _, groups = settings_groups()
     found = fields_read()
     unread = {f"{name}.{field}" for name in groups for field in groups[name]} - {
         f"{name}.{field}" for name, field in found
     }
-    assert unread == {f"{EntriesSettings.__name__}.enabled"}
+    assert unread == set()
 
 
 def test_every_key_decides_a_field_or_is_listed() -> None:

@@ -97,7 +97,7 @@ def test_the_defaults_of_the_table_are_those_of_the_packages(
     }
     settings = as_the_users_own(everything_on)
     assert settings.qmd == QmdSettings()
-    assert settings.entries == EntriesSettings(enabled=True)
+    assert settings.entries == EntriesSettings()
 
 
 def test_times_come_in_seconds_and_scopes_as_one_value() -> None:
@@ -228,18 +228,26 @@ def test_any_bytes_are_settings_or_refused(loaded: Callable[..., Settings], data
 
 def test_a_pipe_in_place_of_the_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "notewell.json")
+    assert load_settings(tmp_path).workspace_errors == 1
     with pytest.raises(BadSetting, match="not a regular file"):
-        load_settings(tmp_path)
+        own_file(tmp_path / "notewell.json")
 
 
 def test_a_file_that_is_too_large_or_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notewell.json").write_bytes(b" " * (MAX_FILE_BYTES + 1))
+    assert load_settings(tmp_path).workspace_errors == 1
     with pytest.raises(BadSetting, match="larger than"):
-        load_settings(tmp_path)
+        own_file(tmp_path / "notewell.json")
     (tmp_path / "notewell.json").unlink()
     (tmp_path / "notewell.json").mkdir()
-    with pytest.raises(BadSetting):
-        load_settings(tmp_path)
+    assert load_settings(tmp_path).workspace_errors == 1
+    with pytest.raises(BadSetting, match="directory"):
+        own_file(tmp_path / "notewell.json")
+
+
+def own_file(path: Path) -> Settings:
+    """The settings with the file as the user's own, for a workspace without one."""
+    return load_settings(path.parent / "empty", environment={"NOTEWELL_CONFIG": str(path)})
 
 
 def test_what_is_written_is_what_is_read_and_never_overwrites(tmp_path: Path) -> None:

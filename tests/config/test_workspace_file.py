@@ -242,6 +242,46 @@ def test_a_workspaces_file_sends_no_note_anywhere(
     assert "put it into your own file" in checked.stdout
 
 
+@pytest.mark.parametrize(
+    ("content", "mistakes"),
+    [
+        ("{ this is not a file of settings", "1 mistake"),
+        (search_settings(chunking={"tokens": "many"}, query={"maxResults": 2}), "1 mistake"),
+        (search_settings(chunkng={}, query={"maxresults": "x"}), "2 mistakes"),
+    ],
+)
+def test_a_mistake_in_a_workspaces_file_stops_no_command(
+    machine: Machine, content: str, mistakes: str
+) -> None:
+    machine.workspace_file(content)
+    indexed = machine("index")
+    notice = f"ignored: {mistakes} in the workspace's settings file"
+    assert (indexed.returncode, notice in indexed.stderr) == (0, True)
+    assert machine("search", "what do we use?").returncode == 0
+    status = machine("status", "--json")
+    assert json.loads(status.stdout)["workspaceErrors"] == int(mistakes[0])
+    assert f"{mistakes} in the workspace's settings file" in machine("status").stdout
+    assert machine("config", "check").returncode == 2
+
+
+def test_a_mistake_leaves_the_rest_of_a_workspaces_file(tmp_path: Path) -> None:
+    settings = effects(
+        tmp_path, json.loads(search_settings(chunking={"tokens": "x"}, enabled=False))
+    )[0]
+    assert (settings.off_because is None, settings.workspace_errors) == (False, 1)
+
+
+def test_a_workspaces_file_does_not_clear_the_users_extra_paths(tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text(
+        search_settings(provider="embedded", extraPaths=["/srv/wiki"]), encoding="utf-8"
+    )
+    (tmp_path / "notewell.json").write_text(search_settings(extraPaths=[]), encoding="utf-8")
+    environment = {"HOME": str(tmp_path), "NOTEWELL_CONFIG": str(tmp_path / "own.json")}
+    settings = load_settings(tmp_path, "main", environment)
+    assert [extra.path for extra in settings.notes.extra_paths] == ["/srv/wiki"]
+    assert settings.refused_keys == ("agents.defaults.memorySearch.extraPaths",)
+
+
 def test_the_users_own_file_does_send_them(machine: Machine, provider: Provider) -> None:
     """The other half of the test above: without it, a wrong address would look like safety."""
     machine.own("openai")

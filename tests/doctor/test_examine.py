@@ -98,7 +98,7 @@ def test_an_extra_that_the_settings_need_and_is_missing_is_told(ward: Ward) -> N
 
 
 def test_entries_without_their_extra_are_told(ward: Ward) -> None:
-    settings = replace(ward.open().settings, entries=EntriesSettings(enabled=True))
+    settings = replace(ward.open().settings, entries=EntriesSettings())
     findings = list(machine.packages(settings, installed=lambda _: False))
     assert told(findings, "python", "memory-lancedb.enabled is true").todo
 

@@ -110,7 +110,7 @@ def test_the_settings_come_from_the_users_own_file(workspace: Path, tmp_path: Pa
     told = {"plugins": {"entries": {"memory-lancedb": plugin}}}
     env = {"HOME": str(tmp_path), "NOTEWELL_CONFIG": str(written(tmp_path / "own.json", told))}
     assert load_settings(workspace, "main", env).entries == EntriesSettings(
-        enabled=True, auto_recall=True, db_path="~/lance", capture_chars=700
+        auto_recall=True, db_path="~/lance", capture_chars=700
     )
     assert load_settings(workspace, "main", {"HOME": str(tmp_path)}).entries is None
 

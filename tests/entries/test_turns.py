@@ -15,7 +15,7 @@ from notewell.tools import REMINDER, CallContext
 from notewell.tools.entry_tools import capture_turn, recall_for_turn
 
 Open = Callable[..., EntryStore]
-ON = EntriesSettings(enabled=True, auto_capture=True, auto_recall=True)
+ON = EntriesSettings(auto_capture=True, auto_recall=True)
 
 
 def said(*texts: str) -> list[Message]:
@@ -97,7 +97,7 @@ def test_nothing_is_injected_where_others_listen(store: EntryStore, key: str) ->
 def test_a_prompt_is_asked_for_up_to_its_limit_and_never_breaks_a_turn(opened: Open) -> None:
     store = opened()
     store.store("The user prefers dark mode")
-    short = EntriesSettings(enabled=True, auto_recall=True, recall_chars=22)
+    short = EntriesSettings(auto_recall=True, recall_chars=22)
     assert recall_for_turn(store, "user prefers dark mode " + "blah " * 100_000, short).text
     assert recall_for_turn(store, " \n ", ON).text == ""
     broken = opened(embedder=BrokenEmbedder(EmbedderFailed("broken", "no answer")))

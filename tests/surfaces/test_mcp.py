@@ -254,9 +254,11 @@ def test_a_host_asks_whether_to_flush_and_gets_the_turn_once(memory: Memory, era
         assert decision["prompt"] in due.messages[0].content.model_dump()["text"]
         assert (await client.get_prompt("flush", full)).meta != due.meta
         # A user who picks the prompt in another conversation.
-        at_once = await client.get_prompt("flush", {"compacting": "true", "session": "7"})
-        assert at_once.meta
-        assert at_once.meta["notewell/flush"]["flush"] is True
+        for session in ("7", "true"):
+            asked = {"compacting": "true", "session": session}
+            at_once = await client.get_prompt("flush", asked)
+            assert at_once.meta
+            assert at_once.meta["notewell/flush"]["flush"] is True
         with pytest.raises(MCPError, match="usedTokens"):
             await client.get_prompt("flush", {"usedTokens": "many"})
 

@@ -131,7 +131,7 @@ def _save_earlier(hook: Hook) -> HookResult:
     for ended in waiting:
         try:
             result = _save_ended(hook, ended)
-            first = first if first.captured else result
+            first = HookResult(first.captured or result.captured, first.trouble or result.trouble)
         except NoteUnreadable as error:
             if not _is_gone(error):
                 raise

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from notewell.errors import OutputFailed
+from notewell.types import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from notewell.sync import Progress
 
@@ -45,9 +46,16 @@ def _harmless(part: str) -> str:
     return part if part in _OURS else part.translate(_PICTURES)
 
 
-def refused_key(key: str) -> str:
-    """The notice about a key of a workspace's settings file that has no effect."""
-    return f"{key}: a workspace's file may not set it (`notewell config check` says why)"
+def ignored_settings(refused_keys: Sequence[str], errors: int) -> list[str]:
+    """The notices about what has no effect in a workspace's settings file."""
+    check = "`notewell config check`"
+    notices = [
+        f"{key}: a workspace's file may not set it ({check} says why)" for key in refused_keys
+    ]
+    if errors:
+        mistakes = counted(errors, "mistake")
+        notices.append(f"{mistakes} in the workspace's settings file ({check} lists them)")
+    return notices
 
 
 def flush() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import print_json, refused_key, say
+from notewell.cli.output import ignored_settings, print_json, say
 from notewell.cli.place import memory_of
 from notewell.tools import status_json
 from notewell.types import counted
@@ -139,7 +139,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         facts.append(("", _fallback_text(status.embedder_fallback)))
     facts += [("cache", _cache_text(status)), *_batch_facts(status)]
     facts += [("extra path", path) for path in status.extra_paths]
-    facts += [("ignored", refused_key(key)) for key in status.refused_keys]
+    ignored = ignored_settings(status.refused_keys, status.workspace_errors)
+    facts += [("ignored", notice) for notice in ignored]
     if status.problem:
         facts.append(("problem", status.problem))
     if status.last_error:

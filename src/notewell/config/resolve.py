@@ -82,6 +82,8 @@ class Configuration:
     """Who set what belongs to no agent: `bindings[0]`, `models.providers.openai.apiKey`."""
     files: tuple[str, ...]
     """The files that were read, weakest first."""
+    workspace_files: frozenset[str] = frozenset()
+    """Those of `files` that belong to a workspace."""
 
     def route(self, message: Binding) -> Route:
         """The agent of a message: the most specific binding wins, else the default agent.
@@ -104,6 +106,21 @@ class Configuration:
         if isinstance(key, BadSessionKey):
             return key
         return resolve_session(self.bindings, key, self.agents, self.default_agent)
+
+    @property
+    def errors(self) -> tuple[ConfigFinding, ...]:
+        """What makes the user's own file unusable."""
+        return tuple(error for error in self._errors if error.file not in self.workspace_files)
+
+    @property
+    def workspace_errors(self) -> tuple[ConfigFinding, ...]:
+        """Mistakes in a workspace's file. What they are about is ignored: a folder from a stranger
+        must not be able to switch the user's memory off by a file that cannot be read."""
+        return tuple(error for error in self._errors if error.file in self.workspace_files)
+
+    @property
+    def _errors(self) -> tuple[ConfigFinding, ...]:
+        return tuple(finding for finding in self.findings if finding.kind == "error")
 
     @property
     def refused_keys(self) -> tuple[str, ...]:
@@ -132,13 +149,16 @@ def load_configuration(
     agent: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Configuration:
-    """The user's file and the workspace's, resolved; raises `BadSetting` on the first error."""
+    """The user's file and the workspace's, resolved.
+
+    Raises `BadSetting` on the first error in the user's file.
+    """
     if agent is not None and normal_agent_id(agent) is None:
         raise BadSetting("agent", f"{agent!r} is not a valid agent id")
     scope = ConfigScope(workspace, normal_agent_id(agent) if agent else None)
     configuration = read_configuration(scope, environment)
     # "refused" is no error: without those keys, the search works as the user's own file says.
-    errors = [finding for finding in configuration.findings if finding.kind == "error"]
+    errors = configuration.errors
     if errors:
         more = f" (and {len(errors) - 1} more: `notewell config check`)" if errors[1:] else ""
         first = errors[0]
@@ -178,6 +198,9 @@ def read_configuration(
         findings=tuple(dict.fromkeys(findings)),
         origins={**binding_origins, **provider_origins},
         files=tuple(layer.file for layer in reversed(resolver.layers)),
+        workspace_files=frozenset(
+            layer.file for layer in resolver.layers if layer.owner == "workspace"
+        ),
     )
 
 

@@ -71,6 +71,8 @@ class Settings:
     refused_keys: tuple[str, ...] = ()
     """Keys of the workspace's file that were ignored, because only the user's own file may set
     them; `notewell config check` explains each."""
+    workspace_errors: int = 0
+    """Mistakes in the workspace's file; what they are about is ignored."""
 
 
 def load_settings(
@@ -85,7 +87,11 @@ def load_settings(
     configuration = load_configuration(workspace, agent, environment)
     id_ = agent.lower() if agent else configuration.default_agent
     settings = settings_of(configuration.agents[id_], configuration.providers)
-    return replace(settings, refused_keys=configuration.refused_keys)
+    return replace(
+        settings,
+        refused_keys=configuration.refused_keys,
+        workspace_errors=len(configuration.workspace_errors),
+    )
 
 
 # -- from keys to fields -------------------------------------------------------------------------
@@ -212,7 +218,7 @@ def _entries(values: Mapping[str, Any], fields: Mapping[str, Any]) -> EntriesSet
         return None
     from notewell.entries import EntriesSettings
 
-    return EntriesSettings(enabled=True, **_group(fields, "entries"))
+    return EntriesSettings(**_group(fields, "entries"))
 
 
 def _extra_paths(paths: Iterable[tuple[str, str | None]]) -> tuple[ExtraPath, ...]:

@@ -76,8 +76,11 @@ def _inside(entries: tuple[tuple[str, ...], ...]) -> Ruled:
         f"{path!r} is not a path inside the workspace: put it into your own file"
         for path in outside
     )
-    # Not an empty list, which would clear the user's own extra paths.
-    return Ruled(None if outside and not inside else inside, messages)
+    if not entries:
+        messages = ("an empty list does not clear the paths of your own file",)
+    # Not an empty list, which would clear the user's own extra paths: a workspace may add to
+    # what the user searches, and take nothing away.
+    return Ruled(inside or None, messages)
 
 
 def leaves_the_workspace(path: str) -> bool:

@@ -81,6 +81,8 @@ class Status:
     answering: Answering = Answering("builtin", "builtin")
     refused_keys: tuple[str, ...] = ()
     """Keys of the workspace's settings file that have no effect: it may not set them."""
+    workspace_errors: int = 0
+    """Mistakes in that file; what they are about has no effect either."""
     public_problem: str | None = None
     """The problem for remote readers; names no folder."""
     public_embedder_missing: str | None = None

@@ -54,8 +54,6 @@ class MemoryEntry:
 class EntriesSettings:
     """`plugins.entries.memory-lancedb`. By default nothing happens without a request."""
 
-    enabled: bool = False
-    """Whether the tools are offered."""
     auto_capture: bool = False
     auto_recall: bool = False
     db_path: str | None = None

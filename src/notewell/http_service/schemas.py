@@ -401,6 +401,7 @@ class StatusAnswer(ResponseModel):
     probe: None
     rebuild_needed: str | None
     refused_keys: list[str]
+    workspace_errors: int
     ignored: list[SkippedFile]
     unreadable: list[SkippedFile]
 

@@ -65,10 +65,12 @@ def _typed(arguments: Mapping[str, str]) -> dict[str, object]:
 
 
 def _value(name: str, text: str) -> object:
+    if name == "session":  # A name, also if it is `true` or `12`.
+        return text
     if text in ("true", "false"):
         return text == "true"
     # At most nine digits: Python refuses to parse numbers of thousands of digits.
-    is_number = name != "session" and text.isascii() and text.isdigit() and len(text) < 10
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
     return int(text) if is_number else text
 
 

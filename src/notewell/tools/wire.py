@@ -132,6 +132,7 @@ def status_json(status: Status, probe: Probe | None = None) -> dict[str, Any]:
         "probe": _probe_json(probe),
         "rebuildNeeded": status.rebuild_needed,
         "refusedKeys": list(status.refused_keys),
+        "workspaceErrors": status.workspace_errors,
         "ignored": ignored_json(status.ignored),
         "unreadable": ignored_json(status.unreadable),
     }
