@@ -19,17 +19,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from notewell.embedders.absent import AbsentEmbedder, NoEmbedder
 from notewell.embedders.registry import NONE, ambient_keys
-from notewell.errors import BadSetting, EmbedderMissing, EmbedderTrouble
-from notewell.ports import Closes, Lacking, ModelFacts
+from notewell.errors import BadSetting, EmbedderTrouble
+from notewell.ports import Closes, ModelFacts
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from notewell.embedders.registry import AmbientKey
     from notewell.embedders.settings import EmbedderSettings
-    from notewell.ports import Embedder, Kind, Vectors
+    from notewell.ports import Embedder
 
 # -- decisions, as values: `choose.py` makes them too, and the status shows them ----------------
 
@@ -402,40 +403,3 @@ def gguf_dir(configured: str | None, models_dir: Path) -> Path:
     """Where downloaded GGUF models are, for the embedder and for `notewell model`; `configured` is
     `local.modelCacheDir`."""
     return Path(configured).expanduser() if configured else models_dir
-
-
-class NoEmbedder:
-    """`provider: none`. Keyword search alone answers, and the status says so."""
-
-    FACTS = ModelFacts(provider=NONE, model="words alone", dims=0, chunk_tokens=400)
-
-    @property
-    def facts(self) -> ModelFacts:
-        return self.FACTS
-
-    @property
-    def texts_at_once(self) -> int:
-        return 1
-
-    def missing(self) -> None:
-        return None
-
-    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        raise EmbedderMissing(NONE, "the setting is provider: none", "choose another provider")
-
-
-class AbsentEmbedder:
-    """Stands for the model of an index that this process cannot use: the index stays as it is, its
-    words are kept up to date, and every answer says why there are no vectors."""
-
-    texts_at_once = 1
-
-    def __init__(self, facts: ModelFacts, action: str) -> None:
-        self.facts = facts
-        self._lacking = Lacking(f"the index holds vectors of {facts.model}", action)
-
-    def missing(self) -> Lacking:
-        return self._lacking
-
-    def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        raise EmbedderMissing(self.facts.provider, *self._lacking)

@@ -21,6 +21,7 @@ from notewell.index import Identity, IndexFacts
 from notewell.ports import Prepares, ReportsWaiting
 from notewell.records import dataclass, field, replace
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
+from notewell.sync.text_sources import notes_source, sessions_source
 from notewell.types import Notice
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
-    from notewell.types import Note, NoteStat, Scan
+    from notewell.types import Scan
 
 CATCH_UP_NOTES = 32
 """More changed notes than this come from a checkout or a move, not from writing."""
@@ -42,8 +43,6 @@ CATCH_UP_WAIT_S = 0.2
 LOOK_SHARE = 10
 """Scanning takes at most a tenth of the time: a scan of 10 000 files is too slow to be done for
 every search of a busy process."""
-BEING_WRITTEN_NS = 1_000_000_000
-"""A program that saves in place truncates the file first, and writes it well within this time."""
 
 
 @dataclass(slots=True)
@@ -96,10 +95,10 @@ class Indexer:
         now, sources = self.now_ns(), []
         if self.indexes_notes:
             redact = self.redact_notes
-            sources.append(_notes_source(self.notes, redact, everything=everything, now_ns=now))
+            sources.append(notes_source(self.notes, redact, everything=everything, now_ns=now))
         if self.transcripts:
             limits = None if everything else self.delta_limits
-            sources.append(_sessions_source(self.transcripts, limits))
+            sources.append(sessions_source(self.transcripts, limits))
         return sources
 
     # -- what the index should be built with -----------------------------------------------------
@@ -382,59 +381,3 @@ def _needs_download(embedder: Embedder) -> TypeGuard[Prepares]:
 def downloaded(have: int, size: int) -> Progress:
     """How much of a model is there."""
     return Progress(have >> 20, size >> 20, "MiB of the model")
-
-
-# -- the sources of text -------------------------------------------------------------------------
-
-
-def _notes_source(
-    notes: NoteStore, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
-) -> TextSource:
-    """The notes. One that became empty a moment ago is being saved right now, so it is treated as
-    unchanged, unless `everything` is wanted."""
-
-    def scan(indexed: Mapping[str, NoteStat]) -> Scan:
-        listed = notes.scan()
-        if everything:
-            return listed
-        return replace(
-            listed,
-            notes={
-                path: note._replace(stat=indexed[path])
-                if not note.stat.size
-                and now_ns - note.stat.mtime_ns < BEING_WRITTEN_NS
-                and path in indexed
-                else note
-                for path, note in listed.notes.items()
-            },
-        )
-
-    def read(path: str) -> Note:
-        note = notes.read(path)
-        return replace(note, text=redact(note.text)) if redact else note
-
-    return TextSource("memory", scan, read)
-
-
-def _sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> TextSource:
-    """The transcripts. With `limits`, one that is being written waits until enough of it is
-    new."""
-
-    def scan(indexed: Mapping[str, NoteStat]) -> Scan:
-        listed = transcripts.scan()
-        if limits is None:
-            return listed
-        from notewell.sessions import hold_back
-
-        # A compaction removes text from the agent's context. The agent may search for exactly
-        # that text next, so such a transcript does not wait.
-        compacted = {
-            path
-            for path, transcript in listed.notes.items()
-            if path in indexed
-            and 0 < transcript.stat.size - indexed[path].size < limits.bytes
-            and transcripts.compacted_since(transcript, indexed[path].size)
-        }
-        return hold_back(listed, indexed, transcripts.new_messages, limits, compacted=compacted)
-
-    return TextSource("sessions", scan, transcripts.read)

@@ -1,0 +1,71 @@
+"""What is indexed: the notes and the transcripts, each listed and read in its own way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from notewell.records import replace
+from notewell.sync.plan import TextSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from notewell.notes import NoteStore
+    from notewell.sessions import DeltaLimits, Transcripts
+    from notewell.types import Note, NoteStat, Scan
+
+BEING_WRITTEN_NS = 1_000_000_000
+"""A program that saves in place truncates the file first, and writes it well within this time."""
+
+
+def notes_source(
+    notes: NoteStore, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
+) -> TextSource:
+    """The notes. One that became empty a moment ago is being saved right now, so it is treated as
+    unchanged, unless `everything` is wanted."""
+
+    def scan(indexed: Mapping[str, NoteStat]) -> Scan:
+        listed = notes.scan()
+        if everything:
+            return listed
+        return replace(
+            listed,
+            notes={
+                path: note._replace(stat=indexed[path])
+                if not note.stat.size
+                and now_ns - note.stat.mtime_ns < BEING_WRITTEN_NS
+                and path in indexed
+                else note
+                for path, note in listed.notes.items()
+            },
+        )
+
+    def read(path: str) -> Note:
+        note = notes.read(path)
+        return replace(note, text=redact(note.text)) if redact else note
+
+    return TextSource("memory", scan, read)
+
+
+def sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> TextSource:
+    """The transcripts. With `limits`, one that is being written waits until enough of it is
+    new."""
+
+    def scan(indexed: Mapping[str, NoteStat]) -> Scan:
+        listed = transcripts.scan()
+        if limits is None:
+            return listed
+        from notewell.sessions import hold_back
+
+        # A compaction removes text from the agent's context. The agent may search for exactly
+        # that text next, so such a transcript does not wait.
+        compacted = {
+            path
+            for path, transcript in listed.notes.items()
+            if path in indexed
+            and 0 < transcript.stat.size - indexed[path].size < limits.bytes
+            and transcripts.compacted_since(transcript, indexed[path].size)
+        }
+        return hold_back(listed, indexed, transcripts.new_messages, limits, compacted=compacted)
+
+    return TextSource("sessions", scan, transcripts.read)
