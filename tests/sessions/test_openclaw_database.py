@@ -69,9 +69,10 @@ def test_compressed_messages_are_read(host: OpenClawDatabase, tmp_path: Path) ->
         b"no zstd",
         compressed_message("user", "cut " * 500)[:-9],
         compressed(b"[" * 9),
+        compressed(b"[" * 100_000),
         compressed(b" " * (MAX_RECORD_BYTES + 1)),
     ],
-    ids=["other", "cut", "no JSON", "too large"],
+    ids=["other", "cut", "no JSON", "too deep", "too large"],
 )
 def test_a_damaged_message_is_counted(host: OpenClawDatabase, tmp_path: Path, data: bytes) -> None:
     host.say("user", "before")
@@ -81,6 +82,24 @@ def test_a_damaged_message_is_counted(host: OpenClawDatabase, tmp_path: Path, da
     note = opened(tmp_path).read(KEY)
     assert note.text == "User: before\nUser: after\n"
     assert any("2" in repair for repair in note.repairs)
+
+
+@pytest.mark.parametrize("navigation", ["{no JSON", '{"navigation": "text"}', "[]"])
+def test_a_message_is_read_although_what_is_said_about_it_is_damaged(
+    host: OpenClawDatabase, tmp_path: Path, navigation: str
+) -> None:
+    host.say("user", "before")
+    host.add(None, "s-1", compressed_message("user", "compressed"), navigation)
+    assert opened(tmp_path).read(KEY).text == "User: before\nUser: compressed\n"
+
+
+def test_a_text_that_is_not_utf8_is_reported(host: OpenClawDatabase, tmp_path: Path) -> None:
+    host.connection.execute("INSERT INTO session_windows VALUES (CAST(x'ff' AS TEXT), NULL, 1, 1)")
+    scan = opened(tmp_path).scan()
+    assert scan.notes == {}
+    assert [problem.why for problem in scan.unreadable] == [
+        "its database has a text that is not UTF-8"
+    ]
 
 
 def test_without_a_decoder_the_conversation_is_reported_with_the_remedy(

@@ -32,8 +32,10 @@ FROM session_windows AS session WHERE spawned_by IS NULL
 _RECORDS = """
 SELECT coalesce(event_json, event_zstd) FROM (
   SELECT seq, event_zstd, CASE WHEN json_valid(event_json) THEN event_json END AS event_json,
-         CASE WHEN event_zstd IS NOT NULL THEN json_extract(navigation_json, '$.navigation')
-              WHEN json_valid(event_json) THEN event_json END AS navigation
+         CASE WHEN event_zstd IS NULL THEN iif(json_valid(event_json), event_json, NULL)
+              WHEN json_type(iif(json_valid(navigation_json), navigation_json, '{}'),
+                             '$.navigation') = 'object'
+              THEN json_extract(navigation_json, '$.navigation') END AS navigation
   FROM transcript_events WHERE session_id = :id
 ) WHERE navigation IS NULL OR json_extract(navigation, '$.type') = 'session'
      OR json_extract(navigation, '$.message.role') IN ('user', 'assistant')

@@ -89,7 +89,7 @@ def _record(path: str, value: str | bytes | None, database: TranscriptDatabase) 
             raise NoteUnreadable(path, why) from None
     try:
         record = json.loads(value) if value else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 
@@ -145,3 +145,6 @@ def _rows(key: str, file: Path, query: str, values: dict[str, str]) -> list[tupl
     except apsw.Error as error:
         # Damaged, locked, or of a version with other tables.
         raise NoteUnreadable(key, f"its database cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        # SQLite stores any bytes as a text.
+        raise NoteUnreadable(key, "its database has a text that is not UTF-8") from error
