@@ -94,6 +94,23 @@ def test_a_conversation_that_is_gone_is_reported_once(
     assert capsys.readouterr().err == ""
 
 
+def test_a_conversation_that_cannot_be_read_now_does_not_hold_up_the_others(
+    hooks: Hooks, host: OpenCode, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = hooks.database
+    hooks.database = tmp_path / "damaged" / "opencode.db"
+    hooks.database.parent.mkdir()
+    hooks.database.write_bytes(b"no database")
+    hooks("stop", "ses_0")
+    hooks.database = whole
+    hooks("stop")
+    for session in ("new", "newer"):  # It waits on, and is reported each time.
+        hooks("session-start", session)
+        assert "cannot be read" in capsys.readouterr().err
+    (note,) = hooks.notes()
+    assert "Who is Otto?" in note
+
+
 def test_a_database_that_is_gone_is_reported_once(
     hooks: Hooks, capsys: pytest.CaptureFixture[str]
 ) -> None:

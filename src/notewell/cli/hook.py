@@ -126,7 +126,7 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     hook, failure, result = None, None, HookResult()
     try:
         hook = open_hook(arguments, call, now, zone, started)
-        result = run_within(hook.end - started, partial(HANDLERS[event], hook))
+        result = run_within(started, hook.end, partial(HANDLERS[event], hook))
     except MemoryOff:
         return True  # The user switched the memory off: not a failure.
     except WorkspaceNotSet as error:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from notewell.errors import BadSetting, NotewellError
@@ -127,8 +128,9 @@ def time_of(event: str, host: str, settings: CaptureSettings) -> HookTime:
     return HookTime(min(settings.hook_work_s, WORK_SHARE * granted), END_SHARE * granted)
 
 
-def run_within(seconds: float, work: Callable[[], _Result]) -> _Result:
-    """The result of the work, or what it raised. Raises `TookTooLong`."""
+def run_within(started: float, end: float, work: Callable[[], _Result]) -> _Result:
+    """The result of the work, or what it raised. Both times are on the monotonic clock. Raises
+    `TookTooLong`."""
     results: list[_Result] = []
     failures: list[BaseException] = []
 
@@ -141,11 +143,12 @@ def run_within(seconds: float, work: Callable[[], _Result]) -> _Result:
     # A daemon: a thread is the only thing that can be abandoned.
     worker = threading.Thread(target=run, name="hook", daemon=True)
     worker.start()
-    worker.join(seconds)
+    # From the start of the hook: reading the settings has taken some of the time.
+    worker.join(max(0.0, end - time.monotonic()))
     if failures:
         raise failures[0]
     if not results:
-        raise TookTooLong(seconds)
+        raise TookTooLong(end - started)
     return results[0]
 
 

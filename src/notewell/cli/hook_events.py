@@ -126,20 +126,20 @@ def _save_earlier(hook: Hook) -> HookResult:
     """Save the earlier conversations whose end the host did not report."""
     from notewell.capture import forget_pending, pending_sessions
 
-    waiting = pending_sessions(hook.folder, hook.call.session)
-    first, unreadable = HookResult(), None
-    for ended in waiting:
+    first, done, failures = HookResult(), [], []
+    for ended in pending_sessions(hook.folder, hook.call.session):
         try:
             result = _save_ended(hook, ended)
             first = HookResult(first.captured or result.captured, first.trouble or result.trouble)
         except NoteUnreadable as error:
+            failures.append(error)
             if not _is_gone(error):
-                raise
-            unreadable = error
-    if waiting:
-        forget_pending(hook.folder, [ended.session for ended in waiting])
-    if unreadable:
-        raise unreadable  # Reported once: the conversation is no longer waited for.
+                continue  # It waits on; the conversations after it must not wait with it.
+        done.append(ended.session)
+    if done:
+        forget_pending(hook.folder, done)
+    if failures:
+        raise failures[0]  # One that is gone is reported once: it is no longer waited for.
     return first
 
 
