@@ -12,7 +12,8 @@ const MAX_ANSWER_CHARS = 64 * 1024;
 
 export class Program {
   /** `settings`: command, workspace. */
-  constructor(settings = {}, environ = process.env) {
+  constructor(settings = {}, environ = process.env, timeoutMs = HOOK_TIMEOUT_MS) {
+    this.timeoutMs = timeoutMs;
     this.path = findProgram(settings.command ?? "notewell", environ);
     const workspace = settings.workspace || environ.NOTEWELL_WORKSPACE;
     // Never the folder in which the host runs: nobody asked for notes there.
@@ -31,28 +32,35 @@ export class Program {
         windowsHide: true,
       });
       let printed = "";
-      const timer = setTimeout(() => child.kill(), HOOK_TIMEOUT_MS);
+      const done = () => {
+        clearTimeout(timer);
+        resolve(contextIn(printed));
+      };
+      // Not at `close`: a process that the program has started may keep the pipe open.
+      const timer = setTimeout(() => {
+        child.kill("SIGKILL");
+        child.stdout.destroy();
+        done();
+      }, this.timeoutMs);
       child.stdout.setEncoding("utf8").on("data", (text) => {
         if (printed.length < MAX_ANSWER_CHARS) printed += text;
       });
       child.stdin.on("error", () => {});
-      child.on("error", () => resolve(""));
-      child.on("close", () => {
-        clearTimeout(timer);
-        resolve(contextIn(printed));
-      });
+      child.on("error", done);
+      child.on("close", done);
       child.stdin.end(JSON.stringify(call));
-    });
+    }).catch(() => ""); // `spawn` throws for a folder with a NUL in its name.
   }
 
   /** Starts a hook that saves something. It goes on when the host ends, so its input is a file:
    * what the host has not written to a pipe by then would be lost. */
   start(event, call) {
-    const folder = mkdtempSync(join(tmpdir(), "notewell-"));
+    let folder, input;
     try {
+      folder = mkdtempSync(join(tmpdir(), "notewell-"));
       const file = join(folder, "call.json");
       writeFileSync(file, JSON.stringify(call), { mode: 0o600 });
-      const input = openSync(file, "r");
+      input = openSync(file, "r");
       const child = spawn(this.path, this.words(event, []), {
         stdio: [input, "ignore", "ignore"],
         detached: true,
@@ -60,9 +68,11 @@ export class Program {
       });
       child.on("error", () => {});
       child.unref();
-      closeSync(input);
+    } catch {
+      // No room for temporary files, for example. The host goes on.
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      if (input !== undefined) closeSync(input);
+      if (folder) rmSync(folder, { recursive: true, force: true });
     }
   }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -174,3 +175,48 @@ def test_a_program_that_is_missing_is_reported(machine: Machine) -> None:
     assert printed["config"] == {}
     assert "'notewell' is not installed" in printed["system"][0][0]
     assert "'notewell' is not installed" in printed["logged"][0]
+
+
+# -- a program that does not work ----------------------------------------------------------------
+
+ASK = """
+const { Program } = await import(process.argv[1]);
+const program = new Program(JSON.parse(process.argv[2]), process.env, 200);
+program.start("stop", {});
+console.log(JSON.stringify(await program.ask("prompt", { prompt: "hello" })));
+"""
+
+
+def answer_of(machine: Machine, **environ: str) -> object:
+    """What the host gets within the time of a hook; it must never get an exception."""
+    settings = {"command": str(machine.program), "workspace": "~/notes" + environ.pop("end", "")}
+    node, module = str(shutil.which("node")), (PLUGIN / "program.js").as_uri()
+    ended = subprocess.run(
+        [node, "--input-type=module", "-e", ASK, module, json.dumps(settings)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        env={**os.environ, **environ, "HOME": str(machine.home)},
+        check=True,
+    )
+    return json.loads(ended.stdout)
+
+
+def test_a_program_that_hangs_does_not_hold_up_a_prompt(machine: Machine) -> None:
+    # The process in the background inherits the pipe and keeps it open.
+    machine.program.write_text(
+        f"#!/bin/sh\nsleep 90 & echo $! >> {machine.home}/pids\nwait\n", encoding="utf-8"
+    )
+    pids = machine.home / "pids"
+    pids.touch()
+    try:
+        assert answer_of(machine) == ""
+    finally:
+        for pid in pids.read_text(encoding="utf-8").split():
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def test_a_host_goes_on_without_temporary_files(machine: Machine) -> None:
+    machine.program.write_text('#!/bin/sh\necho \'{"context": "noted"}\'\n', encoding="utf-8")
+    assert answer_of(machine, TMPDIR=str(machine.home / "missing")) in ("noted", "")
+    assert answer_of(machine, end="\0") == ""
