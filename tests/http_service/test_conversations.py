@@ -294,6 +294,30 @@ def test_a_group_does_not_see_transcripts_by_any_way(tmp_path: Path, key: str) -
         run(served, over_mcp)
 
 
+def test_a_group_does_not_see_the_names_of_transcripts_that_are_left_out(tmp_path: Path) -> None:
+    with serving(tmp_path, settings=Settings(sessions=SESSIONS)) as served:
+        write_notes(served)
+        write_transcript(served)
+        link = served.state / "agents" / "main" / "sessions" / "with-the-doctor.jsonl"
+        link.symlink_to(link.with_name("private.jsonl"))
+        group, private = token_of(served, GROUP), token_of(served, "agent:main:telegram:dm:alice")
+
+        def everywhere(token: str) -> list[str]:
+            async def over_mcp() -> None:
+                async with connected(served, token) as client:
+                    texts.append(str(await client.call_tool("memory_status", {})))
+
+            texts = [
+                served.ask("GET", "/v1/status", token).text,
+                served.ask("POST", "/v1/sync", token).text,
+            ]
+            run(served, over_mcp)
+            return texts
+
+        assert all("with-the-doctor" in text for text in everywhere(private))
+        assert not any("with-the-doctor" in text for text in everywhere(group))
+
+
 def test_a_private_conversation_sees_transcripts(tmp_path: Path) -> None:
     with serving(tmp_path, settings=Settings(sessions=SESSIONS)) as served:
         write_transcript(served)

@@ -273,7 +273,9 @@ def test_agents_and_remote_readers_get_the_same_without_folders(
         assert payload["vector"]["available"] is False
         assert payload["indexAge"] >= 0
         assert "The last sync failed: " in answer.to_text()
-        public = status_answer(memory.status(), admin=False).model_dump_json(by_alias=True)
+        public = status_answer(memory.status(), admin=False, sees_private=True).model_dump_json(
+            by_alias=True
+        )
         for text in (json.dumps(payload), answer.to_text(), public):
             assert str(cli.root) not in text
         assert json.loads(public)["lastError"]["kind"] == "embedder"

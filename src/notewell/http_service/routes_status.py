@@ -24,8 +24,12 @@ router = APIRouter(tags=["state"], route_class=GuardedRoute)
 @router.get("/v1/status", response_model=StatusAnswer, **needs("read"))
 async def status(caller: CallerDep) -> StatusAnswer:
     """The same as `notewell status --json`. Only an admin sees paths of this machine."""
-    admin = caller.is_admin
-    return await caller.run("quick", lambda memory: status_answer(memory.status(), admin=admin))
+
+    def work(memory: Memory) -> StatusAnswer:
+        sees_private = memory.sees_private(caller.token.session_key)
+        return status_answer(memory.status(), admin=caller.is_admin, sees_private=sees_private)
+
+    return await caller.run("quick", work)
 
 
 @router.get("/healthz", **needs("nothing"))

@@ -211,13 +211,13 @@ async def sync(
     # Recorded before it starts: a rebuild can take long and may be interrupted.
     if force:
         await caller.run("write", lambda _: caller.context.audit.record(caller, "rebuild"))
-    else:
-        # A job has no caller, so the conversation is checked here.
-        await caller.run("quick", lambda _: None)
+    key = caller.token.session_key
+    # A job has no caller, so the conversation is checked here.
+    sees_private = await caller.run("quick", lambda memory: memory.sees_private(key))
     report = await caller.context.sync_jobs.run(caller.agent, force=force, wait_s=wait)
     if report is None:
         return JSONResponse(SyncRunning().model_dump(), 202)
-    return sync_answer(report, admin=caller.is_admin)
+    return sync_answer(report, admin=caller.is_admin, sees_private=sees_private)
 
 
 class _SyncJob:

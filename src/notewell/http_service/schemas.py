@@ -23,6 +23,7 @@ from notewell.tools import (
     public_status_json,
     report_json,
     status_json,
+    without_private,
 )
 
 MAX_TURNS = 500
@@ -214,8 +215,8 @@ class SyncAnswer(ResponseModel):
     repaired: list[SkippedFile]
 
 
-def sync_answer(report: SyncReport, *, admin: bool) -> SyncAnswer:
-    payload = report_json(report)
+def sync_answer(report: SyncReport, *, admin: bool, sees_private: bool) -> SyncAnswer:
+    payload = report_json(report) if sees_private else without_private(report_json(report))
     if not admin and report.trouble:
         payload["trouble"] = report.trouble.public_text()
     payload["fallback"] = fallback_json(report.fallback, public=not admin)
@@ -406,7 +407,9 @@ class StatusAnswer(ResponseModel):
     unreadable: list[SkippedFile]
 
 
-def status_answer(status: Status, *, admin: bool) -> StatusAnswer:
+def status_answer(status: Status, *, admin: bool, sees_private: bool) -> StatusAnswer:
     """The same as `notewell status --json`; only an admin sees paths of this machine."""
     payload = status_json(status) if admin else public_status_json(status)
+    if not sees_private:
+        payload = without_private(payload)
     return StatusAnswer.model_validate({"version": JSON_VERSION, **payload})

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         report_json,
         score_json,
         status_json,
+        without_private,
     )
 else:
     from notewell.lazy import lazy_exports
@@ -116,7 +117,8 @@ else:
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
             "wire": (
                 "JSON_VERSION answer_json excerpt_json fallback_json hit_json ignored_json pick "
-                "public_status_json report_figures report_json score_json status_json"
+                "public_status_json report_figures report_json score_json status_json "
+                "without_private"
             ),
         },
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from notewell.core import is_private_path
 from notewell.errors import BadRequest, ConversationDenied, NotewellError
 from notewell.tools.ask import ask_memory
 from notewell.tools.failures import DISABLED, Failure, failure_of
@@ -136,6 +137,8 @@ def memory_status(
         return failure_of(error)
     # Folders that cannot be listed come first: each may hide many notes, an ignored file is one.
     problems = (*status.unreadable, *status.ignored)
+    if not memory.sees_private(context.session_key):
+        problems = tuple(file for file in problems if not is_private_path(file.path))
     return StatusOutput(
         agent=status.agent,
         state=status.state,

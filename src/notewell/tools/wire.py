@@ -282,5 +282,20 @@ def report_figures(report: SyncReport) -> dict[str, Any]:
     }
 
 
+_FILES = ("ignored", "unreadable", "repaired")
+
+
+def without_private(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A status or a report as a group may see it: the name of a transcript is private too."""
+    from notewell.core import is_private_path
+
+    return {
+        name: [file for file in value if not is_private_path(file["path"])]
+        if name in _FILES
+        else value
+        for name, value in payload.items()
+    }
+
+
 def ignored_json(files: Iterable[Ignored]) -> list[dict[str, str]]:
     return [{"path": file.path, "why": file.why} for file in files]

@@ -108,7 +108,8 @@ def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
 def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
     status, usage = report.status, report.usage or Usage()
     return HealthDetail(
-        status=status_answer(status, admin=admin),
+        # The page is for private conversations only; see `run_visible`.
+        status=status_answer(status, admin=admin, sees_private=True),
         findings=[_finding_json(finding, admin=admin) for finding in report.findings],
         embedder=EmbedderHealth(
             provider=status.provider,
