@@ -21,6 +21,7 @@ from notewell.cli.hook_call import HookTime
 from notewell.doctor.state_files import own_files
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.testing import HashEmbedder
+from notewell.tools import REMINDER
 
 NO_SYNC = Settings(sync=SyncSettings(on_search=False))
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -127,6 +128,7 @@ def test_a_session_begins_with_the_tools_and_the_end_of_the_last_one(host: Host)
     assert "message number 79" in context
     assert "message number 66" not in context
     assert len(context) < 1500
+    assert context.count(REMINDER) == 1
 
 
 def test_a_note_of_the_users_own_is_not_the_last_conversation(host: Host) -> None:
@@ -137,6 +139,16 @@ def test_a_note_of_the_users_own_is_not_the_last_conversation(host: Host) -> Non
     context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
     assert "memory_search" in context
     assert "crane" not in context
+    host.say("The quay is long.")
+    host("session-end", reason="clear")
+    later = note.with_name("2027-01-01-plans.md")
+    later.write_text("# Plans\n\nPaint the crane.\n", encoding="utf-8")
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
+    host("session-start", session_id="cc-2")
+    context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    assert "The quay is long." in context
+    assert "crane" not in context
+    assert context.count(REMINDER) == 1
 
 
 def test_without_notes_a_session_begins_without_a_word(host: Host) -> None:

@@ -111,14 +111,16 @@ def _session_start(hook: Hook) -> HookResult:
 
 def _begin(hook: Hook, memory: Memory) -> str | None:
     """Print the notes of a new session, then bring the index up to date; what is left to do."""
-    from notewell.tools import TOOLS_LINE, bootstrap, last_session, refresh_words
+    from notewell.tools import REMINDER, TOOLS_LINE, bootstrap, last_session, refresh_words
 
     today = hook.now.astimezone(hook.zone).date()
     limit = min(CONTEXT_CHARS, hook.settings.capture.bootstrap_chars)
     notes = bootstrap(memory, today, max_chars=limit)
     last = last_session(memory, max_chars=min(SESSION_CHARS, limit))
     if notes or last or memory.notes.scan().notes:
-        hook.context.extend((TOOLS_LINE, notes, last))
+        # Once: `bootstrap` begins with it.
+        reminder = REMINDER if last and not notes else ""
+        hook.context.extend((TOOLS_LINE, notes, reminder, last))
     return refresh_words(memory, within_s=hook.left_s)
 
 

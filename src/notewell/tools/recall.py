@@ -30,6 +30,8 @@ TOOLS_LINE = (
 """Some hosts show the tools of MCP servers only after a search for tools."""
 _LAST_SESSION = "The end of the last conversation that was saved:"
 _SESSION_NOTE = re.compile(r"memory/(\d{4}-\d{2}-\d{2})-[^/]+\.md")
+_DATED_NOTES = 10
+"""How many notes with a day in their name are looked at for the last conversation."""
 _CURATED = ("MEMORY.md", "memory.md")
 _USER = "USER.md"
 USER_CHARS = 4000
@@ -100,8 +102,8 @@ def bootstrap(
 
 
 def last_session(memory: Memory, context: CallContext = HERE, *, max_chars: int) -> str:
-    """The end of the note of the last conversation, quoted as data; empty if there is none, and
-    in groups."""
+    """The end of the note of the last conversation, quoted as data, to follow a `REMINDER`; empty
+    if there is none, and in groups."""
     if not context.enabled or not context.is_private or max_chars <= 0:
         return ""
     memory.require_scope(context.session_key)
@@ -111,19 +113,17 @@ def last_session(memory: Memory, context: CallContext = HERE, *, max_chars: int)
         for path, note in notes.items()
         if (found := _SESSION_NOTE.fullmatch(path))
     ]
-    if not dated:
-        return ""
-    path = max(dated)[2]
-    try:
-        text = memory.notes.read(path).text
-    except (NotANote, NoteUnreadable):
-        return ""
     from notewell.capture import SESSION_HEADING
 
-    # A note of the user's own with a date in its name is not taken for a conversation.
-    if not text.startswith(SESSION_HEADING):
-        return ""
-    return "\n".join((_LAST_SESSION, fenced(_end(text, max_chars), path=path)))
+    for *_, path in sorted(dated, reverse=True)[:_DATED_NOTES]:
+        try:
+            text = memory.notes.read(path).text
+        except (NotANote, NoteUnreadable):
+            continue
+        # A note of the user's own with a date in its name is not taken for a conversation.
+        if text.startswith(SESSION_HEADING):
+            return "\n".join((_LAST_SESSION, fenced(_end(text, max_chars), path=path)))
+    return ""
 
 
 def _end(text: str, max_chars: int) -> str:
