@@ -183,6 +183,22 @@ def test_a_long_conversation_is_saved_completely_before_a_compaction(
     assert session.said() == Counter(f"User: question {n}" for n in range(150))
 
 
+@pytest.mark.parametrize(("event", "session"), [("session-end", "s-1"), ("session-start", "s-2")])
+def test_a_compaction_that_could_not_be_saved_is_made_up_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, event: str, session: str
+) -> None:
+    conversation = Session(tmp_path, "claude", monkeypatch)
+    conversation.write([claude_record(n, "user", f"question {n}") for n in range(100)])
+    # As if the host had ended the hook.
+    away = conversation.transcript.rename(tmp_path / "away")
+    conversation.hook("pre-compact", trigger="auto")
+    assert conversation.notes() == []
+    away.rename(conversation.transcript)
+    conversation.hook("stop")
+    conversation.hook(event, session_id=session)
+    assert conversation.said() == Counter(f"User: question {n}" for n in range(100))
+
+
 def test_a_long_turn_of_the_assistant_is_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

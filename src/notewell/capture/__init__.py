@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         SessionEnd,
         capture_health,
         forget_pending,
+        is_compacted,
         pending_sessions,
         record_hook_run,
         remember_pending,
@@ -86,8 +87,8 @@ else:
             ),
             "history": "HISTORY Recorded writes",
             "hook_state": (
-                "SessionEnd capture_health forget_pending pending_sessions record_hook_run "
-                "remember_pending"
+                "SessionEnd capture_health forget_pending is_compacted pending_sessions "
+                "record_hook_run remember_pending"
             ),
             "incremental": "save_new_messages",
             "injected": "without_injected",

@@ -33,6 +33,7 @@ HEARTBEAT_WAIT_S = 0.05
 MAX_TROUBLE_CHARS = 500
 
 PENDING = "pending.json"
+COMPACTED = "compacted"
 MAX_PENDING = 20
 """Sessions open at the same time; beyond it the ones silent for longest are dropped."""
 
@@ -48,7 +49,7 @@ class SessionEnd:
     cwd: str | None
     reason: str
     is_compacting: bool = False
-    """The session goes on without the messages that it has now."""
+    """The session goes on without the messages that it has now, or did so before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +134,18 @@ def _moment(text: Any) -> datetime | None:
 def remember_pending(folder: Path, ended: SessionEnd) -> None:
     """This session goes on; its host may never report its end."""
     file = folder / PENDING
-    record = {"transcript": str(ended.transcript), "host": ended.host, "cwd": ended.cwd}
+    record: dict[str, Any] = {
+        "transcript": str(ended.transcript),
+        "host": ended.host,
+        "cwd": ended.cwd,
+    }
     with state_lock(file):
         state = read_json(file)
+        earlier = state.pop(ended.session, None)
+        if ended.is_compacting or _was_compacted(earlier):
+            record[COMPACTED] = True
         # The only session, unchanged: the usual case in each turn, and it needs no write.
-        if state.pop(ended.session, None) == record and not state:
+        if earlier == record and not state:
             return
         write_json(file, dict([*state.items(), (ended.session, record)][-MAX_PENDING:]))
 
@@ -147,6 +155,16 @@ def pending_sessions(folder: Path, session: str) -> list[SessionEnd]:
     state = read_json(folder / PENDING)
     ends = (_session_end(id_, record) for id_, record in state.items() if id_ != session)
     return [ended for ended in ends if ended is not None]
+
+
+def is_compacted(folder: Path, session: str) -> bool:
+    """Whether a compaction was reported of a session that goes on. If the hook was killed before
+    it had saved the messages, a later one must save them all."""
+    return _was_compacted(read_json(folder / PENDING).get(session))
+
+
+def _was_compacted(record: Any) -> bool:
+    return isinstance(record, dict) and record.get(COMPACTED) is True
 
 
 def forget_pending(folder: Path, sessions: Collection[str]) -> None:
@@ -162,5 +180,7 @@ def _session_end(session: str, record: Any) -> SessionEnd | None:
         case {"transcript": str(transcript), "host": str(host)} if "\0" not in transcript:
             cwd = record.get("cwd")
             cwd = cwd if isinstance(cwd, str) else None
-            return SessionEnd(Path(transcript), session, host, cwd, "session-end")
+            return SessionEnd(
+                Path(transcript), session, host, cwd, "session-end", _was_compacted(record)
+            )
     return None

@@ -70,20 +70,21 @@ class Hook:
         return memory_of(self.arguments, by_host=True, embedder_s=self.left_s)
 
     def ended(self) -> SessionEnd:
-        from notewell.capture import SessionEnd
+        from notewell.capture import SessionEnd, is_compacted
 
         call = self.call
         if not call.transcript:
             raise ValueError(f"{call.host} named no transcript")
         path = Path(call.transcript).expanduser()
         reason = f"{call.event} ({call.detail})" if call.detail else call.event
+        session = call.session or path.stem
         return SessionEnd(
             path,
-            call.session or path.stem,
+            session,
             call.host,
             call.cwd,
             reason,
-            is_compacting=call.event == "pre-compact",
+            is_compacting=call.event == "pre-compact" or is_compacted(self.folder, session),
         )
 
 
