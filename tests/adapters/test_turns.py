@@ -139,11 +139,14 @@ def test_without_the_settings_there_are_no_entries(tmp_path: Path) -> None:
     assert not (tmp_path / "state" / "lancedb").exists()
 
 
-def test_nothing_is_recalled_in_a_group(memory: Memory, entries: EntryStore) -> None:
+def test_nothing_is_recalled_or_stored_in_a_group(memory: Memory, entries: EntryStore) -> None:
     entries.store(SAID)
     turns = Turns(memory, GROUP, context_window=WINDOW, entries=entries)
     assert turns.start() == ""
     assert turns.before("tea without milk") == ""
+    for said in (SAID, "I live in Basel with two cats"):
+        assert turns.after(TurnFacts((said,), 5)).captured.stored == ()
+    assert entries.count() == 1
 
 
 def test_a_denied_conversation_neither_reads_nor_writes(

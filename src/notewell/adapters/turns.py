@@ -126,8 +126,11 @@ class Turns:
         return captured
 
     def _opened_entries(self) -> EntryStore | None:
-        """None if this conversation may not see the memory, or if there are no entries."""
+        """None if this conversation may not see entries, or if there are none. That holds for
+        storing too, as for the tools: the answer shows an entry that is there already."""
         if refusal(self._memory, self._context):
+            return None
+        if not self._memory.sees_private(self._context.session_key):
             return None
         try:
             return self._entries or self._memory.entries
