@@ -124,6 +124,24 @@ def test_an_engine_that_is_missing_is_the_reason(machine: Machine) -> None:
     assert context.count("\n") == 0
 
 
+def test_a_prompt_that_is_searched_by_a_second_choice_hears_of_no_failure(
+    machine: Machine,
+) -> None:
+    remote = {"baseUrl": "http://127.0.0.1:9/v1", "apiKey": "k"}
+    search = {"provider": "openai", "fallback": "embedded", "remote": remote}
+    qmd = {"backend": "qmd", "qmd": {"command": "no-such-program-here"}}
+    for memory in ({}, qmd):
+        hooks = {"recallSeconds": 9}
+        agents = {"defaults": {"memorySearch": search}}
+        machine.configure({"agents": agents, "memory": memory, "hooks": hooks})
+        machine.run("index")
+        assert machine.hook("prompt", "--recall").endswith("Fritzbox\n</recalled>")
+        (machine.workspace / "MEMORY.md").write_text("- the tap leaks\n", encoding="utf-8")
+        machine.run("index")
+        assert machine.hook("prompt", "--recall") == ""
+        (machine.workspace / "MEMORY.md").write_text("- the router is a Fritzbox\n", "utf-8")
+
+
 def test_a_prompt_that_asked_for_nothing_hears_of_no_failure(machine: Machine) -> None:
     machine.configure('{"memory": {"backend": "elsewhere"}}')
     assert machine.hook("prompt") == ""

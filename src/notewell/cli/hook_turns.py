@@ -52,9 +52,12 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
     near = [hit for hit in answer.hits if is_near(question, hit)]
     if near:
         return RecalledText(quoted_hits(near, RECALL_CHARS), answer.notice)
-    # A notice says what was not searched: notes that changed, another engine that failed.
-    why = answer.public_notice or (None if answer.hits else unsearchable(memory.status()))
-    return RecalledText(not_searched(why), answer.notice or why) if why else RecalledText()
+    # A notice says what was not searched, such as notes that changed. What a second engine has
+    # searched in place of the first one was searched.
+    why = None if answer.fallback else answer.public_notice
+    if why is None and not answer.hits:
+        why = unsearchable(memory.status())
+    return RecalledText(not_searched(why) if why else "", answer.notice or why)
 
 
 def quoted_hits(hits: Sequence[Hit], max_chars: int) -> str:

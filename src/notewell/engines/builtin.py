@@ -89,11 +89,14 @@ class BuiltinEngine:
         context = self.prepare(question)
         with self.indexer.store.view() as view:
             answer = search(view, context, self.reranker)
+        # No vector was asked for, so neither embedder nor driver matters.
+        if context.options.keyword_only:
+            return answer
         fallback = self._fallback()
         if fallback is not None:
             answer = replace(answer, fallback=fallback).with_notice(fallback.notice)
         problem = self.indexer.driver_problem
-        if problem is None or context.options.keyword_only:
+        if problem is None:
             return answer
         return answer.with_notice(
             Notice(f"{OTHER_DRIVER}: {problem}", f"{OTHER_DRIVER}; `notewell status` says why")
