@@ -164,13 +164,12 @@ class Memory:
         if not self.sees_private(session_key):
             request = replace(request, hides_private=True)
         answer = self._answer(request)
-        # With hits there is an index.
-        if not answer.hits and self._index_words(progress):
+        if answer.has_index:
+            return answer
+        if self._index_words(progress):
             return replace(self._answer(request), indexed_words=True)
         # Another thread or process has built the index since then.
-        if not answer.has_index and self.indexer.index_facts() is not None:
-            return self._answer(request)
-        return answer
+        return answer if self.indexer.index_facts() is None else self._answer(request)
 
     def _answer(self, request: Question) -> Answer:
         # A search may write: notes that were saved a moment ago are indexed first.
