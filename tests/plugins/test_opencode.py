@@ -42,6 +42,10 @@ class Machine:
         script = f'#!/bin/sh\necho "$@" >> {home}/called\nexec {sys.executable} -m notewell "$@"\n'
         self.program.write_text(script, encoding="utf-8")
         self.program.chmod(0o755)
+        config = home / "CONFIG" / "notewell" / "config.json"
+        config.parent.mkdir(parents=True)
+        # On a busy machine, a recall may need more than its usual time.
+        config.write_text('{"hooks": {"recallSeconds": 60}}', encoding="utf-8")
 
     def drive(self, *steps: Any, options: Any = None, **asked: Any) -> dict[str, Any]:
         asked = {

@@ -120,6 +120,10 @@ async def _greeting(host: Host) -> tuple[str, list[str], str]:
 
 def test_every_hook_of_a_manifest_runs_and_a_session_is_saved_once(host: Host) -> None:
     host.install_notewell()
+    config = host.home / ".config" / "notewell" / "config.json"
+    config.parent.mkdir(parents=True)
+    # On a busy machine, a recall may need more than its usual time.
+    config.write_text('{"hooks": {"recallSeconds": 60}}', encoding="utf-8")
     for event in host.hook_commands():
         done = host.run(event)
         assert (done.returncode, done.stderr) == (0, ""), event
