@@ -17,7 +17,7 @@ from notewell import Settings, SyncSettings
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
 from notewell.cli import hook, hook_events, main
-from notewell.cli.hook_call import HookTime
+from notewell.cli.hook_call import HookTime, parse_call
 from notewell.doctor.state_files import own_files
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.testing import HashEmbedder
@@ -113,6 +113,25 @@ def test_cursor_takes_its_context_in_another_field(host: Host) -> None:
     (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
     host("session-start", "--host", "cursor", conversation_id="c", workspace_roots=["/p"])
     assert "we ship on Friday" in json.loads(host.out)["additional_context"]
+
+
+def test_a_prompt_is_searched_without_what_the_host_put_into_it(host: Host) -> None:
+    (host.workspace / "MEMORY.md").write_text("The router is a Fritzbox.\n", encoding="utf-8")
+    words = ("prompt", "--recall", "--host")
+    start = "<hook_context>Which router do we have? It is a Fritzbox.</hook_context>\n\n"
+    host(*words, "gemini", prompt=start + "Fix the failing test in the login form")
+    assert host.out == ""
+    host(*words, "gemini", prompt=start + "Which router do we have?")
+    assert "MEMORY.md#L1" in json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    pasted = "Fix the failing test in the login form: Which router do we have?"
+    host(*words, "qwen", prompt=pasted, submitted_prompt="Which router do we have?")
+    assert "MEMORY.md#L1" in json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize("session", ["", "../../elsewhere", "a/b", "..", "a\\b"])
+def test_a_session_that_is_no_name_leads_to_no_file(session: str) -> None:
+    data = json.dumps({"sessionId": session}).encode()
+    assert parse_call("session-end", "copilot", data).transcript is None
 
 
 def test_a_session_begins_with_the_tools_and_the_end_of_the_last_one(host: Host) -> None:

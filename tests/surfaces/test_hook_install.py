@@ -55,7 +55,7 @@ def test_a_file_we_do_not_understand_is_left_alone(tmp_path: Path, text: str) ->
     file = tmp_path / "settings.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(CannotMerge):
-        install_hooks(file, HOOK_FILES["claude"], ITEMS)
+        install_hooks(file, HOOK_FILES["claude"], ITEMS, "claude")
     assert file.read_text(encoding="utf-8") == text
     assert list(tmp_path.iterdir()) == [file]
 
@@ -66,21 +66,21 @@ def test_a_path_that_is_not_text_is_refused(tmp_path: Path) -> None:
         "SessionStart": HOOK_FILES["claude"].item("notewell hook x -w /\udcff", "SessionStart")
     }
     with pytest.raises(CannotMerge, match="cannot be written as UTF-8"):
-        install_hooks(file, HOOK_FILES["claude"], items)
+        install_hooks(file, HOOK_FILES["claude"], items, "claude")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "settings.json"
-    assert install_hooks(file, HOOK_FILES["claude"], ITEMS) == Installed(
+    assert install_hooks(file, HOOK_FILES["claude"], ITEMS, "claude") == Installed(
         file, changed=True, backup=None
     )
-    assert install_hooks(file, HOOK_FILES["claude"], ITEMS) == Installed(
+    assert install_hooks(file, HOOK_FILES["claude"], ITEMS, "claude") == Installed(
         file, changed=False, backup=None
     )
     before = file.read_bytes()
     more = {"Stop": HOOK_FILES["claude"].item("another", "Stop")}
-    result = install_hooks(file, HOOK_FILES["claude"], more)
+    result = install_hooks(file, HOOK_FILES["claude"], more, "claude")
     assert result.changed
     assert result.backup is not None
     assert result.backup.read_bytes() == before
@@ -89,7 +89,7 @@ def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
 def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
     (tmp_path / "in-the-way").write_text("", encoding="utf-8")
     with pytest.raises(FileNotWritten):
-        install_hooks(tmp_path / "in-the-way" / "hooks.json", HOOK_FILES["codex"], ITEMS)
+        install_hooks(tmp_path / "in-the-way" / "hooks.json", HOOK_FILES["codex"], ITEMS, "codex")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,17 @@ def test_every_host_has_its_file(name: str, environ: dict[str, str], file: str) 
     assert HOOK_FILES[name].file(machine, None).as_posix() == file
     below = Path(file).name
     assert HOOK_FILES[name].file(machine, Path("/p")).as_posix() == f"/p/.{name}/{below}"
+
+
+def test_copilot_has_a_file_of_ours_among_its_hooks() -> None:
+    hooks, machine = HOOK_FILES["copilot"], Machine(Path("/h"), {}, "linux")
+    assert hooks.file(machine, None).as_posix() == "/h/.copilot/hooks/notewell.json"
+    assert hooks.file(machine, Path("/p")).as_posix() == "/p/.github/hooks/notewell.json"
+    moved = Machine(Path("/h"), {"COPILOT_HOME": "/c"}, "linux")
+    assert hooks.file(moved, None).as_posix() == "/c/hooks/notewell.json"
+    fields = hooks.fields.transcript_file
+    assert fields is not None
+    assert fields(moved, "s").as_posix() == "/c/session-state/s/events.jsonl"
 
 
 def parse(*words: str) -> argparse.Namespace:
@@ -132,7 +143,7 @@ def test_print_shows_what_would_be_written_and_writes_nothing(
     assert Path(told["file"]).read_text(encoding="utf-8") == shown
     for event, ours in HOOK_FILES[name].events.items():
         entry = json.loads(shown)["hooks"][event][0]
-        command = entry["hooks"][0]["command"] if HOOK_FILES[name].nested else entry["command"]
+        command = entry.get("hooks", [entry])[0]["command"]
         words_of = shlex.split(command)
         at = words_of.index("hook")
         assert words_of[at : at + 6] == [

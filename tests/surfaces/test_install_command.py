@@ -76,11 +76,121 @@ def test_the_recall_of_each_prompt_can_be_declined(home: Path) -> None:
     assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd"}
 
 
+@pytest.mark.parametrize(
+    ("host", "file", "event"),
+    [
+        ("claude", ".claude/settings.json", "UserPromptSubmit"),
+        ("codex", ".codex/hooks.json", "UserPromptSubmit"),
+        ("gemini", ".gemini/settings.json", "BeforeAgent"),
+        ("qwen", ".qwen/settings.json", "UserPromptSubmit"),
+        ("copilot", ".copilot/hooks/notewell.json", "userPromptSubmitted"),
+    ],
+)
+def test_a_second_install_adds_or_removes_the_recall_of_each_prompt(
+    home: Path, host: str, file: str, event: str
+) -> None:
+    def text() -> str:
+        return (home / file).read_text(encoding="utf-8")
+
+    assert install(home, host).returncode == 0
+    with_recall = text()
+    assert event in json.loads(with_recall)["hooks"]
+    declined = install(home, host, "--no-recall")
+    assert declined.returncode == 0, declined.stderr
+    assert "now calls this memory" in declined.stdout
+    assert event not in json.loads(text())["hooks"]
+    assert "calls this memory already" in install(home, host, "--no-recall").stdout
+    assert install(home, host).returncode == 0
+    assert text() == with_recall
+
+
+def test_a_second_install_leaves_hooks_of_others_and_of_other_notes(home: Path) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    mine = {"hooks": [{"type": "command", "command": "mine --recall"}]}
+    settings.write_text(json.dumps({"hooks": {"UserPromptSubmit": [mine]}}), encoding="utf-8")
+    others = home.parent / "other notes"
+    others.mkdir()
+    command = [sys.executable, "-m", "notewell", "hook", "install", "claude", "-w"]
+    assert run(home, [*command, str(others)]).returncode == 0
+    assert run(home, [*command, str(home.parent / "notes")]).returncode == 0
+    assert run(home, [*command, str(home.parent / "notes"), "--no-recall"]).returncode == 0
+    hooks = json.loads(settings.read_text(encoding="utf-8"))["hooks"]
+    first, second = hooks["UserPromptSubmit"]
+    assert first == mine
+    assert "other notes" in second["hooks"][0]["command"]
+    assert len(hooks["SessionStart"]) == 2
+
+
+def test_hooks_with_the_options_of_an_earlier_install_are_replaced(home: Path) -> None:
+    notes = str(home.parent / "notes")
+    command = [sys.executable, "-m", "notewell", "hook", "install", "claude", "-w", notes]
+    assert run(home, [*command, "--state-dir", str(home / "earlier")]).returncode == 0
+    assert run(home, [*command, "--state-dir", str(home / "later")]).returncode == 0
+    text = (home / ".claude" / "settings.json").read_text(encoding="utf-8")
+    assert "earlier" not in text
+    assert {len(entries) for entries in json.loads(text)["hooks"].values()} == {1}
+
+
+def test_copilot_saves_a_conversation_whose_transcript_it_does_not_name(home: Path) -> None:
+    assert install(home, "copilot").returncode == 0
+    file = home / ".copilot" / "hooks" / "notewell.json"
+    hooks = json.loads(file.read_text(encoding="utf-8"))["hooks"]
+    session = "7801593f-016e-45dd-a2bf-88b8fa25a521"
+    events = home / ".copilot" / "session-state" / session / "events.jsonl"
+    events.parent.mkdir(parents=True)
+    start = {"type": "session.start", "id": "a", "data": {"sessionId": session}}
+    said = {"type": "user.message", "id": "b", "data": {"content": "We ship on Friday."}}
+    events.write_text(f"{json.dumps(start)}\n{json.dumps(said)}\n", encoding="utf-8")
+
+    def call(event: str, **fields: str) -> str:
+        return subprocess.run(
+            hooks[event][0]["command"].split(),
+            env=environ(home),
+            input=json.dumps({"sessionId": session, "cwd": "/x", **fields}),
+            encoding="utf-8",
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    (home.parent / "notes" / "MEMORY.md").write_text("The router is a Fritzbox.\n", "utf-8")
+    assert "Fritzbox" in json.loads(call("sessionStart", source="new"))["additionalContext"]
+    prompt = call("userPromptSubmitted", prompt="Which router do we have?")
+    assert "MEMORY.md#L1" in json.loads(prompt)["additionalContext"]
+    assert call("sessionEnd", reason="complete") == ""
+    notes = (home.parent / "notes" / "memory").glob("*.md")
+    assert any("We ship on Friday." in note.read_text(encoding="utf-8") for note in notes)
+
+
+def test_a_host_that_needs_the_plugin_names_its_command(home: Path) -> None:
+    done = install(home, "opencode")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "OpenCode now knows this memory\n"
+    command = "`opencode plugin --global CHECKOUT/plugins/opencode`"
+    assert command in done.stderr
+    [opencode] = json.loads(install(home, "opencode", "--json").stdout)["hosts"]
+    assert [line for line in opencode["advice"] if command in line]
+    refused = install(home, "openclaw")
+    assert refused.returncode == 2
+    assert "`openclaw plugins install CHECKOUT/plugins/openclaw" in refused.stderr
+    assert "nothing was changed" in refused.stderr
+    assert sorted(path.name for path in home.iterdir()) == [".config"]
+
+
+def test_the_hooks_of_a_project_name_the_command_for_the_tools(home: Path) -> None:
+    done = install(home, "copilot", "--project", str(home))
+    assert done.returncode == 0, done.stderr
+    assert (home / ".github" / "hooks" / "notewell.json").is_file()
+    assert "`notewell mcp install copilot`" in done.stderr
+    assert "only if you trust its folder" in done.stderr
+    assert not (home / ".copilot").exists()
+
+
 def test_a_host_without_hooks_says_so(home: Path) -> None:
     done = install(home, "cline")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "Cline now knows this memory\n"
-    assert "no capture" in done.stderr
+    assert "neither recall nor capture" in done.stderr
 
 
 def test_nothing_is_changed_without_a_terminal_or_yes(home: Path) -> None:
@@ -243,7 +353,7 @@ def test_the_entry_of_an_older_install_names_the_command_that_removes_it(home: P
 
 
 def test_a_host_without_a_file_for_projects_says_so(home: Path) -> None:
-    refused = install(home, "copilot", "--project", str(home))
+    refused = install(home, "cline", "--project", str(home))
     assert refused.returncode == 2
     assert "leave out --project" in refused.stderr
     assert refused.stdout == ""

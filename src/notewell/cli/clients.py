@@ -115,7 +115,8 @@ def add_hooks(arguments: argparse.Namespace) -> Installed:
     """Put the hooks into the host's file."""
     hooks = HOOK_FILES[arguments.host]
     refuse_beside_plugin(HOSTS[arguments.host], _machine())
-    return install_hooks(hooks.file(_machine(), _project(arguments)), hooks, _items(arguments))
+    file = hooks.file(_machine(), _project(arguments))
+    return install_hooks(file, hooks, _items(arguments), arguments.host)
 
 
 def report_hooks(arguments: argparse.Namespace, result: Installed) -> None:
@@ -127,8 +128,9 @@ def report_hooks(arguments: argparse.Namespace, result: Installed) -> None:
 
 def hook_advice(arguments: argparse.Namespace, result: Installed) -> list[str]:
     """What the user must do after the installation."""
-    advice = HOOK_FILES[arguments.host].advice
-    return [advice] if result.changed and advice else []
+    hooks = HOOK_FILES[arguments.host]
+    lines = [hooks.advice, hooks.project_advice if arguments.project is not None else None]
+    return [line for line in lines if line and result.changed]
 
 
 def _items(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:

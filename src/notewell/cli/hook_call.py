@@ -11,19 +11,22 @@ A host ends a hook that takes too long, and then its answer is lost. So there ar
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from notewell.errors import BadSetting, NotewellError
-from notewell.hosts import HOOK_CALLS
+from notewell.hosts import HOOK_CALLS, Machine, without_inserted
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from notewell.capture import CaptureSettings
+    from notewell.hosts import HookFields
 
 MAX_INPUT_BYTES = 8 * 1024 * 1024
 """Enough for a prompt with a pasted file; the rest of the JSON is short."""
@@ -77,19 +80,30 @@ def parse_call(event: str, host: str, data: bytes) -> HookCall:
         return next((payload[key] for key in keys if isinstance(payload.get(key), str)), "")
 
     fields = HOOK_CALLS[host].fields
+    session = text(fields.session)
     # Cursor has a list of folders in place of one working folder.
     roots = payload.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
     return HookCall(
         event=event,
         host=host,
-        session=text(fields.session),
-        transcript=text(fields.transcript) or None,
+        session=session,
+        transcript=text(fields.transcript) or _transcript_file(fields, session),
         cwd=text(fields.cwd) or root or None,
         detail=text(fields.detail),
-        prompt=text(fields.prompt),
+        # Gemini CLI puts the notes of the session's start into the first prompt.
+        prompt=without_inserted(text(fields.prompt)).strip(),
         is_subagent=bool(payload.get("agent_id")),
     )
+
+
+def _transcript_file(fields: HookFields, session: str) -> str | None:
+    """The transcript of a session, by the host's rule; None if it has none."""
+    # The id becomes the name of a folder: one with a separator would lead elsewhere.
+    if fields.transcript_file is None or not session.replace("-", "").isalnum():
+        return None
+    machine = Machine(Path.home(), os.environ, sys.platform)
+    return str(fields.transcript_file(machine, session))
 
 
 def context_json(event: str, host: str, text: str) -> str | None:

@@ -44,7 +44,8 @@ class HostChange:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    _add_host_options(parser, "install in every host that is found")
+    plugins = [host.id for host in HOSTS.values() if _is_plugin_only(host)]
+    _add_host_options(parser, "install in every host that is found", [*_installable(), *plugins])
     parser.add_argument(
         "--recall",
         action=BooleanOptionalAction,
@@ -55,15 +56,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_uninstall_options(parser: argparse.ArgumentParser) -> None:
-    _add_host_options(parser, "uninstall from every host that has it")
+    _add_host_options(parser, "uninstall from every host that has it", [*_installable()])
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _add_host_options(parser: argparse.ArgumentParser, yes: str) -> None:
+def _add_host_options(parser: argparse.ArgumentParser, yes: str, hosts: list[str]) -> None:
     parser.add_argument(
         "host",
         nargs="?",
-        choices=tuple(_installable()),
+        choices=tuple(hosts),
         help="default: look for hosts on this machine, and ask",
     )
     parser.add_argument(
@@ -132,17 +133,16 @@ def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli import clients
     from notewell.cli.mcp import require_sdk
 
+    if _is_plugin_only(host):
+        return HostChange(host, error=BadRequest(f"{_plugin_sentence(host)}; nothing was changed"))
+
     def add_entry(place: argparse.Namespace) -> Installed:
         require_sdk()  # Without it, the host would start a server that exits at once.
         return clients.add_entry(place)
 
     place = _place(host, arguments)
     change = _changed(host, place, add_entry, clients.add_hooks)
-    remarks = []
-    if change.tools and not host.hooks:
-        remarks.append(
-            f"{host.title} calls no hooks of Notewell: it has the tools, and no capture"
-        )
+    remarks = _remarks(change)
     if not arguments.json:
         _say_change(change, place, clients.report_entry, clients.report_hooks, remarks)
     advice = [
@@ -150,6 +150,31 @@ def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
         *(clients.hook_advice(place, change.hooks) if change.hooks else ()),
     ]
     return replace(change, advice=(*advice, *remarks))
+
+
+def _remarks(change: HostChange) -> list[str]:
+    """What the host does not have after the installation."""
+    host = change.host
+    if change.tools and host.plugin_install:
+        return [_plugin_sentence(host)]
+    if change.tools and not host.hooks:
+        return [
+            f"{host.title} calls no hooks of Notewell: it has the tools, and neither recall "
+            "nor capture"
+        ]
+    if change.hooks and host.mcp and not change.tools:
+        return [
+            f"{host.title} has no file for the tools of one project: add them with "
+            f"`notewell mcp install {host.id}`"
+        ]
+    return []
+
+
+def _plugin_sentence(host: Host) -> str:
+    return (
+        f"{host.title} recalls and captures with the plugin of Notewell only: in a checkout of "
+        f"it, CHECKOUT, run `{host.plugin_install}`"
+    )
 
 
 def uninstall_host(host: Host, arguments: argparse.Namespace) -> HostChange:
@@ -238,6 +263,11 @@ def _asks(question: str) -> bool:
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _is_plugin_only(host: Host) -> bool:
+    """Whether no file of ours can be put into the host."""
+    return host.plugin_install is not None and not (host.mcp or host.hooks)
 
 
 def _installable() -> dict[str, Host]:

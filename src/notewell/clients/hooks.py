@@ -35,9 +35,20 @@ def hook_command_line(words: Sequence[str]) -> str:
     return join(words)
 
 
-def install_hooks(file: Path, hooks: HookFile, items: Mapping[str, dict[str, Any]]) -> Installed:
-    """Add an entry for each event to the host's file. Raises `CannotMerge` or `FileNotWritten`."""
-    return update_file(file, lambda text: with_hooks(text or hooks.new_file, items))
+def install_hooks(
+    file: Path, hooks: HookFile, items: Mapping[str, dict[str, Any]], host: str
+) -> Installed:
+    """Make the entries for each event those that the host's file has for the same notes. Raises
+    `CannotMerge` or `FileNotWritten`."""
+    from notewell.clients.remove import without_stale_hooks
+
+    def edit(text: str) -> str | None:
+        current = without_stale_hooks(text, hooks, host, items)
+        kept = text if current is None else current
+        after = with_hooks(kept or hooks.new_file, items) or kept
+        return None if after == text else after
+
+    return update_file(file, edit)
 
 
 def remove_hooks(file: Path, hooks: HookFile, host: str) -> Installed:

@@ -27,11 +27,14 @@ from notewell.clients.merge import (
 from notewell.clients.merge_yaml import parse_yaml, yaml_without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from notewell.hosts import HookFile, McpFile
 
 Path: TypeAlias = "tuple[str | int, ...]"
+Item: TypeAlias = "dict[str, Any]"
+"""One hook of an event, as the host's file has it."""
+_PLACE_OPTIONS = ("--workspace", "--agent")
 _VALUE = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}{\[:"]+')
 _SPACE = re.compile(r"\s*")
 
@@ -57,9 +60,27 @@ def without_entry(text: str, mcp: McpFile, name: str) -> str | None:
 
 def without_hooks(text: str, hooks: HookFile, host: str) -> str | None:
     """The file without our hooks; None if it has none. Raises `CannotMerge`."""
+    return _without(text, hooks, lambda event, item: bool(_our_words(item, host)))
+
+
+def without_stale_hooks(
+    text: str, hooks: HookFile, host: str, items: Mapping[str, Item]
+) -> str | None:
+    """The file without those of our hooks that are for the same notes as the items, but none of
+    them: an earlier installation had other options. None if it has none. Raises `CannotMerge`."""
+    places = [_place(_our_words(item, host)) for item in items.values()]
+
+    def is_stale(event: str, item: Item) -> bool:
+        words = _our_words(item, host)
+        return bool(words) and item != items.get(event) and _place(words) in places
+
+    return _without(text, hooks, is_stale)
+
+
+def _without(text: str, hooks: HookFile, is_gone: Callable[[str, Item], bool]) -> str | None:
     after = text
     # The last one first: each step then undoes the last step of the installation.
-    while found := _last_hook(parse_json(after) if after.strip() else {}, host):
+    while found := _last_hook(parse_json(after) if after.strip() else {}, is_gone):
         event, at, item = found
         expected = parse_json(after)
         del expected[KEY][event][at]
@@ -72,7 +93,7 @@ def without_hooks(text: str, hooks: HookFile, host: str) -> str | None:
     return None if after == text else after
 
 
-def _with_hook(hooks: HookFile, event: str, item: dict[str, Any], text: str) -> str | None:
+def _with_hook(hooks: HookFile, event: str, item: Item, text: str) -> str | None:
     return with_hooks(text or hooks.new_file, {event: item})
 
 
@@ -119,29 +140,38 @@ def _is_ours(words: Sequence[str], *verbs: str) -> bool:
     return at is not None and "notewell" in program[: at or 1]
 
 
-def _last_hook(document: dict[str, Any], host: str) -> tuple[str, int, dict[str, Any]] | None:
+def _last_hook(
+    document: dict[str, Any], is_gone: Callable[[str, Item], bool]
+) -> tuple[str, int, Item] | None:
     hooks = document.get(KEY)
     found = None
     for event, items in (hooks if isinstance(hooks, dict) else {}).items():
         for at, item in enumerate(items if isinstance(items, list) else ()):
-            if isinstance(item, dict) and _is_our_hook(item, host):
+            if isinstance(item, dict) and is_gone(event, item):
                 found = event, at, item
     return found
 
 
-def _is_our_hook(item: dict[str, Any], host: str) -> bool:
+def _our_words(item: Item, host: str) -> list[str]:
+    """The command of a hook, as words; none if it is not ours for this host."""
     from shlex import split
 
     group = item.get("hooks", [item])
     # A group to which somebody added a hook is no longer ours alone.
     if not isinstance(group, list) or len(group) != 1 or not isinstance(group[0], dict):
-        return False
+        return []
     command = group[0].get("command")
     try:
         words = split(command, posix=sys.platform != "win32") if isinstance(command, str) else []
     except ValueError:
-        return False
-    return _is_ours(words, "--host", host) and "hook" in words
+        return []
+    return words if _is_ours(words, "--host", host) and "hook" in words else []
+
+
+def _place(words: list[str]) -> tuple[str, ...]:
+    """The workspace and the agent of a command; its other options can change."""
+    values = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _PLACE_OPTIONS]
+    return (*values, *(word for word in words if word == "--openclaw"))
 
 
 # -- JSON ----------------------------------------------------------------------------------------

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
         TranscriptDatabase,
         TranscriptFormat,
     )
-    from notewell.hosts.messages import Record, RecordFacts, Turn, folded, parse_time
+    from notewell.hosts.messages import (
+        Record,
+        RecordFacts,
+        Turn,
+        folded,
+        parse_time,
+        without_inserted,
+    )
     from notewell.hosts.registry import (
         HOOK_CALLS,
         HOOK_FILES,
@@ -45,7 +52,7 @@ else:
                 "HOOK_GUARD HOOK_TIMEOUT_S HookCalls HookFields HookFile Host Machine McpFile "
                 "PluginFile TranscriptDatabase TranscriptFormat"
             ),
-            "messages": "Record RecordFacts Turn folded parse_time",
+            "messages": "Record RecordFacts Turn folded parse_time without_inserted",
             "registry": (
                 "HOOK_CALLS HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS"
             ),

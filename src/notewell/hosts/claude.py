@@ -138,7 +138,6 @@ HOST = Host(
             "PreCompact": "pre-compact",
             "SessionEnd": "session-end",
         },
-        nested=True,
         turn_events={"UserPromptSubmit": "prompt", "Stop": "stop"},
     ),
     mcp=McpFile(

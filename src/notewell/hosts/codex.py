@@ -132,7 +132,6 @@ HOST = Host(
             "Stop": "stop",
             "SessionEnd": "session-end",
         },
-        nested=True,
         turn_events={"UserPromptSubmit": "prompt"},
         # Codex gives this event no more, and warns at each run about a larger number.
         timeouts={"SessionEnd": 3},

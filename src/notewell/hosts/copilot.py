@@ -14,7 +14,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.hosts.host import Host, McpFile, TranscriptFormat, plain_entry
+from notewell.hosts.host import (
+    HookFields,
+    HookFile,
+    Host,
+    McpFile,
+    TranscriptFormat,
+    command_hook,
+    plain_entry,
+)
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
 
 if TYPE_CHECKING:
@@ -66,8 +74,20 @@ def _turn(record: Record, data: Record) -> Turn | None:
     return turn_of(role, tuple(texts_of(data.get("content"))), record.get("id"))
 
 
+def _folder(machine: Machine) -> Path:
+    return machine.folder("COPILOT_HOME", machine.home / ".copilot")
+
+
 def _user_file(machine: Machine) -> Path:
-    return machine.home / ".copilot" / "mcp-config.json"
+    return _folder(machine) / "mcp-config.json"
+
+
+def _transcript_file(machine: Machine, session: str) -> Path:
+    return _folder(machine) / "session-state" / session / "events.jsonl"
+
+
+def _context(event: str, text: str) -> dict[str, Any]:
+    return {"additionalContext": text}
 
 
 def _entry(command: Sequence[str]) -> dict[str, Any]:
@@ -80,6 +100,31 @@ HOST = Host(
     "Copilot CLI",
     transcripts=TranscriptFormat(
         "copilot", _owns, _read, compaction_marks=(b'"session.compaction_complete"',)
+    ),
+    hooks=HookFile(
+        ".copilot",
+        "COPILOT_HOME",
+        # It reads every file of this folder; this one is ours alone.
+        "hooks/notewell.json",
+        {
+            "sessionStart": "session-start",
+            "preCompact": "pre-compact",
+            "agentStop": "stop",
+            "sessionEnd": "session-end",
+        },
+        form=command_hook,
+        turn_events={"userPromptSubmitted": "prompt"},
+        new_file='{\n  "version": 1\n}\n',
+        project_folder=".github",
+        project_advice="Copilot CLI runs the hooks of a project only if you trust its folder: "
+        "start `copilot` there and accept",
+        context=_context,
+        fields=HookFields(
+            session=("sessionId",),
+            transcript=("transcriptPath",),
+            # `sessionEnd` names none.
+            transcript_file=_transcript_file,
+        ),
     ),
     mcp=McpFile("json", "mcpServers", _user_file, None, _entry),
 )

@@ -33,7 +33,7 @@ HOST = Host(
             "preCompact": "pre-compact",
             "sessionEnd": "session-end",
         },
-        nested=False,
+        form=lambda command, limit: {"command": command},
         # The file has a version of its own beside the hooks.
         new_file='{\n  "version": 1\n}\n',
         context=_context,

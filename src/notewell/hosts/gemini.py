@@ -129,7 +129,7 @@ HOST = Host(
             "PreCompress": "pre-compact",
             "SessionEnd": "session-end",
         },
-        nested=True,
+        turn_events={"BeforeAgent": "prompt"},
         timeout_unit="ms",
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".gemini/settings.json"),

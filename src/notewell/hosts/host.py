@@ -95,6 +95,8 @@ class HookFields:
     cwd: tuple[str, ...] = ("cwd",)
     detail: tuple[str, ...] = ("source", "trigger", "reason")
     prompt: tuple[str, ...] = ("prompt",)
+    transcript_file: Callable[[Machine, str], Path] | None = None
+    """The transcript of a session, for a host that does not name it at every event."""
 
 
 def nested_context(event: str, text: str) -> dict[str, Any] | None:
@@ -102,28 +104,42 @@ def nested_context(event: str, text: str) -> dict[str, Any] | None:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
+def command_hook(command: str, limit: int) -> dict[str, Any]:
+    """An entry for a command, with the time that the host waits for it."""
+    return {"type": "command", "command": command, "timeout": limit}
+
+
+def hook_group(command: str, limit: int) -> dict[str, Any]:
+    """An entry of Claude Code, which others copy: a group of hooks, which may have a matcher."""
+    return {"hooks": [command_hook(command, limit)]}
+
+
 @dataclass(frozen=True, slots=True)
 class HookFile:
     """The JSON file that tells a host which commands to call, and when."""
 
     folder: str
-    """In the user's home and in a project."""
+    """In the user's home, and in a project if there is no `project_folder`."""
     variable: str | None
     """The environment variable that moves the user's folder."""
     name: str
     events: Mapping[str, str]
     """The host's event to ours. A host with a `stop` event may end without a `session-end`: then
     the next session start saves the conversation."""
-    nested: bool
-    """Whether an entry is a group of hooks (with a matcher), or the hook itself."""
+    form: Callable[[str, int], dict[str, Any]] = hook_group
+    """An entry, from the command and its limit in the unit of the host."""
     timeouts: Mapping[str, int] = field(default_factory=dict)
     """The limits, in seconds, of events that have less time than the others."""
     timeout_unit: Literal["s", "ms"] = "s"
     """In which unit the host's file has them."""
     new_file: str = ""
     """The text of a file that does not exist yet, before hooks are added."""
+    project_folder: str | None = None
+    """The folder in a project, if it has another name there."""
     advice: str | None = None
     """What the user must do after the installation."""
+    project_advice: str | None = None
+    """What the user must do before the hooks of a project run."""
     context: Callable[[str, str], dict[str, Any] | None] = nested_context
     """The JSON that adds text to the conversation, by event; None if the host takes none then."""
     fields: HookFields = field(default_factory=HookFields)
@@ -133,7 +149,7 @@ class HookFile:
 
     def file(self, machine: Machine, project: Path | None) -> Path:
         if project is not None:
-            return project / self.folder / self.name
+            return project / (self.project_folder or self.folder) / self.name
         return machine.folder(self.variable, machine.home / self.folder) / self.name
 
     def limit_s(self, ours: str) -> int:
@@ -143,10 +159,8 @@ class HookFile:
         return min((limit for limit in limits if limit), default=HOOK_TIMEOUT_S)
 
     def item(self, command: str, event: str) -> dict[str, Any]:
-        if not self.nested:
-            return {"command": command}
         limit = self.timeouts.get(event, HOOK_TIMEOUT_S) * {"s": 1, "ms": 1000}[self.timeout_unit]
-        return {"hooks": [{"type": "command", "command": command, "timeout": limit}]}
+        return self.form(command, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,3 +252,6 @@ class Host:
     hook_calls: HookCalls | None = None
     mcp: McpFile | None = None
     plugin: PluginFile | None = None
+    plugin_install: str | None = None
+    """The command of the host that installs our plugin, in a host where only a plugin can recall
+    and capture. CHECKOUT stands for a checkout of Notewell."""

@@ -87,4 +87,6 @@ HOST = Host(
     database=TranscriptDatabase(
         "openclaw-agent.sqlite", _FORMAT, _SESSIONS, _RECORDS, extra="openclaw"
     ),
+    plugin_install="openclaw plugins install CHECKOUT/plugins/openclaw --force "
+    "--accept-capabilities",
 )

@@ -107,4 +107,5 @@ HOST = Host(
         _entry,
         waits={"timeout": START_TIMEOUT_MS},
     ),
+    plugin_install="opencode plugin --global CHECKOUT/plugins/opencode",
 )

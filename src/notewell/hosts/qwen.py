@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.hosts.host import HookFile, Host, McpFile, TranscriptFormat
+from notewell.hosts.host import HookFields, HookFile, Host, McpFile, TranscriptFormat
 from notewell.hosts.messages import (
     Record,
     RecordFacts,
@@ -92,8 +92,10 @@ HOST = Host(
             "Stop": "stop",
             "SessionEnd": "session-end",
         },
-        nested=True,
+        turn_events={"UserPromptSubmit": "prompt"},
         timeout_unit="ms",
+        # What the user typed, without the files and commands that the host put into the prompt.
+        fields=HookFields(prompt=("submitted_prompt", "prompt")),
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".qwen/settings.json"),
 )

@@ -19,8 +19,8 @@ from tests.hosts.real.programs import PROGRAMS
 from tests.hosts.real.trial import Observed, is_installed, try_host
 
 COLUMNS = (
-    "host version runs listed instructed called cited once recalled captured masked specs result "
-    "seconds"
+    "host version runs listed instructed called cited once recalled prompted captured masked "
+    "specs result seconds"
 )
 _BUSY = "while True: pass"
 LOOPS = 2
@@ -71,8 +71,8 @@ def _runs(host: str, arguments: argparse.Namespace) -> Iterator[Observed]:
 
 def _row(runs: list[Observed]) -> list[str]:
     first, count = runs[0], len(runs)
-    flags = ("listed", "instructed", "cited", "once", "recalled", "captured", "masked")
-    shown = {flag: f"{sum(getattr(run, flag) for run in runs)}/{count}" for flag in flags}
+    flags = "listed instructed cited once recalled prompted captured masked"
+    shown = {flag: f"{sum(getattr(run, flag) for run in runs)}/{count}" for flag in flags.split()}
     shown |= {
         "host": first.host,
         "version": first.version,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,13 +20,15 @@ from tests.hosts.real.programs import PROGRAMS, Program
 from notewell.hosts import HOSTS
 
 SECRET = "AKIAZ7QX4NPLM2WVB3TD"  # The form of an AWS key, and no key.
-PROMPT = f"{QUESTION} The AWS key is {SECRET}, by the way."
+PROMPT = f"{QUESTION} The key is {SECRET}."
 FACT = "Rancilio Silvia Pro X"
 NOTES = {
     "MEMORY.md": "# Memory\n\n## Decisions\n\n"
-    f"- The espresso machine of the office is the {FACT}, chosen on 2026-10-02.\n",
+    f"- On 2026-10-02 we choose the {FACT} as espresso machine of the office.\n",
     "memory/network.md": "# Network\n\nThe VPN endpoint is vpn.example.net, the port is 51820.\n",
 }
+_PASSAGE = re.compile(r"recalled path=\W{1,3}MEMORY\.md#L")
+"""A whole note, as at the start of a session, has no lines in its path."""
 INSTRUCTION = "You remember only what you look up."
 RUN_LIMIT_S = 400
 """For one command of a host. They take seconds; a busy machine may need ten times as long."""
@@ -52,6 +55,8 @@ class Observed(NamedTuple):
     """The entry of the model is in a note."""
     recalled: bool
     """The first request has the fact from MEMORY.md: nobody had to ask for it."""
+    prompted: bool
+    """The first request has the lines of MEMORY.md that are near the prompt."""
     captured: bool
     """A note has the user's question, when the next session has begun at the latest."""
     masked: bool
@@ -65,6 +70,7 @@ class Observed(NamedTuple):
     exit_code: int
     output: str
     has_hooks: bool
+    has_prompt_hook: bool
 
     @property
     def failures(self) -> list[str]:
@@ -80,6 +86,8 @@ class Observed(NamedTuple):
         }
         if self.has_hooks:
             needs |= {"recalled": self.recalled, "captured": self.captured}
+        if self.has_prompt_hook:
+            needs["prompted"] = self.prompted
         return [name for name, is_met in needs.items() if not is_met]
 
 
@@ -204,7 +212,7 @@ def _observed(
     conversation = session[-1].conversation if session else None
     exchanges = [conversation and model.script.exchange(conversation, step) for step in STEPS]
     first = session[0] if session else None
-    search = exchanges[0]
+    search, hooks = exchanges[0], HOSTS[host].hooks
     return Observed(
         host=host,
         version=version.splitlines()[0] if version else "",
@@ -214,6 +222,7 @@ def _observed(
         cited=bool(session) and ".md#L" in session[-1].move.text,
         appended=any(MARKER in text for text in _texts(notes)),
         recalled=first is not None and FACT in first.text,
+        prompted=first is not None and _PASSAGE.search(first.text) is not None,
         captured=_is_captured(notes),
         masked=not _files_with(SECRET, notes, home / ".local" / "state"),
         once=search is not None and _is_once(search.result),
@@ -223,6 +232,7 @@ def _observed(
         exit_code=run.returncode,
         output=run.stdout + run.stderr,
         has_hooks=has_hooks,
+        has_prompt_hook="prompt" in (hooks.turn_events.values() if hooks else ()),
     )
 
 
