@@ -91,8 +91,8 @@ def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     assert out.split("\n")[:-1] == [
         f"error: {bad}:1: agent: no such setting; did you mean 'agents'?",
         f"refused: {bad}:2: memory.backend: a workspace's file may come from a stranger, so "
-        "it can set only ranking, chunks and paths inside the workspace: put it into your own "
-        "file (the engine that answers)",
+        "it can set only ranking, chunks, paths inside the workspace and `enabled: false`: put it "
+        "into your own file (the engine that answers)",
         f"error: {bad}:3: agents.defaults.memorySearch.query.maxResults: expected a whole number "
         "from 1 to 200, not 'x'",
     ]

@@ -54,8 +54,8 @@ def is_allowed(key: Key) -> bool:
 def refusal(key: Key) -> str:
     """The message about a key that only the user's own file may set."""
     return (
-        "a workspace's file may come from a stranger, so it can set only ranking, chunks and "
-        f"paths inside the workspace: put it into your own file ({key.meaning})"
+        "a workspace's file may come from a stranger, so it can set only ranking, chunks, paths "
+        f"inside the workspace and `enabled: false`: put it into your own file ({key.meaning})"
     )
 
 
