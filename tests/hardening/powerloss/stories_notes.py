@@ -4,6 +4,7 @@ a note in the folder of an agent."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, timedelta
@@ -246,10 +247,10 @@ class SessionNote:
     def _forget_inode(self, root: Path) -> None:
         """The image's transcript is a copy and has another inode than the one that was saved."""
         for file in (root / "state").glob("capture/*/captured.json"):
-            state = json.loads(file.read_bytes())
             inode = (root / "transcripts" / "s-1.jsonl").stat().st_ino
-            told = {key: {**one, "inode": inode} for key, one in state.items()}
-            file.write_text(json.dumps(told), encoding="utf-8")
+            # That of the position, and that of an intent.
+            state = re.sub(rb'"inode": ?\d+', b'"inode": %d' % inode, file.read_bytes())
+            file.write_bytes(state)
 
     def judge(self, seen: object, acknowledged: list[str]) -> str | None:
         assert isinstance(seen, SessionSeen)
