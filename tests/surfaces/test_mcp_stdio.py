@@ -153,20 +153,6 @@ def test_what_is_no_message_costs_nobody_the_connection(workspace: Path) -> None
     assert "Traceback" not in json.dumps(answers) + errors
 
 
-def test_a_workspace_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [sys.executable, *arguments_for(tmp_path / "nowhere")],
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-        check=False,
-    )
-    assert ended.returncode != 0
-    assert ended.stdout == ""
-    assert "no such folder" in ended.stderr
-
-
 def started(workspace: Path, content: Mapping[str, object]) -> StdioServerParameters:
     """The server with these settings in the user's own file."""
     file = workspace.parent / "settings.json"

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import tell
 from notewell.cli.place import add_pins, add_place, apply_pins, memory_of
-from notewell.errors import BadSetting, MemoryOff, WorkspaceNotSet
+from notewell.errors import BadSetting, MemoryOff, NotewellError, WorkspaceNotSet
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
-    from notewell.errors import NotewellError
     from notewell.mcp_server import Greeting
+    from notewell.memory import Memory
 
 
 TOKEN_VARIABLE = "NOTEWELL_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 MAX_TOKEN_BYTES = 4096
 DEFAULT_PORT = 7373
+_OPTIONS = ("agent", "session key", "state dir")
+"""Options whose mistakes end the command."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -118,45 +121,88 @@ def _serve(arguments: argparse.Namespace) -> int:
     require_sdk()
     _log_to_stderr()
     apply_pins(arguments)
-    try:
-        memory = memory_of(arguments, by_host=True)
-    # Not an exit: some hosts refuse to start without the server, others drop it without a word.
-    except (MemoryOff, WorkspaceNotSet) as reason:
-        _serve_nothing(reason, arguments)
-        return 0
-    from notewell.mcp_server import greeting_of
-    from notewell.tools import CallContext
+    with ExitStack() as opened:
 
-    # One memory for the whole process: its index and its model stay open between requests.
-    with memory:
-        citations = arguments.citations or memory.settings.citations
-        context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
+        def open_() -> tuple[Greeting, Callable[[], Any]]:
+            # One memory for the whole process: its index and its model stay open between requests.
+            return _server_of(opened.enter_context(memory_of(arguments, by_host=True)), arguments)
 
-        keyed = arguments.session_key_per_call
-
-        def create() -> Any:
-            from notewell.mcp_server import create_server
-
-            return create_server(memory, context, entries=memory.entries, key_per_call=keyed)
-
-        has_entries = memory.settings.entries is not None
-        greeting = greeting_of(memory, context, has_entries=has_entries, key_per_call=keyed)
+        try:
+            greeting, create = open_()
+        # Not an exit: some hosts refuse to start without the server, others drop it in silence.
+        except NotewellError as error:
+            greeting, create = _server_without(error, arguments, open_)
         _run_server(greeting, create, arguments)
     return 0
 
 
-def _serve_nothing(reason: NotewellError, arguments: argparse.Namespace) -> None:
+def _server_of(
+    memory: Memory, arguments: argparse.Namespace
+) -> tuple[Greeting, Callable[[], Any]]:
+    """What the server says of itself, and what creates it."""
+    from notewell.mcp_server import greeting_of
+    from notewell.tools import CallContext
+
+    citations = arguments.citations or memory.settings.citations
+    context = CallContext(session_key=arguments.session_key, citations=citations, origin="mcp")
+    keyed = arguments.session_key_per_call
+
+    def create() -> Any:
+        from notewell.mcp_server import create_server
+
+        return create_server(memory, context, entries=memory.entries, key_per_call=keyed)
+
+    has_entries = memory.settings.entries is not None
+    greeting = greeting_of(memory, context, has_entries=has_entries, key_per_call=keyed)
+    return greeting, create
+
+
+def _server_without(
+    error: NotewellError,
+    arguments: argparse.Namespace,
+    open_: Callable[[], tuple[Greeting, Callable[[], Any]]],
+) -> tuple[Greeting, Callable[[], Any]]:
+    """A server that says why it has no memory. Raises if the command itself is wrong."""
+    if isinstance(error, MemoryOff) or (arguments.http and isinstance(error, WorkspaceNotSet)):
+        return _empty_server(error)
+    # Over HTTP a person has started it, and reads the message.
+    if arguments.http or _is_of_command(error):
+        raise error
+    tell(f"notewell: {error}")
+    from notewell.mcp_server import waiting_greeting, waiting_tools
+
+    offered = waiting_tools()
+    greeting = waiting_greeting(error, offered)
+
+    def create() -> Any:
+        from notewell.mcp_server import OpenedServer, create_recovering_server
+
+        def reopen() -> OpenedServer:
+            found, create_found = open_()
+            return OpenedServer(found, create_found())
+
+        return create_recovering_server(greeting, offered, reopen)
+
+    return greeting, create
+
+
+def _is_of_command(error: NotewellError) -> bool:
+    """Whether an option is wrong: no later call can mend that."""
+    return isinstance(error, BadSetting) and error.setting in _OPTIONS
+
+
+def _empty_server(error: NotewellError) -> tuple[Greeting, Callable[[], Any]]:
     from notewell.mcp_server import empty_greeting
     from notewell.tools import failure_of
 
-    failure = failure_of(reason)
+    failure = failure_of(error)
 
     def create() -> Any:
         from notewell.mcp_server import create_empty_server
 
         return create_empty_server(failure)
 
-    _run_server(empty_greeting(failure), create, arguments)
+    return empty_greeting(failure), create
 
 
 def _run_server(

@@ -8,13 +8,21 @@ catalogue.py        what it lists besides tools: prompts and resources, as plain
 greeting.py         what the server says of itself; answers the first requests without the SDK
 stdio.py            one client over standard input and output
 eras.py             the SDK's loops behind it, one per era of the protocol
+recovery.py         a server whose memory could not be opened, and that tries again
 transports.py       streamable HTTP with a token and checks of Host and Origin
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.mcp_server.greeting import Greeting, empty_greeting, greeting_of
+    from notewell.mcp_server.greeting import (
+        Greeting,
+        empty_greeting,
+        greeting_of,
+        waiting_greeting,
+        waiting_tools,
+    )
+    from notewell.mcp_server.recovery import OpenedServer, create_recovering_server
     from notewell.mcp_server.server import create_empty_server, create_server
     from notewell.mcp_server.stdio import serve_stdio
     from notewell.mcp_server.transports import PATH, http_app, is_loopback, listen, serve_http
@@ -24,7 +32,8 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "greeting": "Greeting empty_greeting greeting_of",
+            "greeting": "Greeting empty_greeting greeting_of waiting_greeting waiting_tools",
+            "recovery": "OpenedServer create_recovering_server",
             "server": "create_empty_server create_server",
             "stdio": "serve_stdio",
             "transports": "PATH http_app is_loopback listen serve_http",

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell import __version__
 from notewell.mcp_server.catalogue import NOTE_TEMPLATE, Json, prompts_for, resources_for
-from notewell.records import dataclass
-from notewell.tools import ENTRY_TOOLS, TOOLS, recall_section, refusal
+from notewell.records import dataclass, replace
+from notewell.tools import ENTRY_TOOLS, TOOLS, failure_of, recall_section, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from notewell.errors import NotewellError
     from notewell.memory import Memory
     from notewell.tools import CallContext, Failure, ToolSpec
 
@@ -37,6 +38,13 @@ STATUS = "memory_status"
 _META = "io.modelcontextprotocol/"
 
 
+class ToolList:
+    """The tools that are listed now. One thread replaces them, others read."""
+
+    def __init__(self, specs: tuple[ToolSpec, ...]) -> None:
+        self.specs = specs
+
+
 @dataclass(frozen=True, slots=True)
 class Greeting:
     instructions: str | None
@@ -50,6 +58,8 @@ class Greeting:
     prompts: tuple[Json, ...] = ()
     list_resources: Callable[[], Json] | None = None
     """Looks at the disk, so it takes a while; None if it depends on the request."""
+    changing: ToolList | None = None
+    """In place of `tools`, if they change while the server runs."""
 
     def initialize_result(self, requested: str) -> Json:
         known = requested in HANDSHAKE_VERSIONS
@@ -71,7 +81,8 @@ class Greeting:
     def listed(self, method: str) -> Json | None:
         """The answer to a request for a list; None: not from here."""
         if method == "tools/list":
-            return {"tools": [tool_json(spec) for spec in self.tools]}
+            specs = self.changing.specs if self.changing else self.tools
+            return {"tools": [tool_json(spec) for spec in specs]}
         if method == "prompts/list" and self.has_notes:
             return {"prompts": list(self.prompts)}
         if method == "resources/templates/list" and self.has_notes:
@@ -79,7 +90,7 @@ class Greeting:
         return None
 
     def _capabilities(self) -> Json:
-        tools: Json = {"tools": {"listChanged": False}}
+        tools: Json = {"tools": {"listChanged": self.changing is not None}}
         if not self.has_notes:
             return tools
         resources = {"subscribe": False, "listChanged": False}
@@ -133,9 +144,34 @@ def empty_greeting(failure: Failure) -> Greeting:
     A memory that does not work yet has one tool, which says why: Codex shows the instructions of a
     server to the model only if it has tools. A memory that the user switched off has none.
     """
-    tools = () if failure.disabled else tuple(one for one in TOOLS if one.name == STATUS)
-    says = f"This server has no memory: {failure.to_text()}" if tools else _without_tools(failure)
+    tools = () if failure.disabled else _STATUS_TOOL
+    says = _without_memory(failure) if tools else _without_tools(failure)
     return Greeting(says, tools, refusal=failure, description=None, has_notes=False)
+
+
+def waiting_greeting(error: NotewellError, offered: ToolList) -> Greeting:
+    """The greeting of a server whose memory may open later (see `recovery.py`)."""
+    says = _without_memory(waiting_failure(error))
+    return Greeting(says, description=None, has_notes=False, changing=offered)
+
+
+def waiting_tools() -> ToolList:
+    """What is listed until the memory opens."""
+    return ToolList(_STATUS_TOOL)
+
+
+def waiting_failure(error: NotewellError) -> Failure:
+    failure = failure_of(error)
+    if failure.disabled:
+        return failure
+    return replace(failure, action=f"{failure.action}; then call {STATUS}, which tries again")
+
+
+_STATUS_TOOL = tuple(spec for spec in TOOLS if spec.name == STATUS)
+
+
+def _without_memory(failure: Failure) -> str:
+    return f"This server has no memory: {failure.to_text()}"
 
 
 def _without_tools(failure: Failure) -> str:

@@ -74,7 +74,7 @@ _SEARCH_PATHS = "use a path that memory_search gave, MEMORY.md, or memory/YYYY-M
 
 # What an agent can do about errors that it did not cause; the first matching type counts.
 _ACTIONS: dict[type[NotewellError], str] = {
-    WorkspaceMissing: "tell the user: it was moved or closed since this started",
+    WorkspaceMissing: "tell the user: it does not exist, or was moved or closed",
     WorkspaceNotSet: "tell the user to set one",
     IndexBusy: "ask again in a few seconds",
     IndexUnreadable: "tell the user to run `notewell index`, which rebuilds it",
