@@ -159,6 +159,29 @@ def test_a_session_key_of_an_unknown_agent_is_refused(home: Home, command: list[
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "key", "problem"),
+    [
+        (["--agent", "main"], "agent:work:slack:dm:u7", "it belongs to the agent 'work'"),
+        (["--agent", "main", "-w", "."], "agent:work:slack:dm:u7", "belongs to the agent 'work'"),
+        (["-w", "."], "agent:work:slack:dm:u7", "whose notes are not in '.'"),
+        (["--agent", "main"], "agent:nobody:slack:dm:u7", "it belongs to the agent 'nobody'"),
+        (["--agent", "work"], "agent:work:slack:dm:u7", None),
+        (["-w", "../work"], "agent:work:slack:dm:u7", None),
+        # Hosts without agents of their own write `main` into every key.
+        (["--agent", "work"], "agent:main:slack:dm:u7", None),
+        (["--agent", "other", "-w", "."], "agent:other:slack:dm:u7", None),
+    ],
+)
+def test_a_conversation_of_another_agent_is_not_served(
+    home: Home, options: list[str], key: str, problem: str | None
+) -> None:
+    done = run_notewell(home, "mcp", "serve", *options, "--session-key", key)
+    assert done.returncode == (2 if problem else 0), done.stderr
+    assert (problem or "") in done.stderr
+    assert done.stdout == ""
+
+
 def run_notewell(home: Home, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "notewell", *arguments],

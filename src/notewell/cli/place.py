@@ -87,9 +87,10 @@ def location_of(arguments: argparse.Namespace) -> MemoryLocation:
         location = _openclaw(arguments)
         # The settings of the agent stay; only the folder of notes is replaced.
         return location._replace(workspace=arguments.workspace or location.workspace)
-    agent = None if arguments.agent else _routed(arguments)
-    if agent:
-        return MemoryLocation(agent, str(arguments.workspace or _folder_of(agent) or HERE))
+    if arguments.agent:
+        _require_own_key(arguments, arguments.agent)
+    elif agent := _routed(arguments):
+        return MemoryLocation(agent, _routed_folder(arguments, agent))
     if arguments.workspace is not None:
         return MemoryLocation(arguments.agent or MAIN, str(arguments.workspace))
     return _configured(arguments)
@@ -184,6 +185,54 @@ def route_of(
     return route
 
 
+def _require_own_key(
+    arguments: argparse.Namespace, agent: str, configuration: Configuration | None = None
+) -> None:
+    """Refuses a session key of another agent, whose conversation must not see this memory."""
+    named = _named_agent(arguments, configuration)
+    if named is not None and named != agent:
+        raise BadSetting(
+            "session key",
+            f"it belongs to the agent {named!r}, and --agent is {agent!r}; leave out --agent, "
+            f"or give the key of a conversation of {agent!r}",
+        )
+
+
+def _named_agent(
+    arguments: argparse.Namespace, configuration: Configuration | None = None
+) -> str | None:
+    """The agent that `--session-key` names; None if it leaves that to others: hosts without
+    agents of their own write the default one into every key."""
+    from notewell.config import ConfigScope, read_configuration
+    from notewell.core import BadSessionKey, UnknownAgent
+
+    session_key = getattr(arguments, "session_key", None)
+    if not session_key:
+        return None
+    configuration = configuration or read_configuration(ConfigScope(), os.environ)
+    route = configuration.route_session(session_key)
+    if isinstance(route, BadSessionKey):
+        return None
+    if isinstance(route, UnknownAgent):
+        return route.id
+    return route.agent if route.by == "key" else None
+
+
+def _routed_folder(arguments: argparse.Namespace, agent: str) -> str:
+    """The folder of the agent to which a session key routes; -w must not be another one's."""
+    folder, given = _folder_of(agent), arguments.workspace
+    if given is None:
+        return str(folder or HERE)
+    same = folder is None or os.path.realpath(given) == os.path.realpath(folder)
+    if not same and _named_agent(arguments) == agent:
+        raise BadSetting(
+            "session key",
+            f"it belongs to the agent {agent!r}, whose notes are not in {str(given)!r}; leave "
+            f"out -w, or give the key of a conversation about these notes",
+        )
+    return str(given)
+
+
 def _folder_of(agent: str) -> Path | None:
     """The folder of an agent. Raises for a mistake in the bindings, which could route wrongly."""
     from notewell.config import load_configuration
@@ -248,6 +297,8 @@ def _openclaw(arguments: argparse.Namespace) -> MemoryLocation:
 
     openclaw = from_openclaw()
     configuration = openclaw.configuration
+    if arguments.agent:
+        _require_own_key(arguments, arguments.agent, configuration)
     id_ = arguments.agent or _routed(arguments, configuration) or configuration.default_agent
     agent = openclaw.agents.get(id_)
     if agent is None:
