@@ -233,3 +233,38 @@ def test_what_follows_a_compaction_is_saved_although_the_host_was_killed(
     session.write(after)
     session.hook("session-start", session_id="s-2", source="startup")
     assert session.said() == everything(1)
+
+
+def gemini_questions(first: int, end: int) -> Step:
+    return [gemini_message(n, "user", f"question {n}") for n in range(first, end)]
+
+
+@pytest.mark.parametrize(("event", "id_"), [("session-end", "s-1"), ("session-start", "s-2")])
+def test_a_host_that_reports_compactions_it_does_not_make_gets_one_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, event: str, id_: str
+) -> None:
+    """Gemini CLI calls `PreCompress` before each request to the model."""
+    session = Session(tmp_path, "gemini", monkeypatch)
+    for turn in range(10):
+        session.write(gemini_questions(turn * 2, turn * 2 + 2))
+        session.hook("pre-compact", trigger="auto")
+    assert session.notes() == []
+    session.hook(event, session_id=id_)
+    assert len(session.notes()) == 1
+    # As many as the settings say, as of any conversation that was not compacted.
+    assert session.said() == Counter(f"User: question {n}" for n in range(5, 20))
+
+
+@pytest.mark.parametrize(("event", "id_"), [("session-end", "s-1"), ("session-start", "s-2")])
+def test_a_compaction_that_only_the_transcript_shows_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, event: str, id_: str
+) -> None:
+    session = Session(tmp_path, "gemini", monkeypatch)
+    session.write(gemini_questions(0, 60))
+    session.hook("pre-compact", trigger="auto")
+    summary = gemini_message(61, "user", f"<state_snapshot>{SUMMARY}</state_snapshot>")
+    session.write([{"$set": {"messages": [summary]}}, summary, *gemini_questions(62, 90)])
+    session.hook(event, session_id=id_)
+    assert len(session.notes()) == 1
+    expected = [*range(60), *range(62, 90)]
+    assert session.said() == Counter(f"User: question {n}" for n in expected)

@@ -12,7 +12,7 @@ from notewell.cli.hook_turns import capture_entries, recalled_entries, recalled_
 from notewell.cli.place import location_of, workspace_of
 from notewell.errors import NoteUnreadable
 from notewell.hosts import HOOK_CALLS
-from notewell.records import dataclass, field
+from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     import argparse
@@ -69,6 +69,11 @@ class Hook:
 
         return memory_of(self.arguments, by_host=True, embedder_s=self.left_s)
 
+    @property
+    def is_compacting(self) -> bool:
+        is_certain = HOOK_CALLS[self.call.host].compacts_after_event
+        return self.call.event == "pre-compact" and is_certain
+
     def ended(self) -> SessionEnd:
         from notewell.capture import SessionEnd, is_compacted
 
@@ -84,7 +89,7 @@ class Hook:
             call.host,
             call.cwd,
             reason,
-            is_compacting=call.event == "pre-compact" or is_compacted(self.folder, session),
+            is_compacting=self.is_compacting or is_compacted(self.folder, session),
         )
 
 
@@ -204,14 +209,17 @@ def _pre_compact(hook: Hook) -> HookResult:
     if hook.settings.off_because:
         return HookResult()
     flush = hook.settings.capture.flush
-    # Asked although no turn can follow: the log of decisions then has every compaction.
-    facts = FlushFacts(0, 0, provider="cli", compacting=True)
-    session = hook.call.session or "unknown"
-    flush_due(hook.folder, session, facts, settings=flush, zone=hook.zone, clock=lambda: hook.now)
+    if hook.is_compacting:
+        # Asked although no turn can follow: the log of decisions then has every compaction.
+        facts = FlushFacts(0, 0, provider="cli", compacting=True)
+        id_, now = hook.call.session or "unknown", hook.now
+        flush_due(hook.folder, id_, facts, settings=flush, zone=hook.zone, clock=lambda: now)
     if flush.enabled:
         # The session goes on, and its host may be killed before it reports the end.
         remember_pending(hook.folder, hook.ended())
-        return _save(hook)
+        # Else each request would make a note. The transcript keeps what may be compacted.
+        if hook.is_compacting:
+            return _save(hook)
     return HookResult(trouble=_entries_trouble(hook))
 
 
@@ -233,10 +241,14 @@ def _save(hook: Hook) -> HookResult:
 
 def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
     from notewell.capture import SLUG_TIMEOUT_S, Saved, save_new_messages, slug_namer
+    from notewell.sessions import was_compacted
 
     messages, command = messages_of(hook.settings), hook.settings.capture.slug_command
     if not messages:
         return HookResult()
+    calls = HOOK_CALLS.get(ended.host)
+    if calls and not calls.compacts_after_event and was_compacted(ended.transcript):
+        ended = replace(ended, is_compacting=True)
     saved = save_new_messages(
         hook.place(),
         ended,

@@ -131,6 +131,8 @@ HOST = Host(
         },
         turn_events={"BeforeAgent": "prompt"},
         timeout_unit="ms",
+        # `PreCompress` comes before it looks whether the history is too long.
+        compacts_after_event=False,
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".gemini/settings.json"),
     plugin=PluginFile(_plugin_file, _has_plugin, "gemini extensions uninstall notewell"),

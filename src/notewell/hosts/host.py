@@ -146,6 +146,9 @@ class HookFile:
     turn_events: Mapping[str, str] = field(default_factory=dict)
     """Events before and after each turn; installed only if the settings or the user want them,
     because a host waits for them in every turn."""
+    compacts_after_event: bool = True
+    """False: it reports a compaction before each request, and seldom compacts. Its transcript then
+    shows whether it did."""
 
     def file(self, machine: Machine, project: Path | None) -> Path:
         if project is not None:
@@ -171,6 +174,8 @@ class HookCalls:
     """As in `HookFile`."""
     context: Callable[[str, str], dict[str, Any] | None]
     fields: HookFields = field(default_factory=HookFields)
+    compacts_after_event: bool = True
+    """As in `HookFile`."""
 
     def limit_s(self, event: str) -> float:
         """What our plugin grants each of our events."""

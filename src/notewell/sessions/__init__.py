@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         session_of_path,
     )
     from notewell.sessions.settings import SessionSettings
-    from notewell.sessions.tail import TranscriptTail, read_tail
+    from notewell.sessions.tail import TranscriptTail, read_tail, was_compacted
     from notewell.sessions.transcript import Session, Transcript
     from notewell.sessions.transcripts import Transcripts
 else:
@@ -40,7 +40,7 @@ else:
                 "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder path_of_session session_of_path"
             ),
             "settings": "SessionSettings",
-            "tail": "TranscriptTail read_tail",
+            "tail": "TranscriptTail read_tail was_compacted",
             "transcript": "Session Transcript",
             "transcripts": "Transcripts",
         },

@@ -80,6 +80,29 @@ def read_tail(
     return tail
 
 
+def was_compacted(path: Path, formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS) -> bool:
+    """Whether a file has a mark of a compaction; False for one that cannot be read."""
+    marks = [mark for format_ in formats for mark in format_.compaction_marks]
+    kept = max(map(len, marks), default=1) - 1
+    end = b""
+    try:
+        fd = open_transcript(str(path), TranscriptFolder(path.parent), (path.name,))
+    except NoteUnreadable:
+        return False  # Whoever reads its messages reports it.
+    try:
+        for block in read_blocks(fd):
+            # With the end of the block before it, which may have the beginning of a mark.
+            text = end + block
+            if any(mark in text for mark in marks):
+                return True
+            end = text[-kept:]
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return False
+
+
 def _conversation(
     path: Path, database: TranscriptDatabase, redact: Callable[[str], str]
 ) -> Transcript:
