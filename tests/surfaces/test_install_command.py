@@ -286,6 +286,21 @@ def test_uninstall_takes_out_what_install_put_in(home: Path) -> None:
     assert "does not call" in again.stdout
 
 
+@pytest.mark.parametrize("host", ["gemini", "qwen"])
+@pytest.mark.parametrize("text", [None, '{\n  "theme": "dark"\n}\n'])
+def test_uninstall_leaves_one_file_for_tools_and_hooks_as_it_was(
+    home: Path, host: str, text: str | None
+) -> None:
+    settings = home / f".{host}" / "settings.json"
+    if text is not None:
+        settings.parent.mkdir()
+        settings.write_text(text, encoding="utf-8")
+    assert install(home, host).returncode == 0
+    done = uninstall(home, host)
+    assert done.returncode == 0, done.stderr
+    assert (settings.read_text(encoding="utf-8") if settings.exists() else None) == text
+
+
 def test_uninstall_without_a_host_finds_those_that_have_the_memory(home: Path) -> None:
     for host in ("codex", "cline"):
         assert install(home, host).returncode == 0

@@ -181,7 +181,7 @@ def uninstall_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli import clients
 
     place = _place(host, arguments)
-    change = _changed(host, place, clients.drop_entry, clients.drop_hooks)
+    change = _changed(host, place, clients.drop_entry, clients.drop_hooks, hooks_first=True)
     if not arguments.json:
         reports = clients.report_entry_dropped, clients.report_hooks_dropped
         _say_change(change, place, *reports, ())
@@ -198,17 +198,26 @@ def _changed(
     place: argparse.Namespace,
     change_entry: Callable[[argparse.Namespace], Installed],
     change_hooks: Callable[[argparse.Namespace], Installed],
+    *,
+    hooks_first: bool = False,
 ) -> HostChange:
-    """Both parts. If the second one fails, the first one is done, and is in the result."""
-    tools = None
+    """Both parts. If the second one fails, the first one is done, and is in the result.
+
+    `hooks_first` is the reverse of an installation: what was put last into a file comes out first.
+    """
+    change = HostChange(host)
     # A host that has neither a file for the project nor hooks gets the error about that.
     wants_entry = place.project is None or not host.hooks
     try:
+        if host.hooks and hooks_first:
+            change = replace(change, hooks=change_hooks(place))
         if host.mcp and (wants_entry or host.mcp.project_file):
-            tools = change_entry(place)
-        return HostChange(host, tools, change_hooks(place) if host.hooks else None)
+            change = replace(change, tools=change_entry(place))
+        if host.hooks and not hooks_first:
+            change = replace(change, hooks=change_hooks(place))
     except NotewellError as error:
-        return HostChange(host, tools, error=error)
+        return replace(change, error=error)
+    return change
 
 
 def _say_change(
