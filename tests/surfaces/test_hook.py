@@ -128,6 +128,17 @@ def test_a_prompt_is_searched_without_what_the_host_put_into_it(host: Host) -> N
     assert "MEMORY.md#L1" in json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
 
 
+def test_a_recall_from_a_folder_that_is_not_there_says_why(host: Host) -> None:
+    host.workspace.rmdir()
+    host("prompt", "--recall", prompt="Which router do we have?")
+    context = json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+    assert context == (
+        "(Memory could not be searched: the folder with the notes cannot be opened)"
+    )
+    host("prompt", prompt="Which router do we have?")
+    assert host.out == ""
+
+
 @pytest.mark.parametrize("session", ["", "../../elsewhere", "a/b", "..", "a\\b"])
 def test_a_session_that_is_no_name_leads_to_no_file(session: str) -> None:
     data = json.dumps({"sessionId": session}).encode()

@@ -135,8 +135,8 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         failure = error
         result = HookResult(trouble=str(error) or type(error).__name__)
-    unread = BadSetting if hook is None and event == "session-start" else WorkspaceMissing
-    if isinstance(failure, (WorkspaceMissing, unread)):
+    unread = BadSetting if hook is None else WorkspaceMissing
+    if event == "session-start" and isinstance(failure, (WorkspaceMissing, unread)):
         _notify(event, host, failure)
     else:
         _print(arguments, hook, failure)
