@@ -272,8 +272,17 @@ class StateNotWritable(IndexTrouble):
         self.path = path
         self.why = why
 
+    @property
+    def system_reason(self) -> str | None:
+        """The system's own words, such as "Read-only file system"; they name no folder."""
+        cause = self.__cause__
+        while cause is not None and not isinstance(cause, OSError):
+            cause = cause.__cause__
+        return cause.strerror if cause is not None else None
+
     def public_text(self) -> str:
-        return "the folder that holds the index cannot be written"
+        reason = f": {self.system_reason}" if self.system_reason else ""
+        return f"the folder that holds the index cannot be written{reason}"
 
 
 class StateBusy(StateNotWritable):

@@ -19,6 +19,7 @@ from notewell.errors import (
     IndexBusy,
     IndexTrouble,
     NotewellError,
+    StateNotWritable,
 )
 from notewell.limits import GET_LINES
 from notewell.records import replace
@@ -166,7 +167,11 @@ class Memory:
         answer = self._answer(request)
         if answer.has_index:
             return answer
-        if self._index_words(progress):
+        try:
+            has_indexed = self._index_words(progress)
+        except StateNotWritable as error:
+            return answer.without_index(error.system_reason, str(error))
+        if has_indexed:
             return replace(self._answer(request), indexed_words=True)
         # Another thread or process has built the index since then.
         return answer if self.indexer.index_facts() is None else self._answer(request)
@@ -178,7 +183,8 @@ class Memory:
         return answer.with_notice(notice) if notice else answer
 
     def _index_words(self, progress: Callable[[Progress], None] | None) -> bool:
-        """Index the words of the notes if there is no index; whether something was indexed."""
+        """Index the words of the notes if there is no index; whether something was indexed.
+        Raises `StateNotWritable`."""
         if not self.settings.sync.on_search:
             return False
         # QMD has an index of its own, and only its status knows about it.
@@ -194,7 +200,9 @@ class Memory:
             self.sync(vectors=False, progress=progress)
         except SyncInterrupted:
             return True  # The caller has no more time: what is indexed by now answers.
-        except IndexTrouble:
+        except IndexTrouble as trouble:
+            if type(trouble) is StateNotWritable:
+                raise
             # Another process builds it, or nobody can: the first answer already says which.
             return False
         return True

@@ -197,6 +197,14 @@ class Answer:
             ),
         )
 
+    def without_index(self, why: str | None, details: str) -> Answer:
+        """The same, if nobody can build the index: advice to run `notewell index` would be wrong.
+
+        `why` may be seen by every reader, `details` only by the user at this machine."""
+        reason = f"the index cannot be written: {why or 'no permission, or no room'}"
+        notice = Notice(details, "`notewell status` names the folder")
+        return replace(self, reason=reason).with_notice(notice)
+
 
 def counted(number: int, noun: str) -> str:
     """A number with its noun in a message: `1 note`, `2 notes`."""

@@ -189,6 +189,22 @@ def test_many_new_notes_are_found_without_a_restart(workspace: Path, watch: bool
     anyio.run(asking)
 
 
+def test_an_index_that_cannot_be_written_is_named_in_the_answer(workspace: Path) -> None:
+    """A user who may write everywhere still cannot make a folder below a file."""
+    (workspace.parent / "state").write_text("not a folder\n", encoding="utf-8")
+
+    async def asking() -> None:
+        with anyio.fail_after(60):
+            async with Client(started(workspace, {})) as client:
+                text = text_of(await client.call_tool("memory_search", {"query": "readings"}))
+        # Which of the two depends on the system.
+        assert re.search("the index cannot be written: (File exists|Not a directory)", text)
+        assert "nothing is indexed yet" not in text
+        assert str(workspace.parent) not in text
+
+    anyio.run(asking)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import ProgressBar, flush, print_json, say, tell
+from notewell.cli.output import ProgressBar, flush, ignored_settings, print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import BadRequest, IndexTrouble
 from notewell.records import replace
@@ -15,6 +15,7 @@ from notewell.types import counted
 if TYPE_CHECKING:
     import argparse
 
+    from notewell.config import Settings
     from notewell.memory import Memory
     from notewell.sync import Progress
     from notewell.types import Answer, ScoreParts
@@ -55,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         if vectors_follow:
             answer = replace(answer, notice=INDEXED_NOW, public_notice=INDEXED_NOW)
         _print(answer, arguments)
+        if not arguments.json:
+            _tell_ignored(memory.settings)
         is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
     if is_degraded:
         # Before the hits: with vectors the answer might have been another one.
@@ -121,6 +124,11 @@ def _show(answer: Answer, *, explain: bool) -> None:
         tell(f"nothing found: {answer.reason}")
     if answer.notice:
         tell(f"{answer.mode}: {answer.notice}")
+
+
+def _tell_ignored(settings: Settings) -> None:
+    for notice in ignored_settings(settings.refused_keys, settings.workspace_errors):
+        tell(f"ignored: {notice}")
 
 
 def _explained(parts: ScoreParts) -> str:
