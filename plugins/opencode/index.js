@@ -2,7 +2,8 @@
 // prompt, and the conversation saved as a note.
 //
 //   config                          adds the MCP server, unless the user has it already
-//   experimental.chat.system…       hook session-start: notes in the system prompt, once per session
+//   experimental.chat.system…       hook session-start: notes in the system prompt, once per session;
+//                                   none for titles and summaries by another model
 //   chat.message                    hook prompt: notes about the prompt, as a part of the message
 //   session.idle                    hook stop: the next session saves this one if its end is lost
 //   experimental.session.compacting hook pre-compact
@@ -26,6 +27,7 @@ export const Notewell = async ({ client, directory }, options) => {
   const program = new Program(settings);
   if (!program.path) return pluginWithoutProgram(client);
   const sessions = new Sessions(client);
+  let titleModel; // `provider/model`, if the user has named one.
 
   const callOf = (id, facts) => ({
     session_id: id,
@@ -39,23 +41,35 @@ export const Notewell = async ({ client, directory }, options) => {
       config.mcp ??= {};
       const entry = { type: "local", command: program.server, enabled: true };
       config.mcp[SERVER] ??= { ...entry, timeout: START_TIMEOUT_MS };
+      titleModel = config.agent?.title?.model ?? config.small_model;
     },
-    "experimental.chat.system.transform": async ({ sessionID: id }, output) => {
+    "experimental.chat.system.transform": async ({ sessionID: id, model }, output) => {
       if (!id || (await sessions.isOfAgent(id))) return;
       const session = sessions.get(id);
+      // A request for a title or a summary, perhaps to another provider: notes do not go there.
+      if (isOther(model, session.model)) return;
       // Asked once: a system prompt that changes would make the provider read everything again.
       session.beginning ??= program.ask("session-start", callOf(id, { source: "startup" }));
       const text = await session.beginning;
-      if (text) output.system.push(text);
+      for (const one of [text, session.first]) if (one) output.system.push(one);
     },
     "chat.message": async ({ sessionID: id }, { message, parts }) => {
+      const session = sessions.get(id);
+      const isFirst = !session.model;
+      session.model = message.model;
       if (settings.recall === false || (await sessions.isOfAgent(id))) return;
       const prompt = parts.filter(isTyped).map((part) => part.text).join("\n");
       const text = prompt && (await program.ask("prompt", callOf(id, { prompt }), "--recall"));
+      if (!text) return;
+      // The first message is sent for a title, too, with all its parts.
+      const own = message.model && `${message.model.providerID}/`;
+      if (isFirst && own && titleModel && !titleModel.startsWith(own)) {
+        session.first = text;
+        return;
+      }
       // After the user's own parts, which are in the order of their ids.
       const last = parts.at(-1);
-      if (text)
-        parts.push({ ...identityAfter(last, message), type: "text", text, synthetic: true });
+      parts.push({ ...identityAfter(last, message), type: "text", text, synthetic: true });
     },
     "experimental.session.compacting": async ({ sessionID: id }) => {
       if (!(await sessions.isOfAgent(id))) program.start("pre-compact", callOf(id, {}));
@@ -122,6 +136,12 @@ function pluginWithoutProgram(client) {
       output.system.push(`${MISSING} Tell the user so if memory is asked for.`);
     },
   };
+}
+
+/** Whether a request goes to another model than the one that the user talks to. */
+function isOther(model, chosen) {
+  if (!model || !chosen) return false;
+  return model.providerID !== chosen.providerID || model.id !== chosen.modelID;
 }
 
 function isTyped(part) {

@@ -16,12 +16,16 @@ for (const [name, argument] of steps) {
     printed.config = argument;
     await hooks.config?.(argument);
   } else if (name === "request") {
+    const [sessionID, providerID] = [argument].flat();
+    const model = providerID && { id: "m", providerID };
     const output = { system: ["You are an agent."] };
-    await hooks["experimental.chat.system.transform"]?.({ sessionID: argument }, output);
+    await hooks["experimental.chat.system.transform"]?.({ sessionID, model }, output);
     printed.system.push(output.system.slice(1));
   } else if (name === "prompt") {
-    const parts = [{ id: "prt_1", sessionID: "ses_1", type: "text", text: argument }];
-    await hooks["chat.message"]?.({ sessionID: "ses_1" }, { message: { id: "msg_1" }, parts });
+    const [text, providerID] = [argument].flat();
+    const message = { id: "msg_1", model: providerID && { modelID: "m", providerID } };
+    const parts = [{ id: "prt_1", sessionID: "ses_1", type: "text", text }];
+    await hooks["chat.message"]?.({ sessionID: "ses_1" }, { message, parts });
     printed.parts.push(parts.slice(1));
   } else if (name === "dispose") await hooks.dispose?.();
   else hooks.event?.({ event: { type: name, properties: argument } }); // The host does not wait.

@@ -135,6 +135,29 @@ def test_a_session_begins_with_notes_and_a_prompt_brings_some(machine: Machine) 
     assert not any("walrus" in call for call in called)
 
 
+@pytest.mark.parametrize("title", ["cheap/m", "mine/other", None])
+def test_notes_do_not_go_to_another_provider_with_the_request_for_a_title(
+    machine: Machine, title: str | None
+) -> None:
+    question = "What is the walrus called?"
+    printed = machine.drive(
+        ["config", {"small_model": title} if title else {}],
+        ["prompt", [question, "mine"]],
+        ["request", ["ses_1", "cheap"]],
+        ["request", ["ses_1", "mine"]],
+        ["prompt", [question, "mine"]],
+        ["request", ["ses_1", "mine"]],
+    )
+    for_title, first, second = printed["system"]
+    assert for_title == []
+    assert "Otto" in first[0]
+    assert first == second  # A system prompt that changes is read again as a whole.
+    # The first message is sent for the title, too: what notes say about it is elsewhere then.
+    is_elsewhere = title == "cheap/m"
+    assert len(first) == 1 + is_elsewhere
+    assert [len(parts) for parts in printed["parts"]] == [0 if is_elsewhere else 1, 1]
+
+
 def test_recall_can_be_declined(machine: Machine) -> None:
     options = {"workspace": "~/notes", "recall": False}
     printed = machine.drive(["prompt", "What is the walrus called?"], options=options)
