@@ -25,6 +25,7 @@ from notewell.index.sqlite import SqliteStore, usable_driver
 from notewell.memory import Memory
 from notewell.notes.workspace import Workspace
 from notewell.records import replace
+from notewell.sessions import kept_dir
 from notewell.sync import Indexer
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from notewell.index.sqlite import DriverChoice
     from notewell.notes import ExtraPath, NoteStore
     from notewell.ports import Embedder, Reranker
-    from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
+    from notewell.sessions import DeltaLimits, SessionSettings, TranscriptFolder, Transcripts
 
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
@@ -228,7 +229,7 @@ def _indexer(
     lease_wait_s: float,
 ) -> Indexer:
     store, choice = _store(index_dir(state, agent, root, settings.store.path), settings.store)
-    sessions = _sessions(settings.sessions, agent, state, settings)
+    sessions = _sessions(settings, agent, state, root)
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
         indexes_notes=settings.notes.enabled,
@@ -236,6 +237,7 @@ def _indexer(
         delta_limits=sessions.delta_limits,
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
+        configured_sources=_configured_sources(settings),
         store=store,
         embedder=embedder,
         chunk_tokens=settings.sync.chunk_tokens,
@@ -258,30 +260,60 @@ class _Sessions(NamedTuple):
     """Identifies rules and key: text that was redacted differently must be indexed again."""
 
 
-def _sessions(sessions: SessionSettings, agent: str, state: Path, settings: Settings) -> _Sessions:
-    """The transcripts and the redactor. Neither module is loaded unless the settings need it."""
+def _configured_sources(settings: Settings) -> tuple[str, ...]:
+    named = {"memory": settings.notes.enabled, "sessions": settings.sessions.enabled}
+    return tuple(name for name, is_named in named.items() if is_named)
+
+
+def _sessions(settings: Settings, agent: str, state: Path, root: Path) -> _Sessions:
+    """The transcripts and the redactor. Neither module is loaded unless it is needed."""
     redact_notes = settings.notes.redact
-    if not sessions.enabled and not redact_notes:
-        return _Sessions()
+    folders = _transcript_folders(settings.sessions, agent, state, root)
+    if not settings.sessions.enabled and not redact_notes:
+        # What is kept was redacted when it was written, so the index does not depend on the key.
+        return _kept_sessions(state, folders) if folders else _Sessions()
     from notewell.redaction import RULES_VERSION, Redactor, load_mask_key
-    from notewell.sessions import DeltaLimits, TranscriptFolder, Transcripts
 
     key = load_mask_key(state)
     redactor = Redactor(key)
     # A digest of the key, never the key: the value is stored in the index.
     redaction = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
     transcripts = limits = None
-    if sessions.enabled:
-        own = TranscriptFolder(state / "agents" / agent / "sessions")
-        others = [TranscriptFolder(*folder) for folder in sessions.folders]
-        limits = DeltaLimits(sessions.delta_bytes, sessions.delta_messages)
-        transcripts = Transcripts([own, *others], redactor)
+    if folders:
+        from notewell.sessions import DeltaLimits, Transcripts
+
+        limits = DeltaLimits(settings.sessions.delta_bytes, settings.sessions.delta_messages)
+        transcripts = Transcripts(folders, redactor)
     return _Sessions(
         transcripts,
         limits,
         redactor if redact_notes else None,
         f"{redaction}-notes" if redact_notes else redaction,
     )
+
+
+def _transcript_folders(
+    sessions: SessionSettings, agent: str, state: Path, root: Path
+) -> list[TranscriptFolder]:
+    """The folders to search. What hooks have kept is searched whatever `sources` says."""
+    kept = kept_dir(state, agent, root)
+    is_kept = sessions.search_kept and kept.is_dir()
+    if not sessions.enabled and not is_kept:
+        return []
+    from notewell.sessions import KEPT, TranscriptFolder
+
+    folders = [TranscriptFolder(kept, KEPT)] if is_kept else []
+    if sessions.enabled:
+        folders.append(TranscriptFolder(state / "agents" / agent / "sessions"))
+        folders += [TranscriptFolder(*folder) for folder in sessions.folders]
+    return folders
+
+
+def _kept_sessions(state: Path, folders: list[TranscriptFolder]) -> _Sessions:
+    from notewell.redaction import DeferredRedactor
+    from notewell.sessions import DeltaLimits, Transcripts
+
+    return _Sessions(Transcripts(folders, DeferredRedactor(state)), DeltaLimits())
 
 
 def _engine(

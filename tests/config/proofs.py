@@ -107,6 +107,18 @@ _SEARCH: Mapping[str, tuple[str, ...]] = {
     "surfaces/test_sessions.py::test_enough_new_turns_are_taken_in_by_the_next_search": (
         "sync.sessions.deltaMessages",
     ),
+    "surfaces/test_hook_keep.py::test_the_settings_decide_else_the_entry_of_the_hook": (
+        "sessions.keep.enabled",
+    ),
+    "surfaces/test_hook_keep.py::test_kept_conversations_are_removed_as_the_settings_say": (
+        "sessions.keep.days",
+        "sessions.keep.megabytes",
+    ),
+    "surfaces/test_hook_keep.py::"
+    "test_conversations_in_folders_that_are_left_out_are_not_kept": ("sessions.keep.leaveOut",),
+    "surfaces/test_hook_keep.py::test_kept_conversations_can_be_left_out_of_the_search": (
+        "sessions.keep.search",
+    ),
     "embedders/test_embedder_keys.py::test_how_long_a_request_with_notes_may_take_is_a_setting": (
         "sync.embeddingBatchTimeoutSeconds",
     ),

@@ -7,12 +7,14 @@ injected.py        removes our own quotations from a conversation before it is c
 session_note.py    a conversation as a note
 user_command.py    its name, from a program of the user
 incremental.py     the same for a growing transcript: every message once
+keeping.py         a conversation kept whole: every message once
+kept_file.py       the file of such a conversation
 hook_state.py      when hooks last ran; sessions whose end was not reported
 history.py         every write of ours
 undo.py            one write removed again, byte for byte
 journal.py         Journal: the captures of one memory by its own settings: `Memory.journal`
 search_journal.py  what agents searched, and which lines were shown on which days
-settings.py        CaptureSettings, FlushSettings; the user's time zone
+settings.py        CaptureSettings, FlushSettings, KeepSettings; the user's time zone
 review.py          proposals from the daily notes for MEMORY.md
 
 Invariants: existing text is never changed, nothing is written to MEMORY.md unless the user has
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from notewell.capture.incremental import save_new_messages
     from notewell.capture.injected import without_injected
     from notewell.capture.journal import Journal
+    from notewell.capture.keeping import Kept, KeptFiles, drop_expired, keep_messages, kept_files
     from notewell.capture.review import Proposal, accept, decline, preview, propose
     from notewell.capture.search_journal import (
         SEARCHES,
@@ -66,7 +69,12 @@ if TYPE_CHECKING:
         Saved,
         save_session,
     )
-    from notewell.capture.settings import CaptureSettings, FlushSettings, user_zone
+    from notewell.capture.settings import (
+        CaptureSettings,
+        FlushSettings,
+        KeepSettings,
+        user_zone,
+    )
     from notewell.capture.undo import CannotUndo, Cut, NoCut, decide_cut, undo_write
     from notewell.capture.user_command import (
         SLUG_TIMEOUT_S,
@@ -93,13 +101,14 @@ else:
             "incremental": "save_new_messages",
             "injected": "without_injected",
             "journal": "Journal",
+            "keeping": "Kept KeptFiles drop_expired keep_messages kept_files",
             "review": "Proposal accept decline preview propose",
             "search_journal": (
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "
                 "recall_days record_recall record_search recorded_searches"
             ),
             "session_note": "Conversation MESSAGES SESSION_HEADING Saved save_session",
-            "settings": "CaptureSettings FlushSettings user_zone",
+            "settings": "CaptureSettings FlushSettings KeepSettings user_zone",
             "undo": "CannotUndo Cut NoCut decide_cut undo_write",
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
             "writer": "NoteWriter capture_dir record_append",

@@ -34,6 +34,7 @@ MAX_TROUBLE_CHARS = 500
 
 PENDING = "pending.json"
 COMPACTED = "compacted"
+NOTE_DUE = "note"
 MAX_PENDING = 20
 """Sessions open at the same time; beyond it the ones silent for longest are dropped."""
 
@@ -50,6 +51,9 @@ class SessionEnd:
     reason: str
     is_compacting: bool = False
     """The session goes on without the messages that it has now, or did so before."""
+    has_note: bool = True
+    """Whether a session note is due. False for a session of which only the start was reported: it
+    may still be running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,11 @@ def record_hook_run(
     captured: str | None = None,
     trouble: str | None = None,
     is_on: bool = True,
+    keeps: bool | None = None,
+    kept: bool = False,
 ) -> None:
-    """A hook ran: `captured` is the note it made, `trouble` the reason why it failed.
+    """A hook ran: `captured` is the note it made, `trouble` the reason why it failed. `keeps` says
+    whether it keeps whole conversations, None if that is not known; `kept` that it just did.
 
     With captures switched off (`is_on` false) the quiet period starts anew each time.
     """
@@ -87,6 +94,11 @@ def record_hook_run(
         state["last"] = {"at": at, "event": event, "host": host}
         if captured is not None:
             state["captured"] = {"at": at, "path": captured}
+            state.pop("trouble", None)
+        if keeps is not None:
+            state["keeps"] = keeps
+        if kept:
+            state["kept"] = {"at": at}
             state.pop("trouble", None)
         if trouble is not None:
             state["trouble"] = {"at": at, "event": event, "why": trouble[:MAX_TROUBLE_CHARS]}
@@ -134,16 +146,16 @@ def _moment(text: Any) -> datetime | None:
 def remember_pending(folder: Path, ended: SessionEnd) -> None:
     """This session goes on; its host may never report its end."""
     file = folder / PENDING
-    record: dict[str, Any] = {
-        "transcript": str(ended.transcript),
-        "host": ended.host,
-        "cwd": ended.cwd,
-    }
+    record = _record(ended)
     with state_lock(file):
         state = read_json(file)
         earlier = state.pop(ended.session, None)
         if ended.is_compacting or _was_compacted(earlier):
             record[COMPACTED] = True
+        # A note that is due stays due when the session is resumed.
+        was_due = isinstance(earlier, dict) and earlier.get(NOTE_DUE) is not False
+        if not ended.has_note and not was_due:
+            record[NOTE_DUE] = False
         # The only session, unchanged: the usual case in each turn, and it needs no write.
         if earlier == record and not state:
             return
@@ -167,11 +179,20 @@ def _was_compacted(record: Any) -> bool:
     return isinstance(record, dict) and record.get(COMPACTED) is True
 
 
-def forget_pending(folder: Path, sessions: Collection[str]) -> None:
+def forget_pending(
+    folder: Path, sessions: Collection[str], *, still: Collection[SessionEnd] = ()
+) -> None:
+    """These sessions are saved. Of `still`, a later start has something to keep."""
     file = folder / PENDING
     with state_lock(file):
         state = read_json(file)
-        write_json(file, {id_: record for id_, record in state.items() if id_ not in sessions})
+        left = {id_: record for id_, record in state.items() if id_ not in sessions}
+        left |= {ended.session: {**_record(ended), NOTE_DUE: False} for ended in still}
+        write_json(file, left)
+
+
+def _record(ended: SessionEnd) -> dict[str, Any]:
+    return {"transcript": str(ended.transcript), "host": ended.host, "cwd": ended.cwd}
 
 
 def _session_end(session: str, record: Any) -> SessionEnd | None:
@@ -181,6 +202,12 @@ def _session_end(session: str, record: Any) -> SessionEnd | None:
             cwd = record.get("cwd")
             cwd = cwd if isinstance(cwd, str) else None
             return SessionEnd(
-                Path(transcript), session, host, cwd, "session-end", _was_compacted(record)
+                Path(transcript),
+                session,
+                host,
+                cwd,
+                "session-end",
+                is_compacting=_was_compacted(record),
+                has_note=record.get(NOTE_DUE) is not False,
             )
     return None

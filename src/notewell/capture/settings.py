@@ -5,6 +5,8 @@ Every search loads this module with the other settings, so it imports nothing of
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.errors import BadSetting
@@ -28,8 +30,31 @@ class FlushSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepSettings:
+    """Which conversations are kept whole, and for how long."""
+
+    enabled: bool | None = None
+    """None: the entry of the hook decides, which `notewell install` has written."""
+    days: int | None = None
+    """Older ones are removed; None: none is."""
+    megabytes: int | None = None
+    """Beyond this size of all of them, the oldest are removed; None: none is."""
+    left_out: tuple[Path, ...] = ()
+    """Folders in which nothing is kept of what is said."""
+
+    def leaves_out(self, cwd: str | None) -> bool:
+        """Whether a conversation in this folder is not kept."""
+        if cwd is None or not self.left_out or "\0" in cwd:
+            return False
+        # With and without links: the host may name the folder in either way.
+        places = (Path(os.path.normpath(cwd)), Path(os.path.realpath(cwd)))
+        folders = (*self.left_out, *(Path(os.path.realpath(one)) for one in self.left_out))
+        return any(place.is_relative_to(folder) for place in places for folder in folders)
+
+
+@dataclass(frozen=True, slots=True)
 class CaptureSettings:
-    """Session notes, the flush, the start of a session, and the log of searches."""
+    """Session notes, kept conversations, the flush, the start of a session, and searches."""
 
     session_messages: int = 15
     """How many of the last messages a session note has; 0 writes no session notes."""
@@ -46,6 +71,7 @@ class CaptureSettings:
     hook_work_s: float = 8.0
     """How long any other hook works on what can wait. A host ends a hook after ten seconds."""
     flush: FlushSettings = field(default_factory=FlushSettings)
+    keep: KeepSettings = field(default_factory=KeepSettings)
 
 
 def user_zone(settings: CaptureSettings) -> tzinfo | None:

@@ -27,7 +27,8 @@ from notewell.cli.hook_call import (
     standard_input,
     why_not,
 )
-from notewell.cli.hook_events import HANDLERS, HookResult, folder_of, messages_of, open_hook
+from notewell.cli.hook_events import HookResult, folder_of, messages_of, open_hook, run_event
+from notewell.cli.hook_keep import keeps_conversations
 from notewell.cli.hook_turns import not_searched
 from notewell.cli.output import flush, say, tell
 from notewell.cli.place import add_pins, add_place, apply_pins
@@ -55,6 +56,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         command.set_defaults(action=event, wait=LEASE_WAIT_S)
         command.add_argument(
             "--host", choices=tuple(HOOK_CALLS), default="claude", help="the host that calls"
+        )
+        command.add_argument(
+            "--keep",
+            action="store_true",
+            help="keep conversations whole, unless settings say no",
         )
         add_place(command, json=False)
         add_pins(command)
@@ -126,7 +132,7 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     hook, failure, result = None, None, HookResult()
     try:
         hook = open_hook(arguments, call, now, zone, started)
-        result = run_within(started, hook.end, partial(HANDLERS[event], hook))
+        result = run_within(started, hook.end, partial(run_event, hook))
     except MemoryOff:
         return True  # The user switched the memory off: not a failure.
     except WorkspaceNotSet as error:
@@ -182,6 +188,8 @@ def _report(
             captured=result.captured,
             trouble=trouble,
             is_on=settings is None or bool(messages_of(settings)),
+            keeps=None if settings is None else keeps_conversations(arguments, settings),
+            kept=result.has_kept,
         )
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         trouble = trouble or str(error)

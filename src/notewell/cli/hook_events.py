@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.cli.hook_call import time_of
+from notewell.cli.hook_keep import (
+    KeptNow,
+    keep_earlier,
+    keep_now,
+    keeps_conversations,
+    remember_start,
+)
 from notewell.cli.hook_turns import capture_entries, recalled_entries, recalled_notes
 from notewell.cli.place import location_of, workspace_of
 from notewell.errors import NoteUnreadable
@@ -54,6 +61,21 @@ class Hook:
     @property
     def folder(self) -> Path:
         return folder_of(self.arguments)
+
+    @property
+    def state_dir(self) -> Path:
+        return _state_dir(self.arguments)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether conversations are kept whole."""
+        return keeps_conversations(self.arguments, self.settings)
+
+    @property
+    def kept(self) -> Path:
+        from notewell.sessions import kept_dir
+
+        return kept_dir(self.state_dir, location_of(self.arguments).agent, _root(self.arguments))
 
     def place(self) -> NoteWriter:
         from notewell.assembly import open_notes
@@ -103,11 +125,31 @@ class HookResult(NamedTuple):
     """The path of the note that was made."""
     trouble: str | None = None
     """What did not work, although the hook did its work."""
+    has_kept: bool = False
+    """Messages of a conversation were kept."""
+
+
+def run_event(hook: Hook) -> HookResult:
+    """Do the work of the event, and keep the conversation. Keeping comes first: it must not depend
+    on a note. But a prompt waits for its recall, so that comes first there."""
+    if hook.call.event == "session-start":
+        return _session_start(hook)
+    if hook.call.event == "prompt":
+        result = _prompt(hook)
+        return _with_kept(result, keep_now(hook))
+    kept = keep_now(hook)
+    result = _ENDS[hook.call.event](hook, kept)
+    return _with_kept(result, kept)
+
+
+def _with_kept(result: HookResult, kept: KeptNow) -> HookResult:
+    return HookResult(result.captured, result.trouble or kept.trouble, kept.messages > 0)
 
 
 def _session_start(hook: Hook) -> HookResult:
     left = None
     try:
+        remember_start(hook)
         saved = _save_earlier(hook)
     finally:  # A failure with an earlier conversation must not affect the new one.
         with hook.memory() as memory:
@@ -134,8 +176,13 @@ def _save_earlier(hook: Hook) -> HookResult:
     """Save the earlier conversations whose end the host did not report."""
     from notewell.capture import forget_pending, pending_sessions
 
+    waiting = pending_sessions(hook.folder, hook.call.session)
+    earlier = keep_earlier(hook, waiting)
     first, done, failures = HookResult(), [], []
-    for ended in pending_sessions(hook.folder, hook.call.session):
+    for ended in waiting:
+        if not ended.has_note:
+            done.append(ended.session)
+            continue
         try:
             result = _save_ended(hook, ended)
             first = HookResult(first.captured or result.captured, first.trouble or result.trouble)
@@ -145,10 +192,11 @@ def _save_earlier(hook: Hook) -> HookResult:
                 continue  # It waits on; the conversations after it must not wait with it.
         done.append(ended.session)
     if done:
-        forget_pending(hook.folder, done)
+        still = [ended for ended in earlier.waiting if ended.session in done]
+        forget_pending(hook.folder, done, still=still)
     if failures:
         raise failures[0]  # One that is gone is reported once: it is no longer waited for.
-    return first
+    return _with_kept(first, KeptNow(earlier.messages, trouble=earlier.trouble))
 
 
 def _is_gone(error: NoteUnreadable) -> bool:
@@ -182,7 +230,7 @@ def _prompt(hook: Hook) -> HookResult:
     return HookResult(trouble=next(filter(None, troubles), None))
 
 
-def _stop(hook: Hook) -> HookResult:
+def _stop(hook: Hook, _kept: KeptNow) -> HookResult:
     # A host that has this event may not report the end of a session.
     if "stop" in HOOK_CALLS[hook.call.host].events.values() and hook.call.transcript:
         from notewell.capture import remember_pending
@@ -202,7 +250,7 @@ def _entries_trouble(hook: Hook) -> str | None:
         return capture_entries(memory, hook.folder, hook.ended())
 
 
-def _pre_compact(hook: Hook) -> HookResult:
+def _pre_compact(hook: Hook, _kept: KeptNow) -> HookResult:
     """The flush that a hook can do: it cannot insert a turn, but it can save the messages."""
     from notewell.capture import FlushFacts, flush_due, remember_pending
 
@@ -223,11 +271,11 @@ def _pre_compact(hook: Hook) -> HookResult:
     return HookResult(trouble=_entries_trouble(hook))
 
 
-def _session_end(hook: Hook) -> HookResult:
+def _session_end(hook: Hook, kept: KeptNow) -> HookResult:
     from notewell.capture import forget_pending
 
-    result = _save(hook)
-    forget_pending(hook.folder, [hook.ended().session])
+    result, ended = _save(hook), hook.ended()
+    forget_pending(hook.folder, [ended.session], still=() if kept.is_complete else [ended])
     return result
 
 
@@ -263,13 +311,12 @@ def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
     return HookResult(saved.path, f"{saved.path} is named by its time: {why}" if why else None)
 
 
-HANDLERS: dict[str, Callable[[Hook], HookResult]] = {
-    "session-start": _session_start,
-    "prompt": _prompt,
+_ENDS: dict[str, Callable[[Hook, KeptNow], HookResult]] = {
     "pre-compact": _pre_compact,
     "stop": _stop,
     "session-end": _session_end,
 }
+"""The events at which something was said."""
 
 
 def open_hook(

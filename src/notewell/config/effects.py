@@ -110,6 +110,10 @@ def _of_sources(values: Mapping[str, Any]) -> Iterator[Reason]:
     if "memory" not in sources:
         message = "not used: add `memory` to `sources`, or remove it"
         yield from ((f"{_SEARCH}.{key}", message) for key in ("extraPaths", "redaction.notes"))
+    if values[f"{_SEARCH}.sessions.keep.enabled"] is False:
+        message = "not used: sessions.keep.enabled is false"
+        for key in ("days", "megabytes", "leaveOut"):
+            yield f"{_SEARCH}.sessions.keep.{key}", message
     if "sessions" in sources:
         return
     message = "no effect: add `sessions` to `sources`, or no transcript is searched"

@@ -43,6 +43,21 @@ _SOURCES = (
     Key("sessions.paths", Paths(), (),
         "more folders of transcripts, for example `~/.claude/projects`; the agent's own folder "
         "is always searched", "ours", field="sessions.folders"),
+    Key("sessions.keep.enabled", Flag(), None,
+        "whether hooks keep whole conversations, with secrets masked, in the state folder; unset, "
+        "as `notewell install` was told", "ours", field="capture.keep.enabled"),
+    Key("sessions.keep.days", Number(1, 36_500), None,
+        "kept conversations are removed so many days after their last message; unset, never",
+        "ours", field="capture.keep.days"),
+    Key("sessions.keep.megabytes", Number(1, 1_000_000), None,
+        "how much is kept; beyond it the oldest conversations are removed; unset, no limit",
+        "ours", field="capture.keep.megabytes"),
+    Key("sessions.keep.leaveOut", Paths(), (),
+        "folders, absolute or with `~`: a conversation in one of them is not kept",
+        "ours", field="capture.keep.left_out"),
+    on("sessions.keep.search",
+        "search kept conversations, whether `sources` names `sessions` or not", "ours",
+        field="sessions.search_kept"),
     # Transcripts are always masked: nobody proofreads what is said to an agent.
     off("redaction.notes", "mask secrets in notes, too; secrets in transcripts are always masked",
         "ours", field="notes.redact"),

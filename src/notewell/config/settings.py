@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from notewell.capture import CaptureSettings, FlushSettings
+from notewell.capture import CaptureSettings, FlushSettings, KeepSettings
 from notewell.config.paths import has_files
 from notewell.index import StoreSettings
 from notewell.notes import NotesSettings
@@ -117,7 +117,9 @@ def settings_of(agent: AgentConfig, providers: Mapping[str, ProviderEntry]) -> S
         sync=SyncSettings(**_group(fields, "sync")),
         search=SearchSettings(**_group(fields, "search")),
         capture=CaptureSettings(
-            **_group(fields, "capture"), flush=FlushSettings(**_group(fields, "capture.flush"))
+            **_group(fields, "capture"),
+            flush=FlushSettings(**_group(fields, "capture.flush")),
+            keep=KeepSettings(**_group(fields, "capture.keep")),
         ),
         embedder=_embedder(fields, providers, agent.values["auth.order"]),
         qmd=_qmd(agent.values, fields),
@@ -240,7 +242,8 @@ def _named_folders(paths: Iterable[tuple[str, str | None]]) -> tuple[tuple[Path,
     for text, _ in paths:
         path = Path(text).expanduser()
         name = _host_of(path) or path.name.strip(".-") or "sessions"
-        if name in named:
+        # `kept` is the folder of the conversations that hooks keep.
+        if name in named or name == "kept":
             name = f"{name}-{len(named) + 1}"
         named[name] = path
     return tuple((path, name) for name, path in named.items())
@@ -257,10 +260,15 @@ def _host_of(path: Path) -> str | None:
     return known.name if known else id_
 
 
+def _absolute_folders(paths: Iterable[tuple[str, str | None]]) -> tuple[Path, ...]:
+    return tuple(Path(os.path.abspath(Path(text).expanduser())) for text, _ in paths)  # noqa: PTH100
+
+
 _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {
     "notes.extra_paths": _extra_paths,
     "sessions.enabled": lambda sources: "sessions" in sources,
     "sessions.folders": _named_folders,
+    "capture.keep.left_out": _absolute_folders,
     "store.path": Path,
     "store.extension_path": lambda path: Path(path).expanduser(),
     "qmd.paths": _extra_folders,

@@ -91,15 +91,18 @@ def _resolved(workspace: Path, folder: str) -> Path:
 
 
 def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
-    """Those that the built-in index contains; if it has none, those of the agent's own folder."""
-    if indexer.transcripts:
+    """Those that the settings of the built-in index name; if they name none, those of the agent's
+    own folders."""
+    if indexer.transcripts and "sessions" in indexer.configured_sources:
         return indexer.transcripts
     from notewell.redaction import Redactor, load_mask_key
-    from notewell.sessions import TranscriptFolder, Transcripts
+    from notewell.sessions import KEPT, TranscriptFolder, Transcripts, kept_dir
 
     # The built-in index may leave transcripts out while QMD exports them: two separate settings.
     own = TranscriptFolder(state / "agents" / agent / "sessions")
-    return Transcripts([own], Redactor(load_mask_key(state)))
+    kept = TranscriptFolder(kept_dir(state, agent, folder_of(indexer.notes)), KEPT)
+    folders = [own, kept] if kept.path.is_dir() else [own]
+    return Transcripts(folders, Redactor(load_mask_key(state)))
 
 
 class QmdEngine:

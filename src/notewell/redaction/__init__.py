@@ -1,6 +1,7 @@
 """Removes secrets from a text before it reaches index, cache, log or provider.
 
 redactor.py       START HERE: a text in, the same lines without secrets out
+deferred.py       the same, loaded at the first text
 rules.py          what a rule is; standard formats, passwords, headers, names, private keys
 vendor_rules.py   token formats of clouds, code hosts, model providers and other services
 plausible.py      values that only look like a secret: placeholders, variables, plain words
@@ -13,6 +14,7 @@ same numbers.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.redaction.deferred import DeferredRedactor
     from notewell.redaction.mask import KEY_BYTES, KEY_FILE, MASK, load_mask_key
     from notewell.redaction.redactor import RULES_VERSION, Redacted, Redactor, find_secrets
 else:
@@ -21,6 +23,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
+            "deferred": "DeferredRedactor",
             "mask": "KEY_BYTES KEY_FILE MASK load_mask_key",
             "redactor": "RULES_VERSION Redacted Redactor find_secrets",
         },

@@ -7,11 +7,13 @@ databases.py     conversations that a host keeps in a SQLite database
 compressed.py    records in the zstd format
 settings.py      what users can set for transcripts
 deltas.py        whether enough is new to read a transcript again
-tail.py          the new messages of one transcript, for hooks
+tail.py          the new messages of one transcript as text, for session notes
+source.py        the new messages of one transcript with their positions, to be kept
+kept.py          the names of kept transcripts; each conversation is indexed once
 transcripts.py   START HERE: scan, read, open
 
-The formats come from `notewell.hosts`. Transcripts are never written. Every message is redacted
-before any other code sees it.
+The formats come from `notewell.hosts`. Transcripts of hosts are never written. Every message is
+redacted before it is indexed, shown or stored.
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
         path_of_session,
         session_of_path,
     )
-    from notewell.sessions.settings import SessionSettings
+    from notewell.sessions.kept import KEPT, KeptNames, is_kept, kept_names, without_twins
+    from notewell.sessions.settings import SessionSettings, kept_dir
+    from notewell.sessions.source import NewMessages, SaidMessage, SourcePosition, read_new
     from notewell.sessions.tail import TranscriptTail, read_tail, was_compacted
     from notewell.sessions.transcript import Session, Transcript
     from notewell.sessions.transcripts import Transcripts
@@ -39,7 +43,9 @@ else:
             "folders": (
                 "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder path_of_session session_of_path"
             ),
-            "settings": "SessionSettings",
+            "kept": "KEPT KeptNames is_kept kept_names without_twins",
+            "settings": "SessionSettings kept_dir",
+            "source": "NewMessages SaidMessage SourcePosition read_new",
             "tail": "TranscriptTail read_tail was_compacted",
             "transcript": "Session Transcript",
             "transcripts": "Transcripts",

@@ -17,7 +17,7 @@ from notewell.errors import NoteUnreadable
 from notewell.files import describe_os_error, why_not_plain
 from notewell.hosts import TRANSCRIPT_DATABASES
 from notewell.sessions.compressed import decompress
-from notewell.sessions.folders import SUFFIX
+from notewell.sessions.folders import SUFFIX, TranscriptFolder
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.hosts import Record, TranscriptDatabase
-    from notewell.sessions.folders import TranscriptFolder
 
 BUSY_MS = 200
 """A host that does not use a write-ahead log locks readers out while it commits."""
@@ -75,6 +74,21 @@ def conversation_records(
     id_ = path.rsplit("/", 1)[1].removesuffix(SUFFIX)
     rows = _rows(path, folder.path / database.file, database.records, {"id": id_})
     return [_record(path, value, database) for (value,) in rows]
+
+
+def conversation_in(path: Path, database: TranscriptDatabase) -> list[Record | None]:
+    """The same by the path of the conversation, `…/opencode.db/<id>.jsonl`."""
+    # Before SQLite does: an error that says "not there" ends the wait for this conversation.
+    try:
+        why = why_not_plain(os.lstat(path.parent))
+    except OSError as error:
+        raise NoteUnreadable(str(path), describe_os_error(error)) from error
+    if why:
+        raise NoteUnreadable(str(path), why)
+    records = conversation_records(str(path), TranscriptFolder(path.parent.parent), database)
+    if not records:
+        raise NoteUnreadable(str(path), "the database has no such conversation")
+    return records
 
 
 def _record(path: str, value: str | bytes | None, database: TranscriptDatabase) -> Record | None:

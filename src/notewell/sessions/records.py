@@ -38,6 +38,8 @@ class RawLine(NamedTuple):
     data: bytes | None
     """None for a line that is too long."""
     ended: bool
+    size: int
+    """In bytes, with the line break if it has one."""
 
 
 @dataclass(slots=True)
@@ -66,14 +68,15 @@ def split_lines(blocks: Iterable[bytes]) -> Iterator[RawLine]:
         # Not `splitlines`: JSON strings may contain U+2028 and other separators.
         *ended, rest = block.split(b"\n")
         for part in ended:
-            yield RawLine(number, _joined(parts, part, size), ended=True)
+            data = _joined(parts, part, size)
+            yield RawLine(number, data, ended=True, size=size + len(part) + 1)
             number, parts, size = number + 1, [], 0
         size += len(rest)
         # Beyond the limit only the size is counted: an endless line must not fill the memory.
         if rest and size <= MAX_LINE_BYTES:
             parts.append(rest)
     if size:
-        yield RawLine(number, _joined(parts, b"", size), ended=False)
+        yield RawLine(number, _joined(parts, b"", size), ended=False, size=size)
 
 
 def _joined(parts: list[bytes], last: bytes, size: int) -> bytes | None:
@@ -83,16 +86,22 @@ def _joined(parts: list[bytes], last: bytes, size: int) -> bytes | None:
 def line_records(lines: Iterable[RawLine], problems: ReadProblems) -> Iterator[tuple[int, Record]]:
     """The JSON objects of a file with JSON lines, each with the number of its line."""
     for line in lines:
-        if line.data is None:
-            problems.too_long += 1
-            continue
-        values, rest = _values(_decoded(line.data, problems))
-        # A line with a line break never becomes complete; the last line may.
-        if rest and line.ended:
-            problems.broken += 1
-        elif rest:
-            problems.pending_bytes = len(rest.encode())
-        yield from ((line.number, value) for value in values if isinstance(value, dict))
+        for record in records_of_line(line, problems):
+            yield line.number, record
+
+
+def records_of_line(line: RawLine, problems: ReadProblems) -> list[Record]:
+    """The JSON objects of one line."""
+    if line.data is None:
+        problems.too_long += 1
+        return []
+    values, rest = _values(_decoded(line.data, problems))
+    # A line with a line break never becomes complete; the last line may.
+    if rest and line.ended:
+        problems.broken += 1
+    elif rest:
+        problems.pending_bytes = len(rest.encode())
+    return [value for value in values if isinstance(value, dict)]
 
 
 def parse_document(data: bytes, problems: ReadProblems) -> Record | None:

@@ -1,7 +1,11 @@
-"""What can be set for transcripts."""
+"""What can be set for transcripts, and where the kept ones are.
+
+Every search loads this module with the other settings, so it imports nothing of this package.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from notewell.records import dataclass
@@ -22,3 +26,15 @@ class SessionSettings:
     delta_messages: int = 50
     """A search, a watch and a server index a transcript again after this growth; `notewell index`
     ignores both limits."""
+    search_kept: bool = True
+    """Search the conversations that hooks have kept, if there are any."""
+
+
+def kept_dir(state: Path, agent: str, location: str | Path) -> Path:
+    """The folder of the conversations that are kept for one agent and workspace.
+
+    `location` is that of the notes (see `NoteStore.location`).
+    """
+    # An agent may be used with several workspaces, and none may show the talk of another.
+    place = hashlib.sha256(str(location).encode(errors="surrogatepass")).hexdigest()[:12]
+    return state / "agents" / agent / "sessions" / place

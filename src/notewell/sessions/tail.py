@@ -10,10 +10,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import NoteUnreadable
-from notewell.files import describe_os_error, why_not_plain
+from notewell.files import describe_os_error
 from notewell.hosts import TRANSCRIPT_DATABASES, TRANSCRIPT_FORMATS
 from notewell.records import dataclass
-from notewell.sessions.databases import conversation_records
+from notewell.sessions.databases import conversation_in
 from notewell.sessions.folders import (
     TranscriptFolder,
     open_transcript,
@@ -106,17 +106,7 @@ def was_compacted(path: Path, formats: Sequence[TranscriptFormat] = TRANSCRIPT_F
 def _conversation(
     path: Path, database: TranscriptDatabase, redact: Callable[[str], str]
 ) -> Transcript:
-    # Before SQLite does: an error that says "not there" ends the wait for this conversation.
-    try:
-        why = why_not_plain(os.lstat(path.parent))
-    except OSError as error:
-        raise NoteUnreadable(str(path), describe_os_error(error)) from error
-    if why:
-        raise NoteUnreadable(str(path), why)
-    records = conversation_records(str(path), TranscriptFolder(path.parent.parent), database)
-    if not records:
-        raise NoteUnreadable(str(path), "the database has no such conversation")
-    return records_as_text(records, redact, database.format)
+    return records_as_text(conversation_in(path, database), redact, database.format)
 
 
 def _has_format(transcript: Transcript) -> bool:

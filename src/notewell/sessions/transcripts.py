@@ -22,6 +22,7 @@ from notewell.sessions.folders import (
     read_blocks,
     transcript_suffixes,
 )
+from notewell.sessions.kept import without_twins
 from notewell.sessions.transcript import (
     NO_KNOWN_HOST,
     document_formats,
@@ -67,7 +68,7 @@ class Transcripts:
         files = find_transcripts(with_files, self._formats)
         stored = find_conversations(self._folders)
         return Scan(
-            notes={**files.notes, **stored.notes},
+            notes=without_twins({**files.notes, **stored.notes}),
             ignored=files.ignored,
             unreadable=files.unreadable + stored.unreadable,
         )

@@ -21,7 +21,7 @@ from notewell.index import Identity, IndexFacts
 from notewell.ports import Prepares, ReportsWaiting
 from notewell.records import dataclass, field, replace
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
-from notewell.sync.text_sources import notes_source, sessions_source
+from notewell.sync.text_sources import no_sessions, notes_source, sessions_source
 from notewell.types import Notice
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ class Indexer:
     now_ns: Callable[[], int]
     monotonic_s: Callable[[], float]
     lease_wait_s: float
+    configured_sources: tuple[str, ...] = ()
+    """What the settings name; empty: what is searched. It is part of what an index is built with.
+    Conversations that hooks keep are searched besides, so that the first one that is kept does not
+    rebuild the index."""
     requested_driver: str = ""
     """The vector driver that the settings name; empty: the one in use."""
     tally: CacheTally = field(default_factory=CacheTally)
@@ -87,6 +91,7 @@ class Indexer:
 
     @property
     def sources(self) -> tuple[str, ...]:
+        """What is searched."""
         notes = ("memory",) if self.indexes_notes else ()
         return (*notes, "sessions") if self.transcripts else notes
 
@@ -160,7 +165,7 @@ class Indexer:
             dims=facts.dims,
             chunk_tokens=min(self.chunk_tokens, facts.chunk_tokens),
             chunk_overlap=self.chunk_overlap,
-            sources=self.sources,
+            sources=self.configured_sources or self.sources,
             words_version=WORDS_VERSION,
             vector_driver=requested,
             stored_by=stored_by,
@@ -241,6 +246,9 @@ class Indexer:
                 # Listed while the lease is held: a list from before it may be older than the
                 # index that another process has just written.
                 sources = self.text_sources(everything=everything)
+                if not self.transcripts:
+                    # Kept conversations that are no longer searched leave the index.
+                    sources.append(no_sessions())
                 known = KnownVectors(self.store, cache, wanted, self.tally)
                 text = TextSync(
                     sources, writer, known, wanted, facts.reads, self.now_ns, on_progress

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notewell.errors import NotANote
 from notewell.records import replace
 from notewell.sync.plan import TextSource
+from notewell.types import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from notewell.notes import NoteStore
     from notewell.sessions import DeltaLimits, Transcripts
-    from notewell.types import Note, NoteStat, Scan
+    from notewell.types import Note, NoteStat
 
 BEING_WRITTEN_NS = 1_000_000_000
 """A program that saves in place truncates the file first, and writes it well within this time."""
@@ -47,6 +49,13 @@ def notes_source(
     return TextSource("memory", scan, read)
 
 
+def no_sessions() -> TextSource:
+    def read(path: str) -> Note:
+        raise NotANote(path)
+
+    return TextSource("sessions", lambda _: Scan(notes={}), read)
+
+
 def sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> TextSource:
     """The transcripts. With `limits`, one that is being written waits until enough of it is
     new."""
@@ -55,7 +64,7 @@ def sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> Tex
         listed = transcripts.scan()
         if limits is None:
             return listed
-        from notewell.sessions import hold_back
+        from notewell.sessions import hold_back, is_kept
 
         # A compaction removes text from the agent's context. The agent may search for exactly
         # that text next, so such a transcript does not wait.
@@ -66,6 +75,9 @@ def sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> Tex
             and 0 < transcript.stat.size - indexed[path].size < limits.bytes
             and transcripts.compacted_since(transcript, indexed[path].size)
         }
-        return hold_back(listed, indexed, transcripts.new_messages, limits, compacted=compacted)
+        held = hold_back(listed, indexed, transcripts.new_messages, limits, compacted=compacted)
+        # A kept one grows by whole turns, and has nothing but messages: it does not wait.
+        kept = {path: found for path, found in listed.notes.items() if is_kept(path)}
+        return replace(held, notes={**held.notes, **kept})
 
     return TextSource("sessions", scan, transcripts.read)

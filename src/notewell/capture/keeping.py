@@ -1,0 +1,247 @@
+"""Conversations kept whole: what the user and the assistant said, each message exactly once.
+
+    lock ── the end of our file ── what is new in the host's ── redact ── append, fsync
+
+A host deletes its transcripts after a while, and a session note has only the last messages. So
+each hook appends what was said since the last one. The position is in our file itself (see
+`kept_file`), so there is no second file that could disagree with it. Where the position does not
+tell what is new, because the host has replaced its file or keeps conversations in a database, a
+message that is known is recognized by its id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from notewell.capture.injected import as_said
+from notewell.capture.kept_file import KeptEnd, open_kept
+from notewell.files import state_lock
+from notewell.records import dataclass
+from notewell.sessions import kept_names, read_new
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from datetime import datetime
+
+    from notewell.capture.hook_state import SessionEnd
+    from notewell.capture.settings import KeepSettings
+    from notewell.sessions import NewMessages, SaidMessage, SourcePosition
+
+LOCK = "kept"
+"""One lock for the folder: an append takes milliseconds."""
+LOCK_WAIT_S = 2.0
+"""A hook that waits longer leaves the messages to the next one."""
+POSITION_BYTES = 256 * 1024
+"""After so much of the host's file without a message, the position alone is written down."""
+MAX_MESSAGE_CHARS = 200_000
+"""A book of 80 pages. What somebody pasted beyond that was not said."""
+MAX_ID_CHARS = 80
+_ROLES = {"User": "user", "Assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What one call has kept."""
+
+    file: Path | None = None
+    """None: nothing was new."""
+    messages: int = 0
+    is_complete: bool = True
+    """False: the host's file has more; the next call goes on."""
+
+
+def keep_messages(
+    folder: Path,
+    ended: SessionEnd,
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> Kept:
+    """Append the messages since the last call to the file of this conversation.
+
+    Raises `NoteUnreadable` for the transcript, `StateBusy` and `StateNotWritable`.
+    """
+    if settings.leaves_out(ended.cwd):
+        return Kept()
+    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
+        names = kept_names(ended.host, ended.transcript)
+        file = next((folder / name for name in names if os.path.lexists(folder / name)), None)
+        end = _end_of(file)
+        new = read_new(ended.transcript, end.position)
+        if settings.leaves_out(new.cwd):
+            return Kept()
+        if file is None:
+            file = folder / (names.part if new.begins_at else names.whole)
+        known = end.ids if new.is_continued or not end.size else _ids_of(file, end)
+        lines = list(_new_lines(new, as_said(redact), known, _earliest(settings, now), now))
+        records = [*lines, *_position_line(new, end, lines, now)]
+        if not lines and (not records or not end.size):
+            return Kept(is_complete=new.is_complete)
+        if not end.size:
+            records.insert(0, _header(ended, new, redact, now))
+        with open_kept(file, create=True) as opened:
+            opened.append(records, end)
+    return Kept(file if lines else None, len(lines), new.is_complete)
+
+
+def _end_of(file: Path | None) -> KeptEnd:
+    if file is None:
+        return KeptEnd()
+    with open_kept(file, create=False) as opened:
+        return opened.end()
+
+
+def _ids_of(file: Path, end: KeptEnd) -> frozenset[str]:
+    with open_kept(file, create=False) as opened:
+        return opened.ids(end)
+
+
+def _earliest(settings: KeepSettings, now: datetime) -> datetime | None:
+    return now - timedelta(days=settings.days) if settings.days else None
+
+
+# -- the lines -----------------------------------------------------------------------------------
+
+
+def _new_lines(
+    new: NewMessages,
+    clean: Callable[[str], str],
+    known: Collection[str],
+    earliest: datetime | None,
+    now: datetime,
+) -> Iterator[dict[str, Any]]:
+    """The messages that are not known, in the order of the host."""
+    seen = set(known)
+    for message in new.messages:
+        id_ = _id(message)
+        is_too_old = earliest is not None and message.at is not None and message.at < earliest
+        if id_ in seen or is_too_old:
+            continue
+        seen.add(id_)
+        text = clean(message.turn.text)
+        if text.strip():
+            yield {
+                "type": "message",
+                "id": id_,
+                "timestamp": (message.at or now).isoformat(),
+                "message": {"role": _ROLES[message.turn.speaker], "content": _cut(text)},
+                **_source(message.position),
+            }
+
+
+def _position_line(
+    new: NewMessages, end: KeptEnd, lines: list[dict[str, Any]], now: datetime
+) -> Iterator[dict[str, Any]]:
+    """The position alone, where the next call would otherwise read much again."""
+    if new.position is None:
+        return
+    written = lines[-1]["source"]["end"] if lines else end.position.end if end.position else 0
+    is_far = new.position.end - written > POSITION_BYTES
+    # The host has replaced its file: the position in the old one would never match.
+    is_other_file = not lines and not new.is_continued
+    if is_far or is_other_file:
+        at = now.isoformat()
+        yield {
+            "type": "custom",
+            "customType": "position",
+            "timestamp": at,
+            **_source(new.position),
+        }
+
+
+def _header(
+    ended: SessionEnd, new: NewMessages, redact: Callable[[str], str], now: datetime
+) -> dict[str, Any]:
+    cwd = ended.cwd or new.cwd
+    at = next((message.at for message in new.messages if message.at), None) or now
+    return {
+        "type": "session",
+        "id": new.session or ended.session,
+        "timestamp": at.isoformat(),
+        "host": ended.host,
+        **({"cwd": redact(cwd)} if cwd else {}),
+    }
+
+
+def _source(position: SourcePosition | None) -> dict[str, Any]:
+    return {"source": position._asdict()} if position else {}
+
+
+def _id(message: SaidMessage) -> str:
+    """The host's id, or one by what was said and when; without a time, by where it is."""
+    turn = message.turn
+    if turn.id and len(turn.id) <= MAX_ID_CHARS:
+        return turn.id
+    when = message.at.isoformat() if message.at else str(message.end)
+    text = "\0".join((turn.id or "", turn.speaker, when, turn.text))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _cut(text: str) -> str:
+    left = len(text) - MAX_MESSAGE_CHARS
+    return f"{text[:MAX_MESSAGE_CHARS]} … ({left} more characters)" if left > 0 else text
+
+
+# -- all of them ---------------------------------------------------------------------------------
+
+
+class KeptFiles(NamedTuple):
+    """How much is kept."""
+
+    conversations: int
+    bytes: int
+    since: float | None
+    """When the oldest file was last written, in seconds."""
+
+
+def kept_files(folder: Path) -> KeptFiles:
+    found = [status for _, status in _files(folder)]
+    times = [status.st_mtime for status in found]
+    return KeptFiles(len(found), sum(one.st_size for one in found), min(times, default=None))
+
+
+def drop_expired(folder: Path, settings: KeepSettings, now: datetime) -> int:
+    """Remove what is older or more than the settings allow, the oldest first; returns how many."""
+    if settings.days is None and settings.megabytes is None:
+        return 0
+    if not folder.is_dir():
+        return 0
+    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
+        expired = _expired(list(_files(folder)), settings, now.timestamp())
+        for file in expired:
+            with suppress(FileNotFoundError):
+                file.unlink()
+    return len(expired)
+
+
+def _expired(
+    files: list[tuple[Path, os.stat_result]], settings: KeepSettings, now_s: float
+) -> list[Path]:
+    newest_first = sorted(files, key=lambda one: one[1].st_mtime, reverse=True)
+    # From the newest file: a clock that is wrong by a year must not remove everything.
+    latest_s = min([now_s, *(status.st_mtime for _, status in newest_first[:1])])
+    earliest_s = latest_s - settings.days * 86_400 if settings.days else None
+    limit = settings.megabytes * 1_000_000 if settings.megabytes else None
+    expired, size = list[Path](), 0
+    for file, status in newest_first:
+        size += status.st_size
+        is_old = earliest_s is not None and status.st_mtime < earliest_s
+        if is_old or (limit is not None and size > limit):
+            expired.append(file)
+    return expired
+
+
+def _files(folder: Path) -> Iterable[tuple[Path, os.stat_result]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
+                    yield Path(entry.path), entry.stat(follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return

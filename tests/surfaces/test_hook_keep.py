@@ -1,0 +1,278 @@
+"""Hooks keep conversations whole, and what was said is found; nothing is kept unasked."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from notewell import open_memory
+from notewell.capture import capture_dir
+from notewell.cli import hook_events, main
+from notewell.cli.hook_call import HookTime
+from notewell.sessions import kept_dir
+from notewell.testing import HashEmbedder
+
+
+class Host:
+    """A host whose hooks were installed with `--keep`, and a person who asks afterwards."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.workspace = root / "workspace"
+        self.workspace.mkdir(exist_ok=True)
+        self.state = root / "state"
+        self.monkeypatch = monkeypatch
+        self.flags: tuple[str, ...] = ("--keep",)
+        self.number = 0
+
+    def run(self, *words: str, **payload: Any) -> int:
+        stdin = io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode()), encoding="utf-8")
+        self.monkeypatch.setattr(sys, "stdin", stdin)
+        return main([*words, "-w", str(self.workspace), "--state-dir", str(self.state)])
+
+    def hook(self, event: str, session: str = "cc-1", cwd: str = "/home/ada/shop") -> None:
+        words = ("hook", event, "--host", "claude", *self.flags)
+        path = str(self.transcript(session))
+        assert self.run(*words, session_id=session, transcript_path=path, cwd=cwd) == 0
+
+    def transcript(self, session: str = "cc-1") -> Path:
+        return self.root / "projects" / f"{session}.jsonl"
+
+    def say(self, *texts: str, session: str = "cc-1") -> None:
+        path = self.transcript(session)
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            for text in texts:
+                self.number += 1
+                role = ("user", "assistant")[self.number % 2 == 0]
+                record = {
+                    "type": role, "uuid": f"u{self.number}", "sessionId": session,
+                    "cwd": "/home/ada/shop", "timestamp": "2026-11-15T11:00:00Z",
+                    "message": {"role": role, "content": text},
+                }  # fmt: skip
+                file.write(json.dumps(record).encode() + b"\n")
+
+    @property
+    def kept(self) -> Path:
+        return kept_dir(self.state, "main", self.workspace.resolve())
+
+    def said(self) -> list[str]:
+        lines = [
+            json.loads(line)
+            for file in sorted(self.kept.glob("*.jsonl"))
+            for line in file.read_text(encoding="utf-8").splitlines()
+        ]
+        return [line["message"]["content"] for line in lines if line["type"] == "message"]
+
+    def heartbeat(self) -> dict[str, Any]:
+        folder = capture_dir(self.state, "main", self.workspace.resolve())
+        found: dict[str, Any] = json.loads((folder / "heartbeat.json").read_text("utf-8"))
+        return found
+
+    def notes(self) -> list[Path]:
+        return sorted((self.workspace / "memory").glob("*.md"))
+
+    def settings(self, **keep: Any) -> None:
+        search = {"sessions": {"keep": keep}}
+        file = self.root / "own.json"
+        settings = {"agents": {"defaults": {"memorySearch": search}}}
+        file.write_text(json.dumps(settings), encoding="utf-8")
+        self.monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
+
+    def search(self, question: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+        capsys.readouterr()
+        assert self.run("search", question, "--json") in (0, 3)
+        answer = json.loads(capsys.readouterr().out)
+        return [hit["path"] for hit in answer["results"]]
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    # A busy machine must not decide what these tests find.
+    monkeypatch.setattr(hook_events, "time_of", lambda *_: HookTime(600, 600))
+    return Host(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("event", ["prompt", "stop", "pre-compact", "session-end"])
+def test_every_event_that_names_a_transcript_keeps_what_was_said(host: Host, event: str) -> None:
+    host.say(*(f"message {n}" for n in range(40)))
+    host.hook(event)
+    host.hook(event)
+    host.say("one more")
+    host.hook(event)
+    assert host.said() == [*(f"message {n}" for n in range(40)), "one more"]
+    assert host.heartbeat()["keeps"] is True
+    assert "trouble" not in host.heartbeat()
+
+
+@pytest.mark.parametrize(
+    ("flags", "enabled", "is_kept"),
+    [((), None, False), ((), True, True), (("--keep",), False, False), (("--keep",), None, True)],
+)
+def test_the_settings_decide_else_the_entry_of_the_hook(
+    host: Host, flags: tuple[str, ...], enabled: bool | None, is_kept: bool
+) -> None:
+    host.flags = flags
+    if enabled is not None:
+        host.settings(enabled=enabled)
+    host.say("we ship on Friday", "good")
+    host.hook("stop")
+    host.hook("session-end")
+    assert bool(host.said()) is is_kept
+    assert host.heartbeat()["keeps"] is is_kept
+    # The session note is written in any case.
+    assert len(host.notes()) == 1
+
+
+def test_what_was_said_early_in_a_long_session_is_found(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (host.workspace / "MEMORY.md").write_text("# Facts\n\n- tea\n", encoding="utf-8")
+    assert host.run("index") == 0
+    host.say("the migration of the billing tables takes nine hours", "noted")
+    host.say(*(f"something else, number {n}" for n in range(60)))
+    host.hook("session-end")
+    assert "nine hours" not in "".join(note.read_text("utf-8") for note in host.notes())
+    paths = host.search("how long does the migration of the billing tables take?", capsys)
+    assert paths[0] == "sessions/kept/claude-cc-1.jsonl"
+    capsys.readouterr()
+    assert host.run("get", paths[0], "--from", "1", "--lines", "1") == 0
+    assert "nine hours" in capsys.readouterr().out
+
+
+def test_the_first_conversation_that_is_kept_rebuilds_no_index(host: Host) -> None:
+    (host.workspace / "MEMORY.md").write_text("# Facts\n\n- tea\n", encoding="utf-8")
+    with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+    host.say("the migration takes nine hours", "noted")
+    host.hook("stop")
+    with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as memory:
+        report = memory.sync()
+        assert report.rebuilt is None
+        assert memory.search("migration").hits[0].source == "sessions"
+        # A group does not see what was said to the agent in private.
+        group = memory.search("migration", session_key="agent:main:slack:channel:eng")
+        assert group.hits == ()
+
+
+def test_kept_conversations_can_be_left_out_of_the_search(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.say("the migration takes nine hours", "noted")
+    host.hook("stop")
+    assert host.run("index") == 0
+    assert host.search("migration", capsys)
+    host.settings(search=False)
+    assert host.run("index") == 0
+    assert host.search("migration", capsys) == []
+    # Nothing of it is left in the index either.
+    capsys.readouterr()
+    assert host.run("status", "--json") in (0, 5)
+    assert json.loads(capsys.readouterr().out)["files"] == 0
+
+
+def test_two_workspaces_of_an_agent_do_not_share_conversations(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.say("the migration takes nine hours", "noted")
+    host.hook("session-end")
+    host.workspace = host.root / "other"
+    (host.workspace / "memory").mkdir(parents=True)
+    (host.workspace / "MEMORY.md").write_text("# Facts\n\n- tea\n", encoding="utf-8")
+    assert host.search("migration", capsys) == []
+
+
+def test_a_session_whose_host_was_killed_is_kept_by_the_next_start(host: Host) -> None:
+    host.hook("session-start")
+    host.say("we ship on Friday", "good")
+    host.hook("session-start", "cc-2")
+    assert host.said() == ["we ship on Friday", "good"]
+    # It may still run, in another window: its note is not due.
+    assert host.notes() == []
+    host.say("and on Monday we rest")
+    host.hook("session-start", "cc-3")
+    assert host.said()[-1] == "and on Monday we rest"
+
+
+def test_a_session_that_is_over_is_no_longer_waited_for(host: Host) -> None:
+    host.hook("session-start")
+    host.say("we ship on Friday")
+    at = host.transcript().stat().st_mtime - timedelta(days=2).total_seconds()
+    os.utime(host.transcript(), (at, at))
+    host.hook("session-start", "cc-2")
+    assert host.said() == ["we ship on Friday"]
+    folder = capture_dir(host.state, "main", host.workspace.resolve())
+    assert list(json.loads((folder / "pending.json").read_text("utf-8"))) == ["cc-2"]
+
+
+def test_what_cannot_be_kept_stops_neither_the_host_nor_the_note(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.kept.parent.mkdir(parents=True)
+    host.kept.write_text("a file in the place of the folder", encoding="utf-8")
+    host.say("we ship on Friday", "good")
+    host.hook("session-end")
+    assert len(host.notes()) == 1
+    assert "the conversation is not kept" in host.heartbeat()["trouble"]["why"]
+    assert "Traceback" not in capsys.readouterr().err
+    # The next start tries again.
+    host.kept.unlink()
+    host.hook("session-start", "cc-2")
+    assert host.said() == ["we ship on Friday", "good"]
+
+
+def test_a_conversation_that_its_host_has_too_is_indexed_once(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.say("the migration takes nine hours", "noted")
+    host.hook("stop")
+    host.say("the rollback takes two hours", session="cc-2")
+    search = {
+        "experimental": {"sessionMemory": True},
+        "sources": ["memory", "sessions"],
+        "sessions": {"paths": [str(host.root / "projects")]},
+    }
+    file = host.root / "own.json"
+    settings = {"agents": {"defaults": {"memorySearch": search}}}
+    file.write_text(json.dumps(settings), encoding="utf-8")
+    host.monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
+    assert host.run("index") == 0
+    assert host.search("migration", capsys) == ["sessions/kept/claude-cc-1.jsonl"]
+    assert host.search("rollback", capsys) == ["sessions/projects/cc-2.jsonl"]
+    # The host deletes its file: what was kept stays.
+    host.transcript().unlink()
+    assert host.search("migration", capsys) == ["sessions/kept/claude-cc-1.jsonl"]
+
+
+def test_conversations_in_folders_that_are_left_out_are_not_kept(host: Host) -> None:
+    host.settings(leaveOut=["/home/ada"])
+    host.say("a private matter")
+    host.hook("stop")
+    assert host.said() == []
+    host.settings(leaveOut=["/home/bob"])
+    host.hook("stop")
+    assert host.said() == ["a private matter"]
+
+
+def test_kept_conversations_are_removed_as_the_settings_say(host: Host) -> None:
+    for session, age in (("cc-1", 90), ("cc-2", 10), ("cc-3", 0)):
+        host.say("x" * 150_000, "y" * 150_000, "z" * 150_000, session=session)
+        host.hook("stop", session)
+        at = host.transcript(session).stat().st_mtime - age * 86_400
+        os.utime(host.kept / f"claude-{session}.jsonl", (at, at))
+    host.settings(days=30)
+    host.hook("session-start", "cc-9")
+    names = sorted(file.name for file in host.kept.glob("*.jsonl"))
+    assert names == ["claude-cc-2.jsonl", "claude-cc-3.jsonl"]
+    host.say("x" * 200_000, session="cc-3")
+    host.hook("stop", "cc-3")
+    host.settings(megabytes=1)
+    host.hook("session-start", "cc-9")
+    assert [file.name for file in host.kept.glob("*.jsonl")] == ["claude-cc-3.jsonl"]
