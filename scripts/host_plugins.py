@@ -177,7 +177,9 @@ def _server(host: str, folder: str) -> dict[str, Any]:
 
 def _hooks(host: str, folder: str) -> str:
     """The hooks that `notewell hook install` writes, each with the command of the plugin."""
-    hooks: dict[str, Any] = _printed("hook", "install", host)["entries"]["hooks"]
+    # Whoever installs a plugin is not told that conversations are kept, so they are not.
+    entries = _printed("hook", "install", host, "--notes-only")["entries"]
+    hooks: dict[str, Any] = entries["hooks"]
     for hook in (hook for groups in hooks.values() for group in groups for hook in group["hooks"]):
         words = _without_place(shlex.split(hook["command"]), "hook")
         # Quoted: the folder is below the home of the user, whose name may have a space.

@@ -297,7 +297,8 @@ def _transcript_folders(
 ) -> list[TranscriptFolder]:
     """The folders to search. What hooks have kept is searched whatever `sources` says."""
     kept = kept_dir(state, agent, root)
-    is_kept = sessions.search_kept and kept.is_dir()
+    # Not `Path.is_dir`, which raises if the state folder is closed: `doctor` must go on.
+    is_kept = sessions.search_kept and os.path.isdir(kept)  # noqa: PTH112
     if not sessions.enabled and not is_kept:
         return []
     from notewell.sessions import KEPT, TranscriptFolder

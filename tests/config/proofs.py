@@ -114,8 +114,9 @@ _SEARCH: Mapping[str, tuple[str, ...]] = {
         "sessions.keep.days",
         "sessions.keep.megabytes",
     ),
-    "surfaces/test_hook_keep.py::"
-    "test_conversations_in_folders_that_are_left_out_are_not_kept": ("sessions.keep.leaveOut",),
+    "surfaces/test_hook_keep.py::test_conversations_in_folders_that_are_left_out_are_not_kept": (
+        "sessions.keep.leaveOut",
+    ),
     "surfaces/test_hook_keep.py::test_kept_conversations_can_be_left_out_of_the_search": (
         "sessions.keep.search",
     ),

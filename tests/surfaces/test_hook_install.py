@@ -202,16 +202,17 @@ def test_what_is_installed_can_be_parsed_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "words", "claude", "codex"),
     [
-        ({}, [], {"UserPromptSubmit"}, {"Stop", "UserPromptSubmit"}),
-        ({}, ["--recall"], {"UserPromptSubmit"}, {"Stop", "UserPromptSubmit"}),
-        ({}, ["--no-recall"], set(), {"Stop"}),
+        ({}, [], {"Stop", "UserPromptSubmit"}, {"Stop", "UserPromptSubmit"}),
+        ({}, ["--notes-only"], {"UserPromptSubmit"}, {"Stop", "UserPromptSubmit"}),
+        ({}, ["--no-recall"], {"Stop"}, {"Stop"}),
+        ({}, ["--no-recall", "--notes-only"], set(), {"Stop"}),
         (
             {"autoRecall": True},
-            ["--no-recall"],
+            ["--no-recall", "--notes-only"],
             {"UserPromptSubmit"},
             {"Stop", "UserPromptSubmit"},
         ),
-        ({"autoCapture": True}, ["--no-recall"], {"Stop"}, {"Stop"}),
+        ({"autoCapture": True}, ["--no-recall", "--notes-only"], {"Stop"}, {"Stop"}),
     ],
 )
 def test_events_of_each_turn_are_installed_only_if_they_are_wanted(

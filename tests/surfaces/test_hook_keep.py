@@ -276,3 +276,36 @@ def test_kept_conversations_are_removed_as_the_settings_say(host: Host) -> None:
     host.settings(megabytes=1)
     host.hook("session-start", "cc-9")
     assert [file.name for file in host.kept.glob("*.jsonl")] == ["claude-cc-3.jsonl"]
+
+
+def test_status_and_doctor_say_what_is_kept_and_what_is_not(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown(command: str) -> str:
+        capsys.readouterr()
+        assert host.run(command) in (0, 5)
+        return capsys.readouterr().out
+
+    (host.workspace / "MEMORY.md").write_text("# Facts\n\n- tea\n", encoding="utf-8")
+    assert host.run("index") == 0
+    assert "kept" not in shown("status")
+    host.flags = ()
+    host.say("we ship on Friday", "good")
+    host.hook("session-end")
+    for command in ("status", "doctor"):
+        assert "the last 15 messages of each session only, as a note" in shown(command)
+        assert "notewell install HOST" in shown(command)
+    host.flags = ("--keep",)
+    host.hook("session-end")
+    for command in ("status", "doctor"):
+        assert "1 conversation, 0.0 MB, the oldest of " in shown(command)
+        assert "the last 15 messages" not in shown(command)
+    host.settings(days=30, megabytes=500, search=False)
+    assert "removed after 30 days or beyond 500 MB" in shown("status")
+    assert "not searched" in shown("status")
+    capsys.readouterr()
+    assert host.run("status", "--json") in (0, 5)
+    kept = json.loads(capsys.readouterr().out)["kept"]
+    assert kept["keeps"] is True
+    assert kept["conversations"] == 1
+    assert kept["folder"] == str(host.kept)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from notewell.cli.install import hosts_of
 from notewell.hosts import Machine
+from notewell.sessions import kept_dir
 
 
 @pytest.fixture
@@ -52,6 +55,10 @@ def run(home: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
+def state_of(home: Path) -> Path:
+    return home / ".local" / "state" / "notewell"
+
+
 def make_program(home: Path, name: str) -> None:
     file = home.parent / "bin" / name
     file.write_text("#!/bin/sh\n", encoding="utf-8")
@@ -66,14 +73,14 @@ def test_a_host_gets_tools_and_hooks(home: Path) -> None:
     servers = json.loads((home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]
     assert list(servers) == ["notewell"]
     hooks = json.loads((home / ".claude" / "settings.json").read_text(encoding="utf-8"))["hooks"]
-    assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd", "UserPromptSubmit"}
+    assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd", "UserPromptSubmit", "Stop"}
     assert hooks["UserPromptSubmit"][0]["hooks"][0]["command"].endswith(" --recall")
 
 
 def test_the_recall_of_each_prompt_can_be_declined(home: Path) -> None:
     assert install(home, "claude", "--no-recall").returncode == 0
     hooks = json.loads((home / ".claude" / "settings.json").read_text(encoding="utf-8"))["hooks"]
-    assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd"}
+    assert set(hooks) == {"SessionStart", "PreCompact", "SessionEnd", "Stop"}
 
 
 @pytest.mark.parametrize(
@@ -268,6 +275,81 @@ def test_qwen_reports_each_turn_because_it_may_report_no_end(home: Path) -> None
     assert any("We ship on Friday." in note.read_text(encoding="utf-8") for note in notes)
 
 
+def all_commands(hooks: dict[str, Any]) -> list[str]:
+    return [item["hooks"][0]["command"] for items in hooks.values() for item in items]
+
+
+def test_install_says_what_is_kept_and_where_and_how_to_decline(home: Path) -> None:
+    done = install(home, "claude")
+    assert "kept from now on: what you and the assistant say, with secrets masked" in done.stderr
+    folder = kept_dir(state_of(home), "main", (home.parent / "notes").resolve())
+    assert str(folder) in done.stderr
+    assert "does not leave this machine" in done.stderr
+    assert "--notes-only" in done.stderr
+    settings = home / ".claude" / "settings.json"
+    hooks = json.loads(settings.read_text(encoding="utf-8"))["hooks"]
+    assert all("--keep" in command for command in all_commands(hooks))
+    # Declined later: the same hooks without it, none of them twice.
+    done = install(home, "claude", "--notes-only")
+    assert (
+        "conversations are not kept: of a session that ends, the last 15 messages" in done.stderr
+    )
+    declined = json.loads(settings.read_text(encoding="utf-8"))["hooks"]
+    assert set(hooks) - set(declined) == {"Stop"}
+    assert [len(items) for items in declined.values()] == [1] * len(declined)
+    assert not any("--keep" in command for command in all_commands(declined))
+    assert uninstall(home, "claude").returncode == 0
+    assert not settings.exists()
+
+
+def test_install_names_a_remote_provider(home: Path) -> None:
+    file = home.parent / "own.json"
+    file.write_text(
+        json.dumps({"agents": {"defaults": {"memorySearch": {"provider": "openai"}}}}),
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        words(home, "codex"),
+        env={**environ(home), "NOTEWELL_CONFIG": str(file), "OPENAI_API_KEY": "sk-none"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert "your settings send text to openai to compute vectors; this text, too" in done.stderr
+
+
+def test_what_is_said_after_an_install_is_found(home: Path) -> None:
+    """The hooks as they are installed, run as a host runs them."""
+    assert install(home, "claude").returncode == 0
+    settings = home / ".claude" / "settings.json"
+    hooks = json.loads(settings.read_text(encoding="utf-8"))["hooks"]
+    chat = home / "cc-1.jsonl"
+    for number in range(30):
+        role = ("user", "assistant")[number % 2]
+        text = "the migration takes nine hours" if number == 0 else f"something else {number}"
+        record = {
+            "type": role, "uuid": f"u{number}", "sessionId": "cc-1",
+            "timestamp": "2026-11-15T12:00:00Z", "message": {"role": role, "content": text},
+        }  # fmt: skip
+        with chat.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+    for event in ("SessionStart", "Stop", "SessionEnd"):
+        subprocess.run(
+            shlex.split(hooks[event][0]["hooks"][0]["command"]),
+            env=environ(home),
+            input=json.dumps({"session_id": "cc-1", "transcript_path": str(chat)}),
+            encoding="utf-8",
+            capture_output=True,
+            check=True,
+        )
+    notes = str(home.parent / "notes")
+    ask = [sys.executable, "-m", "notewell", "search", "migration", "-w", notes]
+    found = run(home, ask)
+    assert "nine hours" in found.stdout
+    assert "sessions/kept/claude-cc-1.jsonl" in found.stdout
+
+
 def test_uninstall_takes_out_what_install_put_in(home: Path) -> None:
     settings = home / ".claude" / "settings.json"
     settings.parent.mkdir()
@@ -322,10 +404,12 @@ def test_json_says_what_was_done_to_each_file(home: Path) -> None:
     done = install(home, "codex", "--json")
     assert done.returncode == 0, done.stderr
     [codex] = json.loads(done.stdout)["hosts"]
+    state = state_of(home)
     assert codex == {
         "host": "codex",
         "tools": {"file": f"{home}/.codex/config.toml", "changed": True, "backup": None},
         "hooks": {"file": f"{home}/.codex/hooks.json", "changed": True, "backup": None},
+        "kept": str(kept_dir(state, "main", (home.parent / "notes").resolve())),
         "advice": ["Codex runs a new hook once you trust it: type /hooks there"],
         "error": None,
     }

@@ -9,6 +9,7 @@ user_command.py    its name, from a program of the user
 incremental.py     the same for a growing transcript: every message once
 keeping.py         a conversation kept whole: every message once
 kept_file.py       the file of such a conversation
+keep_status.py     what is kept and what is not, in words
 hook_state.py      when hooks last ran; sessions whose end was not reported
 history.py         every write of ours
 undo.py            one write removed again, byte for byte
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from notewell.capture.incremental import save_new_messages
     from notewell.capture.injected import without_injected
     from notewell.capture.journal import Journal
+    from notewell.capture.keep_status import KeepStatus, read_keep_status
     from notewell.capture.keeping import Kept, KeptFiles, drop_expired, keep_messages, kept_files
     from notewell.capture.review import Proposal, accept, decline, preview, propose
     from notewell.capture.search_journal import (
@@ -101,6 +103,7 @@ else:
             "incremental": "save_new_messages",
             "injected": "without_injected",
             "journal": "Journal",
+            "keep_status": "KeepStatus read_keep_status",
             "keeping": "Kept KeptFiles drop_expired keep_messages kept_files",
             "review": "Proposal accept decline preview propose",
             "search_journal": (

@@ -243,5 +243,5 @@ def _files(folder: Path) -> Iterable[tuple[Path, os.stat_result]]:
             for entry in entries:
                 if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
                     yield Path(entry.path), entry.stat(follow_symlinks=False)
-    except (FileNotFoundError, NotADirectoryError):
-        return
+    except OSError:
+        return  # Not there, or closed to us: then nothing can be kept either, and a hook says so.

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from notewell.cli.keep_words import keep_words, kept_folder, settings_for, will_keep
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import MAIN, location_of
 from notewell.clients import (
@@ -105,9 +106,11 @@ def run_hook_install(arguments: argparse.Namespace) -> int:
         return 0
     result = add_hooks(arguments)
     if arguments.json:
-        print_json(change_fields(result))
-    else:
-        report_hooks(arguments, result)
+        print_json({**change_fields(result), "kept": kept_folder(arguments)})
+        return 0
+    report_hooks(arguments, result)
+    for line in keep_words(arguments):
+        tell(line)
     return 0
 
 
@@ -187,11 +190,10 @@ def change_fields(result: Installed) -> dict[str, Any]:
 
 def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
     """The events of each turn that the options or the settings of entries want."""
-    agent, workspace, settings = location_of(arguments)
-    entries = (settings or load_settings(Path(workspace).absolute(), agent)).entries
+    entries = settings_for(arguments).entries
     wanted = {
         "prompt": arguments.recall or (entries is not None and entries.auto_recall),
-        "stop": entries is not None and entries.auto_capture,
+        "stop": will_keep(arguments) or (entries is not None and entries.auto_capture),
     }
     events = HOOK_FILES[arguments.host].turn_events
     return {event: ours for event, ours in events.items() if wanted[ours]}
@@ -234,7 +236,8 @@ def hook_command(arguments: argparse.Namespace, event: str) -> str:
     """The command line of a hook."""
     words = [*_program(), "hook", event, "--host", arguments.host, *_place_options(arguments)]
     recall = ["--recall"] if event == "prompt" and arguments.recall else []
-    return hook_command_line([*words, *recall])
+    keep = ["--keep"] if will_keep(arguments) else []
+    return hook_command_line([*words, *keep, *recall])
 
 
 def _place_options(arguments: argparse.Namespace) -> list[str]:

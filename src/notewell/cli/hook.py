@@ -50,6 +50,8 @@ LEASE_WAIT_S = 1.0
 def add_options(parser: argparse.ArgumentParser) -> None:
     from argparse import BooleanOptionalAction
 
+    from notewell.cli.hook_keep import add_notes_only
+
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     for event, summary in _EVENTS.items():
         command = actions.add_parser(event, help=summary)
@@ -77,6 +79,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="print what notes say about each prompt (default: yes)",
     )
+    add_notes_only(install)
     install.add_argument("--print", action="store_true", help="print the entry and change nothing")
     install.add_argument(
         "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"

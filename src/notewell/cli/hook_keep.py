@@ -44,6 +44,14 @@ class KeptEarlier(NamedTuple):
     trouble: str | None = None
 
 
+def add_notes_only(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--notes-only",
+        action="store_true",
+        help="do not keep whole conversations; the last messages still become a note",
+    )
+
+
 def keeps_conversations(arguments: argparse.Namespace, settings: Settings) -> bool:
     """Whether conversations are kept whole: the settings decide, else the entry of the hook."""
     if settings.off_because:

@@ -14,6 +14,7 @@ from argparse import BooleanOptionalAction, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from notewell.cli.hook_keep import add_notes_only
 from notewell.cli.output import print_json, tell
 from notewell.cli.place import add_place
 from notewell.errors import BadRequest, NotewellError
@@ -38,6 +39,8 @@ class HostChange:
     host: Host
     tools: Installed | None = None
     hooks: Installed | None = None
+    kept: str | None = None
+    """Where the hooks keep conversations; None if they do not."""
     advice: tuple[str, ...] = ()
     """What the user must do now, or should know."""
     error: NotewellError | None = None
@@ -52,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="print what notes say about each prompt (default: yes)",
     )
+    add_notes_only(parser)
     add_place(parser)
 
 
@@ -74,7 +78,10 @@ def _add_host_options(parser: argparse.ArgumentParser, yes: str, hosts: list[str
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return _run(arguments, install_host, hosts_of, "Install in", "no host was found")
+    from notewell.cli.keep_words import keep_words
+
+    none = "no host was found"
+    return _run(arguments, install_host, hosts_of, "Install in", none, keep_words)
 
 
 def run_uninstall(arguments: argparse.Namespace) -> int:
@@ -93,7 +100,10 @@ def _run(
     find: Callable[[Machine], list[Host]],
     question: str,
     none: str,
+    words: Callable[[argparse.Namespace], list[str]] = lambda _: [],
 ) -> int:
+    """`words` are what a user must know about hooks: said once, before a question."""
+    is_asked = not arguments.host and not arguments.yes
     if arguments.host:
         hosts = [HOSTS[arguments.host]]
     else:
@@ -103,8 +113,19 @@ def _run(
                 print_json({"hosts": []})
             tell(f"{none}; name one of: {', '.join(_installable())}")
             return NOTHING_FOUND
-        hosts = hosts if arguments.yes else _confirmed(hosts, question)
-    return _report([change(host, arguments) for host in hosts], arguments)
+        if is_asked:
+            _require_terminal(hosts)
+            _tell_words(words(arguments), [host.hooks for host in hosts])
+            hosts = [host for host in hosts if _asks(f"{question} {host.title}? [y/N] ")]
+    changes = [change(host, arguments) for host in hosts]
+    if not is_asked:
+        _tell_words(words(arguments), [one.hooks for one in changes])
+    return _report(changes, arguments)
+
+
+def _tell_words(lines: Iterable[str], hooks: Iterable[object]) -> None:
+    for line in lines if any(hooks) else ():
+        tell(line)
 
 
 def _report(changes: list[HostChange], arguments: argparse.Namespace) -> int:
@@ -124,6 +145,7 @@ def _fields(change: HostChange) -> dict[str, Any]:
         "host": change.host.id,
         "tools": change_fields(change.tools) if change.tools else None,
         "hooks": change_fields(change.hooks) if change.hooks else None,
+        "kept": change.kept,
         "advice": list(change.advice),
         "error": {"kind": type(error).__name__, "message": str(error)} if error else None,
     }
@@ -131,6 +153,7 @@ def _fields(change: HostChange) -> dict[str, Any]:
 
 def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli import clients
+    from notewell.cli.keep_words import kept_folder
     from notewell.cli.mcp import require_sdk
 
     if _is_plugin_only(host):
@@ -149,7 +172,8 @@ def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
         *(clients.entry_advice(place, change.tools) if change.tools else ()),
         *(clients.hook_advice(place, change.hooks) if change.hooks else ()),
     ]
-    return replace(change, advice=(*advice, *remarks))
+    kept = kept_folder(place) if change.hooks else None
+    return replace(change, kept=kept, advice=(*advice, *remarks))
 
 
 def _remarks(change: HostChange) -> list[str]:
@@ -260,12 +284,11 @@ def _has_ours(host: Host, machine: Machine, project: Path | None) -> bool:
     return hooks is not None and has_hooks(hooks.file(machine, project), hooks, host.id)
 
 
-def _confirmed(hosts: list[Host], question: str) -> list[Host]:
+def _require_terminal(hosts: list[Host]) -> None:
     titles = ", ".join(host.id for host in hosts)
     # Both: a question that nobody sees, or that nobody can answer, must not be asked.
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadRequest(f"found {titles}: name one of them, or add --yes; nothing was changed")
-    return [host for host in hosts if _asks(f"{question} {host.title}? [y/N] ")]
 
 
 def _asks(question: str) -> bool:

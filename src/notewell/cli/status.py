@@ -12,7 +12,9 @@ from notewell.types import counted
 if TYPE_CHECKING:
     import argparse
 
+    from notewell.capture import KeepStatus
     from notewell.engines import Answering, Probe, Status
+    from notewell.memory import Memory
     from notewell.types import Fallback
 
 DEGRADED = 5
@@ -26,13 +28,33 @@ def run(arguments: argparse.Namespace) -> int:
         status = memory.status()
         # A real request, which may cost money: only on demand.
         probe = memory.inspect.probe() if arguments.deep else None
+        kept = kept_of(memory)
     if arguments.json:
-        print_json(status_json(status, probe))
+        print_json({**status_json(status, probe), "kept": kept.to_json() if kept else None})
     else:
-        for name, value in [*_facts(status), *probe_facts(probe)]:
+        for name, value in [*_facts(status), *_kept_facts(kept), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
     # A second choice counts as degraded: searches work, but not with what the user configured.
     return DEGRADED if status.is_degraded or not (probe is None or probe.is_well) else 0
+
+
+def kept_of(memory: Memory) -> KeepStatus | None:
+    """What is kept of conversations; None if no hook has ever run."""
+    from notewell.capture import capture_dir, read_keep_status
+    from notewell.sessions import kept_dir
+
+    # The index folder and both of these are named by the same real path.
+    place = (memory.state_dir, memory.agent, memory.workspace)
+    sessions, capture = memory.settings.sessions, memory.settings.capture
+    return read_keep_status(
+        capture_dir(*place), kept_dir(*place), capture, is_searched=sessions.search_kept
+    )
+
+
+def _kept_facts(kept: KeepStatus | None) -> list[tuple[str, str]]:
+    if kept is None:
+        return []
+    return [("kept", kept.message), *([("", kept.action)] if kept.action else [])]
 
 
 def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:

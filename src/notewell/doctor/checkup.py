@@ -103,6 +103,7 @@ def _memory_checks(subject: Subject, memory: Memory) -> list[Check]:
         ("embedder", lambda: embedder(memory, status())),
         ("sync", lambda: last_sync(status())),
         ("capture", lambda: capture(subject)),
+        ("kept", lambda: kept(subject, memory)),
     ]
 
 
@@ -294,3 +295,19 @@ def capture(subject: Subject) -> Iterator[Finding]:
     health = capture_health(folder, subject.now())
     if health is not None:
         yield Finding("capture", health.message, health.action)
+
+
+def kept(subject: Subject, memory: Memory) -> Iterator[Finding]:
+    """What is kept of conversations; no finding if no hook ever ran."""
+    from notewell.capture import capture_dir, read_keep_status
+    from notewell.sessions import kept_dir
+
+    place = (subject.state, subject.agent, subject.workspace)
+    sessions, settings = memory.settings.sessions, memory.settings.capture
+    status = read_keep_status(
+        capture_dir(*place), kept_dir(*place), settings, is_searched=sessions.search_kept
+    )
+    if status is not None:
+        # Not a fault: the user may have declined it.
+        action = f" ({status.action})" if status.action else ""
+        yield Finding("kept", f"{status.message}{action}")

@@ -101,7 +101,7 @@ def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
     # The built-in index may leave transcripts out while QMD exports them: two separate settings.
     own = TranscriptFolder(state / "agents" / agent / "sessions")
     kept = TranscriptFolder(kept_dir(state, agent, folder_of(indexer.notes)), KEPT)
-    folders = [own, kept] if kept.path.is_dir() else [own]
+    folders = [own, kept] if os.path.isdir(kept.path) else [own]  # noqa: PTH112
     return Transcripts(folders, Redactor(load_mask_key(state)))
 
 

@@ -16,6 +16,7 @@ from notewell.capture import (
     CannotUndo,
     FlushFacts,
     FlushSettings,
+    KeepSettings,
     Message,
     ModelReply,
     NoteWriter,
@@ -23,6 +24,7 @@ from notewell.capture import (
     ToolCall,
     capture_dir,
     flush,
+    keep_messages,
     save_new_messages,
     writes,
 )
@@ -33,6 +35,7 @@ from notewell.memory import Memory
 from notewell.notes import EditableFolder
 from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor, load_mask_key
+from notewell.sessions import KEPT, TranscriptFolder, Transcripts, kept_dir
 
 DAY = "memory/2026-11-15.md"
 ENTRY = "We ship the router on Friday.\n\nThe plan:\n\n1. test\n2. ship"
@@ -179,6 +182,45 @@ class SessionCase:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepCase:
+    """A hook keeps what was said: each message once, in the order in which it was said."""
+
+    name: str
+    is_begun: bool = False
+    """Whether a part of the conversation is kept already."""
+    writes_to: tuple[str, ...] = ()
+
+    def prepare(self, scene: Scene) -> None:
+        SessionCase().prepare(scene)
+        if self.is_begun:
+            whole = (scene.outside / "talk.jsonl").read_bytes()
+            (scene.outside / "talk.jsonl").write_bytes(whole[: whole.index(b"\n") + 1])
+            self.act(scene, lambda: None)
+            (scene.outside / "talk.jsonl").write_bytes(whole)
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        ended = SessionEnd(scene.outside / "talk.jsonl", "s", "claude", None, "stop")
+        redact = Redactor(load_mask_key(scene.state))
+        arm()
+        keep_messages(
+            kept_dir(scene.state, "main", scene.workspace),
+            ended,
+            redact,
+            settings=KeepSettings(),
+            now=scene.now,
+        )
+
+    def look(self, scene: Scene) -> Seen:
+        folder = TranscriptFolder(kept_dir(scene.state, "main", scene.workspace), KEPT)
+        transcripts = Transcripts([folder], Redactor())
+        texts = [transcripts.read(path).text for path in transcripts.scan().notes]
+        said = [line for text in texts for line in text.splitlines()]
+        # A write that was cut shows the first messages.
+        is_beginning = said == list(SAID[: len(said)])
+        return {"whole": {"said": said}, "parts": {"is its beginning": is_beginning}}
+
+
+@dataclass(frozen=True, slots=True)
 class UndoCase:
     """An entry is taken back, or a whole note that was ours."""
 
@@ -267,6 +309,8 @@ NOTE_CASES = (
     AppendCase("append with an id", id="7f3a"),
     FlushCase(),
     SessionCase(),
+    KeepCase("keep a conversation"),
+    KeepCase("keep what is new in a conversation", is_begun=True),
     UndoCase("undo an entry"),
     UndoCase("undo a note", whole_note=True),
     EditCase(

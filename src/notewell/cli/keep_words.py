@@ -1,0 +1,74 @@
+"""What the installer says about kept conversations: what, where, who sees it, how to decline.
+
+It is said before a person is asked, and after hooks are installed without a question.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from notewell.cli.place import location_of
+from notewell.config import default_state_dir, load_settings
+from notewell.embedders import choose_embedder, profile_files
+from notewell.sessions import kept_dir
+
+if TYPE_CHECKING:
+    import argparse
+
+    from notewell.config import Settings
+
+_ON_THIS_MACHINE = ("embedded", "multilingual", "local", "none", "ollama")
+
+
+def settings_for(arguments: argparse.Namespace) -> Settings:
+    agent, workspace, settings = location_of(arguments)
+    return settings or load_settings(Path(workspace).absolute(), agent)
+
+
+def will_keep(arguments: argparse.Namespace) -> bool:
+    """Whether the hooks that are installed keep conversations."""
+    return not arguments.notes_only and settings_for(arguments).capture.keep.enabled is not False
+
+
+def keep_words(arguments: argparse.Namespace) -> list[str]:
+    settings = settings_for(arguments)
+    if not will_keep(arguments):
+        messages = settings.capture.session_messages
+        last = f"the last {messages} messages become a note" if messages else "no note is written"
+        return [f"conversations are not kept: of a session that ends, {last}"]
+    return [
+        "kept from now on: what you and the assistant say, with secrets masked, in "
+        f"{kept_folder(arguments)}",
+        _who_sees_it(arguments, settings),
+        "to decline: install again with --notes-only; to forget: delete files of that folder",
+    ]
+
+
+def kept_folder(arguments: argparse.Namespace) -> str | None:
+    """Where conversations are kept; None if they are not."""
+    if not will_keep(arguments):
+        return None
+    agent, workspace, _ = location_of(arguments)
+    return str(kept_dir(_state(arguments), agent, os.path.realpath(workspace)))
+
+
+def _state(arguments: argparse.Namespace) -> Path:
+    named = arguments.state_dir
+    return (Path(named).expanduser() if named else default_state_dir()).absolute()
+
+
+def _who_sees_it(arguments: argparse.Namespace, settings: Settings) -> str:
+    state, agent = _state(arguments), location_of(arguments).agent
+    chosen = choose_embedder(
+        settings.embedder,
+        state / "models",
+        os.environ,
+        auth_profiles=profile_files(state, agent),
+        started_by_user=False,
+    )
+    provider = chosen.decision.used
+    if provider in _ON_THIS_MACHINE:
+        return "it does not leave this machine, unless you set a remote provider for vectors"
+    return f"your settings send text to {provider} to compute vectors; this text, too"
