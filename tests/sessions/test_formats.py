@@ -23,7 +23,7 @@ from tests.sessions.made_up import (
     qwen_record,
 )
 
-from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.hosts import TRANSCRIPT_FORMATS, TranscriptFormat
 from notewell.sessions.records import split_lines
 from notewell.sessions.transcript import Transcript, as_text
 from notewell.types import Span
@@ -388,3 +388,37 @@ def test_lines_of_text_and_file_lead_to_each_other() -> None:
     assert transcript.in_text(Span(2, 4)) == Span(1, 1)
     assert transcript.in_text(Span(1, 9)) == Span(1, 2)
     assert transcript.in_text(Span(3, 4)) is None
+
+
+UNREAD = [
+    claude_record(1, "user", [{"type": "tool_result", "tool_use_id": "t", "content": "plain"}]),
+    claude_record(2, "assistant", [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]),
+    codex_record("response_item", {"type": "function_call_output", "output": 'a "message"'}),
+    codex_record("response_item", {"type": "reasoning", "encrypted_content": "x"}),
+]
+SPOKEN = [
+    claude_record(1, "user", 'what is a "tool_result", and a "tool_use"?'),
+    claude_record(2, "user", [{"type": "tool_result"}, {"type": "text", "text": "?"}]),
+    claude_record(3, "assistant", [{"type": "text", "text": "I look"}], stop_reason="tool_use"),
+    claude_record(4, "user", [{"type": "image", "source": {}}, {"type": "text", "text": "?"}]),
+    codex_item("user", 'is "compacted" a "message"?'),
+    codex_item("assistant", "yes"),
+    codex_record("session_meta", {"id": "x", "cwd": "/somewhere"}),
+    codex_record("compacted", {"message": "what was said"}),
+]
+
+
+def formats_of(record: Any) -> list[TranscriptFormat]:
+    return [one for one in TRANSCRIPT_FORMATS if one.name in ("claude-code", "codex")
+            and one.owns(record)]  # fmt: skip
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_lines_of_tools_are_passed_over_unread_and_no_message_is(
+    separators: tuple[str, str],
+) -> None:
+    for records, is_unread in ((UNREAD, True), (SPOKEN, False)):
+        for record in records:
+            data = json.dumps(record, separators=separators).encode()
+            [format_] = formats_of(record)
+            assert format_.has_no_message(data) is is_unread

@@ -102,6 +102,12 @@ def _read(record: Record) -> RecordFacts:
     return facts._replace(turn=turn_of(record["type"], texts, record.get("uuid")))
 
 
+def _has_no_message(line: bytes) -> bool:
+    """A block of text has the key `text`. A message that is a plain text has no blocks; within a
+    text, quotation marks are escaped, so these bytes are not in it."""
+    return b'"text"' not in line and (b'"tool_result"' in line or b'"tool_use"' in line)
+
+
 def _user_file(machine: Machine) -> Path:
     # Not in `~/.claude`, where everything else is: Claude Code has this file beside the folder.
     return machine.folder("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json"
@@ -126,6 +132,7 @@ HOST = Host(
         "claude-code",
         _owns,
         _read,
+        has_no_message=_has_no_message,
         # A compaction writes a boundary and a summary; either one is enough.
         compaction_marks=(b"compact_boundary", b"isCompactSummary"),
     ),

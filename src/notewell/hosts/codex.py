@@ -89,6 +89,12 @@ def _turn(payload: Record) -> Turn | None:
     return turn_of(payload.get("role"), texts)
 
 
+def _has_no_message(line: bytes) -> bool:
+    """A message and an event about one have the word as a type or a key; the other two records say
+    where the session is and what was compacted."""
+    return not any(mark in line for mark in (b'"message"', b'"session_meta"', b'"compacted"'))
+
+
 def _is_message(payload: Record) -> bool:
     return payload.get("type") == "message" and "role" in payload and "content" in payload
 
@@ -120,7 +126,13 @@ def _has_plugin(text: str) -> bool:
 HOST = Host(
     "codex",
     "Codex",
-    transcripts=TranscriptFormat("codex", _owns, _read, compaction_marks=(b'"compacted"',)),
+    transcripts=TranscriptFormat(
+        "codex",
+        _owns,
+        _read,
+        has_no_message=_has_no_message,
+        compaction_marks=(b'"compacted"',),
+    ),
     hooks=HookFile(
         ".codex",
         "CODEX_HOME",

@@ -55,6 +55,9 @@ class TranscriptFormat:
     records: Callable[[Record], Iterable[Record]] | None = None
     """None: the file has JSON lines, each line is a record, and the host appends. Else the file is
     one JSON document, which the host rewrites, and this function returns its records in order."""
+    has_no_message: Callable[[bytes], bool] = lambda line: False
+    """Whether a line surely has no message, by its bytes alone. Most of a file is the output of
+    tools, and a search for a few bytes is many times faster than to parse it."""
     compaction_marks: tuple[bytes, ...] = ()
     """One of these is in the file's bytes where the host compacted the conversation. A byte search
     is fast enough for every scan, and a message that quotes a mark only causes an early read."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from notewell.hosts import Record
 
@@ -83,9 +83,14 @@ def _joined(parts: list[bytes], last: bytes, size: int) -> bytes | None:
     return b"".join([*parts, last]) if size + len(last) <= MAX_LINE_BYTES else None
 
 
-def line_records(lines: Iterable[RawLine], problems: ReadProblems) -> Iterator[tuple[int, Record]]:
-    """The JSON objects of a file with JSON lines, each with the number of its line."""
+def line_records(
+    lines: Iterable[RawLine], problems: ReadProblems, passes_over: Callable[[bytes], bool]
+) -> Iterator[tuple[int, Record]]:
+    """The JSON objects of a file with JSON lines, each with the number of its line. A line that
+    `passes_over` accepts is not parsed; the last line always is, since it may be incomplete."""
     for line in lines:
+        if line.ended and line.data is not None and passes_over(line.data):
+            continue
         for record in records_of_line(line, problems):
             yield line.number, record
 

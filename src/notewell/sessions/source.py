@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.hosts import Record, RecordFacts, TranscriptFormat, Turn
+    from notewell.sessions.records import RawLine
 
 FIRST_BYTES = 8 * 1024 * 1024
 """How much is read of a file that was never read before: its end. A host waits for the hook."""
@@ -239,6 +240,10 @@ class _Lines:
             for record in records_of_line(line, problems) if line.ended else ():
                 self._reader.facts_of(record)
 
+    def _passes_over(self, line: RawLine) -> bool:
+        format_ = self._reader.format
+        return bool(format_ and line.ended and line.data and format_.has_no_message(line.data))
+
     def _read_lines(self, start: int, limit_bytes: int) -> int:
         """Where the last complete record ends."""
         problems, at = ReadProblems(), start
@@ -246,7 +251,7 @@ class _Lines:
             # A line that is being written, and is too long already.
             if not line.ended and line.data is None:
                 break
-            records = records_of_line(line, problems)
+            records = () if self._passes_over(line) else records_of_line(line, problems)
             at += line.size - problems.pending_bytes
             for record in records:
                 self._reader.add(record, at)

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from notewell.hosts import TranscriptDatabase, TranscriptFormat
     from notewell.sessions.transcript import Transcript
 
-TAILS_BYTES = (512 * 1024, 4 * 1024 * 1024, 32 * 1024 * 1024)
-"""How much of a file's end is read: more if the wanted messages are not in it, since tool output
-may be between them. Hosts write a file of 100 MB in weeks; to read it would take seconds."""
+TAILS_BYTES = tuple(512 * 1024 << step for step in range(7))
+"""How much of a file's end is read: twice as much if the wanted messages are not in it, since tool
+output may be between them, up to 32 MB. To read a file of 100 MB would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ def as_text(
     format owns, the rest is not read."""
     problems = ReadProblems()
     reader = _Reader(redact, [format_ for format_ in formats if not format_.is_document])
-    for number, record in line_records(lines, problems):
+    for number, record in line_records(lines, problems, reader.passes_over):
         reader.add(number, record)
         if reader.unowned > max_unowned:
             break
@@ -201,6 +201,10 @@ class _Reader:
                 self._lines.append(f"{facts.turn.speaker}: {line}")
                 self._line_map.append(number)
                 self._last_text = folded(facts.turn.text)
+
+    def passes_over(self, line: bytes) -> bool:
+        """Whether a line has no message, as far as its bytes tell."""
+        return self._format is not None and self._format.has_no_message(line)
 
     def _drop_summary(self, summary: str) -> None:
         """Remove the last line if its text is the end of the summary."""
