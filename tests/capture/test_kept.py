@@ -163,6 +163,16 @@ def test_a_file_that_was_shrunk_rotated_or_copied_doubles_nothing(
     assert desk.said() == [f"user: message {n}" for n in range(6)]
 
 
+@pytest.mark.parametrize("cut", [1, 30, 90, 150])
+def test_a_message_behind_a_torn_line_is_kept(desk: Desk, cut: int) -> None:
+    """The host was killed in the middle of a write, and went on in the same file."""
+    add(desk.path, claude(1, "before"), claude(2, 'torn {"a": {"b": 1}}')[:cut])
+    desk.keep()
+    add(desk.path, claude(3, "behind"), claude(4, "last"))
+    desk.keep()
+    assert desk.said() == ["user: before", "user: behind", "user: last"]
+
+
 def test_equal_messages_are_two_messages(desk: Desk) -> None:
     add(desk.path, codex(1, "yes"), codex(2, "yes"))
     desk.keep()

@@ -3,7 +3,7 @@
 JSON lines: the last line may be incomplete, because the host is writing it. It is pending until it
 parses, with or without its line break. A line in the middle that is not JSON never becomes JSON:
 it is skipped and counted. Two values on one line are both read: a process that was killed may
-have written the first without its line break.
+have written the first without its line break. A record behind a torn one is read, too.
 
 One document: the host rewrites the whole file, so a document is complete or it is pending.
 """
@@ -26,6 +26,10 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 """A parsed document takes several times its size in memory. Lines are parsed one by one, so a file
 of JSON lines may be larger."""
+
+MAX_TORN_CHARS = 1024 * 1024
+MAX_TRIES = 64
+"""How many objects within a torn record are tried; it has a few, and each try reads the rest."""
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
@@ -104,6 +108,7 @@ def records_of_line(line: RawLine, problems: ReadProblems) -> list[Record]:
     # A line with a line break never becomes complete; the last line may.
     if rest and line.ended:
         problems.broken += 1
+        values += _behind_torn(rest)
     elif rest:
         problems.pending_bytes = len(rest.encode())
     return [value for value in values if isinstance(value, dict)]
@@ -143,6 +148,22 @@ def _values(text: str) -> tuple[list[Any], str]:
         while at < len(text) and text[at] in _SPACE:
             at += 1
     return values, text[at:]
+
+
+def _behind_torn(text: str) -> list[Any]:
+    """The record behind a torn one on the same line: a host that was killed in the middle of a
+    write has gone on later. Only a whole record reaches to the end of the line."""
+    if len(text) > MAX_TORN_CHARS:
+        return []
+    at = 0
+    for _ in range(MAX_TRIES):
+        at = text.find('{"', at + 1)
+        if at < 0:
+            break
+        values, rest = _values(text[at:])
+        if values and not rest:
+            return values
+    return []
 
 
 def _lines(count: int) -> str:
