@@ -21,6 +21,7 @@ from tests.adapters.scripted import ScriptedModel
 from notewell import Memory, Settings, open_memory
 from notewell.adapters import claude, langchain, openai_agents, pydantic_ai
 from notewell.adapters.turns import AfterTurn, TurnFacts, Turns
+from notewell.capture import CaptureSettings, KeepSettings
 from notewell.core import ConversationScope
 from notewell.entries import EntriesSettings, EntryStore
 from notewell.redaction import Redactor
@@ -108,6 +109,44 @@ def test_a_full_window_is_flushed_once_and_what_was_said_is_kept(
     assert again.flush is None
     assert [one.added for one in again.captured.stored] == [False]
     assert SAID in turns.before("tea without milk, or how do I prefer it?")
+
+
+@pytest.mark.parametrize(
+    ("turn", "reply"),
+    [
+        (openai_turn, None),
+        (langchain_turn, "Assistant: Noted."),
+        (pydantic_turn, "Assistant: done"),
+        (claude_turn, None),
+    ],
+)
+def test_a_conversation_is_kept_if_the_settings_say_so(
+    tmp_path: Path, turn: object, reply: str | None
+) -> None:
+    assert callable(turn)
+    keeps = Settings(capture=CaptureSettings(keep=KeepSettings(enabled=True)))
+    with remember(tmp_path, keeps) as memory:
+        turns = Turns(memory, context_window=WINDOW, session="tea")
+        assert turn(turns).kept >= 1
+        turn(turns)
+        memory.sync()
+    with open_memory(
+        tmp_path / "workspace",
+        state_dir=tmp_path / "state",
+        settings=keeps,
+        embedder=HashEmbedder(),
+    ) as memory:
+        memory.sync()
+        assert memory.search("tea without milk").hits[0].path == "sessions/kept/python-tea.jsonl"
+        lines = memory.get("sessions/kept/python-tea.jsonl").text.splitlines()
+    assert lines.count(f"User: {SAID}") == 2
+    assert reply is None or lines.count(reply) == 2
+
+
+def test_without_the_setting_no_conversation_is_kept(tmp_path: Path) -> None:
+    with remember(tmp_path, Settings()) as memory:
+        assert Turns(memory, context_window=WINDOW).after(TurnFacts((SAID,), 5)).kept == 0
+    assert not (tmp_path / "state" / "agents").exists()
 
 
 def test_a_session_begins_with_notes_and_a_failed_flush_comes_again(memory: Memory) -> None:

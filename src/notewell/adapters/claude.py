@@ -147,7 +147,8 @@ def after_turn(
     # Cached input is read from the cache, but it takes its place in the window all the same.
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
     used = usage.input_tokens + cached + usage.output_tokens
-    return turns.after(TurnFacts((said,), used), compactions=compactions)
+    replied = tuple(block.text for block in message.content if block.type == "text")
+    return turns.after(TurnFacts((said,), used, replied), compactions=compactions)
 
 
 def async_memory_tool(

@@ -36,7 +36,19 @@ def after_turn(
     """After each turn, with all messages of the conversation: entries of what the user said, and
     whether a flush is due."""
     said = [message.text for message in messages if message.type == "human"][-1:]
-    return turns.after(TurnFacts(tuple(said), _used_tokens(messages)), compactions=compactions)
+    facts = TurnFacts(tuple(said), _used_tokens(messages), tuple(_replied(messages)))
+    return turns.after(facts, compactions=compactions)
+
+
+def _replied(messages: Sequence[BaseMessage]) -> list[str]:
+    """What the assistant said after the last message of the user."""
+    replied: list[str] = []
+    for message in reversed(messages):
+        if message.type == "human":
+            break
+        if message.type == "ai" and message.text:
+            replied.insert(0, message.text)
+    return replied
 
 
 def _used_tokens(messages: Sequence[BaseMessage]) -> int:

@@ -37,7 +37,10 @@ def after_turn(
     """After each run: entries of what the user said, and whether a flush is due."""
     # The last request held the whole conversation; the sum of all requests would count it again.
     used = result.raw_responses[-1].usage.total_tokens if result.raw_responses else 0
-    return turns.after(TurnFacts(tuple(_said(result.input)), used), compactions=compactions)
+    output = result.final_output
+    replied = (output,) if isinstance(output, str) else ()
+    facts = TurnFacts(tuple(_said(result.input)), used, replied)
+    return turns.after(facts, compactions=compactions)
 
 
 def _said(given: str | list[TResponseInputItem]) -> Iterator[str]:

@@ -43,8 +43,16 @@ def after_turn(
     """After each run: entries of what the user said, and whether a flush is due."""
     usage = result.response.usage
     used = usage.input_tokens + usage.output_tokens
-    said = tuple(_said(result.new_messages()))
-    return turns.after(TurnFacts(said, used), compactions=compactions)
+    messages = result.new_messages()
+    facts = TurnFacts(tuple(_said(messages)), used, tuple(_replied(messages)))
+    return turns.after(facts, compactions=compactions)
+
+
+def _replied(messages: Sequence[ModelMessage]) -> Iterator[str]:
+    for message in messages:
+        for part in message.parts:
+            if part.part_kind == "text":
+                yield part.content
 
 
 def _said(messages: Sequence[ModelMessage]) -> Iterator[str]:

@@ -3,7 +3,8 @@
     turns = Turns(memory, context_window=200_000)
     turns.start()           for the instructions of the agent: MEMORY.md and the last two days
     turns.before(prompt)    text to put before a prompt: entries about it, with `autoRecall`
-    turns.after(facts)      entries of what was said, with `autoCapture`; and: is a flush due?
+    turns.after(facts)      entries of what was said, with `autoCapture`; keeps the conversation,
+                            with `sessions.keep.enabled`; and: is a flush due?
 
 Each adapter has an `after_turn` that makes the `TurnFacts` from the result of its framework.
 Nothing is raised: a conversation goes on without its memory, and the log says why.
@@ -12,6 +13,9 @@ Nothing is raised: a conversation goes on without its memory, and the log says w
 from __future__ import annotations
 
 import logging
+import os
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.capture import FlushFacts, Message, RunFlush
@@ -36,6 +40,9 @@ if TYPE_CHECKING:
     from notewell.memory import Memory
     from notewell.tools import CallContext, FlushOutput
 
+HOST = "python"
+"""The host of conversations that a program of the user keeps."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +53,8 @@ class TurnFacts(NamedTuple):
     """What the user said in it."""
     used_tokens: int
     """How much of the context window the conversation takes."""
+    replied: tuple[str, ...] = ()
+    """What the assistant answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,8 @@ class AfterTurn:
     answer: FlushOutput | Failure
     captured: Capture
     """The entries that were stored."""
+    kept: int = 0
+    """How many messages were kept of the conversation."""
 
     @property
     def flush(self) -> RunFlush | None:
@@ -76,7 +87,10 @@ class Turns:
         *,
         context_window: int,
         entries: EntryStore | None = None,
+        session: str | None = None,
     ) -> None:
+        """`session` names the conversation if it is kept; without it, each object has its own."""
+        self._session = session or f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.urandom(4).hex()}"
         self._memory = memory
         self._context = context
         self._context_window = context_window
@@ -111,7 +125,34 @@ class Turns:
         answer = memory_flush(self._memory, FlushInput(facts, failed=failed), self._context)
         if isinstance(answer, Failure):
             _log.warning("no flush was decided: %s", answer.error)
-        return AfterTurn(answer, self._capture(turn.said))
+        return AfterTurn(answer, self._capture(turn.said), self._keep(turn))
+
+    def _keep(self, turn: TurnFacts) -> int:
+        """How many messages of the turn were kept; 0 unless the settings keep conversations."""
+        memory, settings = self._memory, self._memory.settings.capture.keep
+        if not settings.enabled or refusal(memory, self._context):
+            return 0
+        from notewell.capture import SessionEnd, keep_turn
+        from notewell.redaction import DeferredRedactor
+        from notewell.sessions import kept_dir
+
+        said = [Message("user", text) for text in turn.said]
+        replied = [Message("assistant", text) for text in turn.replied]
+        # The name decides the file; there is no transcript of a host.
+        path, cwd = Path(f"{self._session}.jsonl"), str(Path.cwd())
+        conversation = SessionEnd(path, self._session, HOST, cwd, "turn")
+        try:
+            return keep_turn(
+                kept_dir(memory.state_dir, memory.agent, memory.workspace),
+                conversation,
+                [*said, *replied],
+                DeferredRedactor(memory.state_dir),
+                settings=settings,
+                now=datetime.now(UTC),
+            ).messages
+        except NotewellError as error:
+            _log.warning("the turn is not kept: %s", error)
+            return 0
 
     def _capture(self, said: Iterable[str]) -> Capture:
         settings = self._memory.settings.entries

@@ -50,7 +50,14 @@ if TYPE_CHECKING:
     from notewell.capture.injected import without_injected
     from notewell.capture.journal import Journal
     from notewell.capture.keep_status import KeepStatus, read_keep_status
-    from notewell.capture.keeping import Kept, KeptFiles, drop_expired, keep_messages, kept_files
+    from notewell.capture.keeping import (
+        Kept,
+        KeptFiles,
+        drop_expired,
+        keep_messages,
+        keep_turn,
+        kept_files,
+    )
     from notewell.capture.review import Proposal, accept, decline, preview, propose
     from notewell.capture.search_journal import (
         SEARCHES,
@@ -104,7 +111,7 @@ else:
             "injected": "without_injected",
             "journal": "Journal",
             "keep_status": "KeepStatus read_keep_status",
-            "keeping": "Kept KeptFiles drop_expired keep_messages kept_files",
+            "keeping": "Kept KeptFiles drop_expired keep_messages keep_turn kept_files",
             "review": "Proposal accept decline preview propose",
             "search_journal": (
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "

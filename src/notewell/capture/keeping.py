@@ -21,16 +21,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.capture.injected import as_said
 from notewell.capture.kept_file import KeptEnd, open_kept
 from notewell.files import state_lock
+from notewell.hosts import SPEAKERS, Turn
 from notewell.records import dataclass
-from notewell.sessions import kept_names, read_new
+from notewell.sessions import NewMessages, SaidMessage, kept_names, read_new
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from notewell.capture.flush_turn import Message
     from notewell.capture.hook_state import SessionEnd
     from notewell.capture.settings import KeepSettings
-    from notewell.sessions import NewMessages, SaidMessage, SourcePosition
+    from notewell.sessions import SourcePosition
 
 LOCK = "kept"
 """One lock for the folder: an append takes milliseconds."""
@@ -41,7 +43,7 @@ POSITION_BYTES = 256 * 1024
 MAX_MESSAGE_CHARS = 200_000
 """A book of 80 pages. What somebody pasted beyond that was not said."""
 MAX_ID_CHARS = 80
-_ROLES = {"User": "user", "Assistant": "assistant"}
+_ROLES = {speaker: role for role, speaker in SPEAKERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,37 @@ def keep_messages(
         with open_kept(file, create=True) as opened:
             opened.append(records, end)
     return Kept(file if lines else None, len(lines), new.is_complete)
+
+
+def keep_turn(
+    folder: Path,
+    conversation: SessionEnd,
+    turn: Sequence[Message],
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> Kept:
+    """Append the messages of one turn, for a program that has no transcript; `conversation` names
+    the file as if it had one. Raises `StateBusy` and `StateNotWritable`."""
+    said = [
+        SaidMessage(Turn(SPEAKERS[message.role], message.text), now, number)
+        for number, message in enumerate(turn)
+        if message.role in SPEAKERS
+    ]
+    if settings.leaves_out(conversation.cwd):
+        return Kept()
+    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
+        file = folder / kept_names(conversation.host, conversation.transcript).whole
+        end = _end_of(file if os.path.lexists(file) else None)
+        new = NewMessages(said, session=conversation.session, cwd=conversation.cwd)
+        lines = list(_new_lines(new, as_said(redact), end.ids, None, now))
+        if not lines:
+            return Kept()
+        header = [] if end.size else [_header(conversation, new, redact, now)]
+        with open_kept(file, create=True) as opened:
+            opened.append([*header, *lines], end)
+    return Kept(file, len(lines))
 
 
 def _end_of(file: Path | None) -> KeptEnd:

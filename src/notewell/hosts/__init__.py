@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TranscriptFormat,
     )
     from notewell.hosts.messages import (
+        SPEAKERS,
         Record,
         RecordFacts,
         Turn,
@@ -52,7 +53,7 @@ else:
                 "HOOK_GUARD HOOK_TIMEOUT_S HookCalls HookFields HookFile Host Machine McpFile "
                 "PluginFile TranscriptDatabase TranscriptFormat"
             ),
-            "messages": "Record RecordFacts Turn folded parse_time without_inserted",
+            "messages": "Record RecordFacts SPEAKERS Turn folded parse_time without_inserted",
             "registry": (
                 "HOOK_CALLS HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS"
             ),
