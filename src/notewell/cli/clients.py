@@ -11,7 +11,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.keep_words import keep_words, kept_folder, settings_for, will_keep
+from notewell.cli.keep_words import (
+    keep_words,
+    kept_folder,
+    make_kept_folder,
+    settings_for,
+    will_keep,
+)
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import MAIN, location_of
 from notewell.clients import (
@@ -119,7 +125,9 @@ def add_hooks(arguments: argparse.Namespace) -> Installed:
     hooks = HOOK_FILES[arguments.host]
     refuse_beside_plugin(HOSTS[arguments.host], _machine())
     file = hooks.file(_machine(), _project(arguments))
-    return install_hooks(file, hooks, _items(arguments), arguments.host)
+    result = install_hooks(file, hooks, _items(arguments), arguments.host)
+    make_kept_folder(arguments)
+    return result
 
 
 def report_hooks(arguments: argparse.Namespace, result: Installed) -> None:
