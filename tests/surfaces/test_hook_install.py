@@ -120,6 +120,12 @@ def test_copilot_has_a_file_of_ours_among_its_hooks() -> None:
     assert fields(moved, "s").as_posix() == "/c/session-state/s/events.jsonl"
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # An installation makes a folder there; not in that of whoever runs the tests.
+    monkeypatch.setenv("NOTEWELL_STATE_DIR", str(tmp_path.with_name(f"{tmp_path.name}-state")))
+
+
 def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.set_defaults(module="hook", json=False)

@@ -19,7 +19,7 @@ from tests.hosts.real.programs import PROGRAMS
 from tests.hosts.real.trial import Observed, is_installed, try_host
 
 COLUMNS = (
-    "host version runs listed instructed called cited once recalled prompted captured masked "
+    "host version runs listed instructed called cited once recalled prompted captured kept masked "
     "specs result seconds"
 )
 _BUSY = "while True: pass"
@@ -71,7 +71,7 @@ def _runs(host: str, arguments: argparse.Namespace) -> Iterator[Observed]:
 
 def _row(runs: list[Observed]) -> list[str]:
     first, count = runs[0], len(runs)
-    flags = "listed instructed cited once recalled prompted captured masked"
+    flags = "listed instructed cited once recalled prompted captured kept masked"
     shown = {flag: f"{sum(getattr(run, flag) for run in runs)}/{count}" for flag in flags.split()}
     shown |= {
         "host": first.host,

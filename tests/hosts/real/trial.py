@@ -59,6 +59,8 @@ class Observed(NamedTuple):
     """The first request has the lines of MEMORY.md that are near the prompt."""
     captured: bool
     """A note has the user's question, when the next session has begun at the latest."""
+    kept: bool
+    """The user's question is among the kept messages, and it is there once."""
     masked: bool
     """Neither the notes nor the state folder have the key that the user mentioned."""
     once: bool
@@ -71,6 +73,8 @@ class Observed(NamedTuple):
     output: str
     has_hooks: bool
     has_prompt_hook: bool
+    keeps: bool
+    """Installed by a command that says that conversations are kept; a plugin says nothing."""
 
     @property
     def failures(self) -> list[str]:
@@ -88,6 +92,8 @@ class Observed(NamedTuple):
             needs |= {"recalled": self.recalled, "captured": self.captured}
         if self.has_prompt_hook:
             needs["prompted"] = self.prompted
+        if self.keeps:
+            needs["kept"] = self.kept
         return [name for name, is_met in needs.items() if not is_met]
 
 
@@ -124,7 +130,8 @@ def try_host(
         seconds = time.monotonic() - began
         if has_hooks:
             _next_session(started.command, environ, home)
-        return _observed(host, version, model, home, run, seconds, has_hooks=has_hooks)
+        observed = _observed(host, version, model, home, run, seconds, has_hooks=has_hooks)
+        return observed._replace(keeps=has_hooks and commands is None)
 
 
 def _notes(folder: Path) -> Path:
@@ -224,6 +231,7 @@ def _observed(
         recalled=first is not None and FACT in first.text,
         prompted=first is not None and _PASSAGE.search(first.text) is not None,
         captured=_is_captured(notes),
+        kept=_kept_questions(home / ".local" / "state") == 1,
         masked=not _files_with(SECRET, notes, home / ".local" / "state"),
         once=search is not None and _is_once(search.result),
         spec_bytes=_spec_bytes(first.conversation) if first else 0,
@@ -233,7 +241,13 @@ def _observed(
         output=run.stdout + run.stderr,
         has_hooks=has_hooks,
         has_prompt_hook="prompt" in (hooks.turn_events.values() if hooks else ()),
+        keeps=False,
     )
+
+
+def _kept_questions(state: Path) -> int:
+    files = state.rglob("agents/*/sessions/*/*.jsonl")
+    return sum(file.read_text(encoding="utf-8").count(QUESTION) for file in files)
 
 
 def _is_listed(program: Program, text: str, conversation: Conversation) -> bool:
