@@ -16,6 +16,7 @@ from notewell import open_memory
 from notewell.capture import capture_dir
 from notewell.cli import hook_events, main
 from notewell.cli.hook_call import HookTime
+from notewell.errors import NotewellError
 from notewell.sessions import kept_dir
 from notewell.testing import HashEmbedder
 
@@ -160,6 +161,8 @@ def test_the_first_conversation_that_is_kept_rebuilds_no_index(host: Host) -> No
         # A group does not see what was said to the agent in private.
         group = memory.search("migration", session_key="agent:main:slack:channel:eng")
         assert group.hits == ()
+        with pytest.raises(NotewellError):
+            memory.get("sessions/kept/claude-cc-1.jsonl", session_key="agent:main:slack:channel:e")
 
 
 def test_kept_conversations_can_be_left_out_of_the_search(
