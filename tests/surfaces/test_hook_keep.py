@@ -165,6 +165,26 @@ def test_the_first_conversation_that_is_kept_rebuilds_no_index(host: Host) -> No
             memory.get("sessions/kept/claude-cc-1.jsonl", session_key="agent:main:slack:channel:e")
 
 
+def test_a_session_note_does_not_repeat_the_conversation_that_is_kept(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.say("the migration takes nine hours", "noted: nine hours for the migration")
+    host.hook("session-end")
+    (host.workspace / "MEMORY.md").write_text("- the migration: nine hours\n", encoding="utf-8")
+    assert host.run("index") == 0
+    found = {"MEMORY.md", "sessions/kept/claude-cc-1.jsonl"}
+    assert set(host.search("how long is the migration?", capsys)) == found
+    # What the user adds to the session note is no copy.
+    with host.notes()[0].open("a", encoding="utf-8") as note:
+        note.write("\n## Later\n\nMigration postponed, said Ada.\n")
+    assert f"memory/{host.notes()[0].name}" in host.search("who postponed the migration?", capsys)
+    # Where the conversation is not searched, the note is what there is.
+    host.settings(search=False)
+    assert host.run("index") == 0
+    paths = set(host.search("how long is the migration?", capsys))
+    assert paths == {"MEMORY.md", f"memory/{host.notes()[0].name}"}
+
+
 def test_kept_conversations_can_be_left_out_of_the_search(
     host: Host, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ from notewell.core import (
     word_set,
 )
 from notewell.search.candidates import collect
+from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
 from notewell.types import Answer, Hit, ScoreParts, Span
 
@@ -114,7 +115,9 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
 def _without_repeats(
     ranked: list[Ranked], context: SearchContext, candidates: Candidates
 ) -> list[Ranked]:
-    """Conversations that repeat the question and say nothing else are shown once."""
+    """Conversations that repeat the question and say nothing else are shown once, and so is what
+    a session note copies from a transcript."""
+    ranked = without_copies(ranked)
     if all(candidate.echo == 1.0 for candidate, _ in ranked):
         return ranked
     kept = folded(ranked, context.question, candidates.query.terms, _age)
