@@ -6,15 +6,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 from tests.surfaces.test_mcp_greeting import (
+    LISTS,
     META,
     answers_of_greeter,
     answers_of_sdk,
@@ -29,7 +32,6 @@ from notewell.mcp_server import (
     OpenedServer,
     create_recovering_server,
     waiting_greeting,
-    waiting_tools,
 )
 
 SERVE = (
@@ -76,7 +78,7 @@ class Place:
         """`changes` gets the methods of the server's notifications."""
 
         async def heard(message: object) -> None:
-            if isinstance(message, types.ToolListChangedNotification):
+            if isinstance(message, CHANGES):
                 changes.append(message.method)
 
         server = StdioServerParameters(
@@ -93,6 +95,12 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+CHANGES = (
+    types.ToolListChangedNotification,
+    types.PromptListChangedNotification,
+    types.ResourceListChangedNotification,
+)
+KINDS = ("tools", "prompts", "resources")
 REASONS = {"folder": "the notes cannot be opened", "settings": "notewell config check"}
 
 
@@ -108,6 +116,8 @@ def test_the_server_starts_says_why_and_recovers(place: Place, broken: str, era:
                 assert REASONS[broken] in str(client.instructions)
                 assert str(place.folder) not in str(client.instructions)
             assert [tool.name for tool in (await client.list_tools()).tools] == ["memory_status"]
+            assert (await client.list_prompts()).prompts == []
+            assert (await client.list_resources()).resources == []
             status = await client.call_tool("memory_status", {})
             assert status.is_error
             assert REASONS[broken] in text_of(status)
@@ -118,16 +128,34 @@ def test_the_server_starts_says_why_and_recovers(place: Place, broken: str, era:
             assert {"memory_search", "memory_get", "memory_append", "memory_status"} <= tools
             found = await client.call_tool("memory_search", {"query": "readings"})
             assert cited(text_of(found)) == ["MEMORY.md#L1-L1"]
-        assert changes == ["notifications/tools/list_changed"]
+            prompts = [prompt.name for prompt in (await client.list_prompts()).prompts]
+            assert prompts == ["recall", "bootstrap", "flush"]
+            resources = [one.name for one in (await client.list_resources()).resources]
+            assert resources == ["bootstrap", "MEMORY.md"]
+            prompt = await client.get_prompt("bootstrap")
+            assert "readings" in prompt.model_dump_json()
+            note = await client.read_resource("memory://MEMORY.md")
+            assert "readings" in note.model_dump_json()
+        assert {f"notifications/{kind}/list_changed" for kind in KINDS} == set(changes)
 
     async def recover(client: Client) -> None:
         if era == "handshake":
-            assert not (await client.call_tool("memory_status", {})).is_error
+            check(await client.call_tool("memory_status", {}))
             return
-        async with client.listen(tools_list_changed=True) as subscription:
-            assert not (await client.call_tool("memory_status", {})).is_error
+        async with client.listen(
+            tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+        ) as subscription:
+            check(await client.call_tool("memory_status", {}))
+            count = 0
             async for _ in subscription:
-                break
+                count += 1
+                if count == len(KINDS):
+                    break
+
+    def check(status: types.CallToolResult) -> None:
+        """The client read the instructions before there was a memory."""
+        assert not status.is_error
+        assert "You remember only what you look up." in text_of(status)
 
     anyio.run(asking)
 
@@ -173,17 +201,42 @@ def test_a_wrong_option_and_a_service_end_with_the_reason(
 
 @pytest.mark.parametrize("era", ["handshake", "envelope"])
 def test_its_first_answers_are_those_of_the_sdk(era: str) -> None:
-    offered = waiting_tools()
-    greeting = waiting_greeting(WorkspaceMissing("/srv/notes"), offered)
+    greeting = waiting_greeting(WorkspaceMissing("/srv/notes"))
 
     def reopen() -> OpenedServer:
         raise WorkspaceMissing("/srv/notes")
 
-    server = create_recovering_server(greeting, offered, reopen)
-    messages = [modern(1, "server/discover"), modern(2, "tools/list")]
+    server = create_recovering_server(greeting, reopen)
+    lists = ("tools/list", *LISTS)
+    messages = [modern(number, method) for number, method in enumerate(lists, 2)]
+    messages.insert(0, modern(1, "server/discover"))
     if era == "handshake":
-        messages = [hello(1), request(2, "tools/list")]
+        messages = [hello(1), *(request(one["id"], one["method"]) for one in messages[1:])]
     answers = answers_of_greeter(greeting, messages)
     assert answers == answers_of_sdk(server, messages)
-    assert answers[0]["result"]["capabilities"] == {"tools": {"listChanged": True}}
+    assert answers[0]["result"]["capabilities"] == {
+        "tools": {"listChanged": True},
+        "prompts": {"listChanged": True},
+        "resources": {"subscribe": False, "listChanged": True},
+    }
     assert META + "serverInfo" in json.dumps(answers) or era == "handshake"
+
+
+def test_prompts_and_resources_open_the_memory_or_say_why_not(place: Place) -> None:
+    place.break_("folder")
+
+    async def asking() -> None:
+        changes: list[str] = []
+        async with place.client("handshake", changes) as client:
+            for ask in (partial(client.get_prompt, "bootstrap"), read_note(client)):
+                with pytest.raises(MCPError, match="the notes cannot be opened"):
+                    await ask()
+            place.mend("folder")
+            assert "readings" in (await client.get_prompt("bootstrap")).model_dump_json()
+            assert len((await client.list_tools()).tools) > 1
+        assert len(changes) == len(KINDS)
+
+    def read_note(client: Client) -> Callable[[], Awaitable[object]]:
+        return partial(client.read_resource, "memory://MEMORY.md")
+
+    anyio.run(asking)

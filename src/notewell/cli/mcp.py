@@ -169,10 +169,9 @@ def _server_without(
     if arguments.http or _is_of_command(error):
         raise error
     tell(f"notewell: {error}")
-    from notewell.mcp_server import waiting_greeting, waiting_tools
+    from notewell.mcp_server import waiting_greeting
 
-    offered = waiting_tools()
-    greeting = waiting_greeting(error, offered)
+    greeting = waiting_greeting(error)
 
     def create() -> Any:
         from notewell.mcp_server import OpenedServer, create_recovering_server
@@ -181,7 +180,7 @@ def _server_without(
             found, create_found = open_()
             return OpenedServer(found, create_found())
 
-        return create_recovering_server(greeting, offered, reopen)
+        return create_recovering_server(greeting, reopen)
 
     return greeting, create
 

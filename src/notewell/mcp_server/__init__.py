@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         empty_greeting,
         greeting_of,
         waiting_greeting,
-        waiting_tools,
     )
     from notewell.mcp_server.recovery import OpenedServer, create_recovering_server
     from notewell.mcp_server.server import create_empty_server, create_server
@@ -32,7 +31,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "greeting": "Greeting empty_greeting greeting_of waiting_greeting waiting_tools",
+            "greeting": "Greeting empty_greeting greeting_of waiting_greeting",
             "recovery": "OpenedServer create_recovering_server",
             "server": "create_empty_server create_server",
             "stdio": "serve_stdio",

@@ -38,11 +38,12 @@ STATUS = "memory_status"
 _META = "io.modelcontextprotocol/"
 
 
-class ToolList:
-    """The tools that are listed now. One thread replaces them, others read."""
+class Opening:
+    """Whether the memory of a server has opened since its start. One thread sets it, others
+    read."""
 
-    def __init__(self, specs: tuple[ToolSpec, ...]) -> None:
-        self.specs = specs
+    greeting: Greeting | None = None
+    """Of the server over the opened memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,13 @@ class Greeting:
     prompts: tuple[Json, ...] = ()
     list_resources: Callable[[], Json] | None = None
     """Looks at the disk, so it takes a while; None if it depends on the request."""
-    changing: ToolList | None = None
-    """In place of `tools`, if they change while the server runs."""
+    opening: Opening | None = None
+    """Of a memory that may open while the server runs: the lists change then."""
+
+    @property
+    def current(self) -> Greeting:
+        """What is listed now."""
+        return (self.opening and self.opening.greeting) or self
 
     def initialize_result(self, requested: str) -> Json:
         known = requested in HANDSHAKE_VERSIONS
@@ -67,41 +73,36 @@ class Greeting:
             "protocolVersion": requested if known else HANDSHAKE_VERSIONS[-1],
             "capabilities": self._capabilities(),
             "serverInfo": self._server_info(),
-            **self._instructions(),
+            **_instructions(self),
         }
 
     def discover_result(self) -> Json:
         return {
             "supportedVersions": [ENVELOPE_VERSION],
             "capabilities": self._capabilities(),
-            **self._instructions(),
+            **_instructions(self.current),
             **self.envelope(),
         }
 
     def listed(self, method: str) -> Json | None:
         """The answer to a request for a list; None: not from here."""
         if method == "tools/list":
-            specs = self.changing.specs if self.changing else self.tools
-            return {"tools": [tool_json(spec) for spec in specs]}
+            return {"tools": [tool_json(spec) for spec in self.current.tools]}
         if method == "prompts/list" and self.has_notes:
-            return {"prompts": list(self.prompts)}
+            return {"prompts": list(self.current.prompts)}
         if method == "resources/templates/list" and self.has_notes:
             return {"resourceTemplates": [NOTE_TEMPLATE]}
         return None
 
     def _capabilities(self) -> Json:
-        tools: Json = {"tools": {"listChanged": self.changing is not None}}
+        change: Json = {"listChanged": self.opening is not None}
         if not self.has_notes:
-            return tools
-        resources = {"subscribe": False, "listChanged": False}
-        return {"prompts": {"listChanged": False}, "resources": resources, **tools}
+            return {"tools": change}
+        return {"prompts": change, "resources": {"subscribe": False, **change}, "tools": change}
 
     def _server_info(self) -> Json:
         named = {"name": NAME, "title": TITLE, "version": __version__}
         return {**named, "description": self.description} if self.description else named
-
-    def _instructions(self) -> Json:
-        return {"instructions": self.instructions} if self.instructions is not None else {}
 
     def envelope(self) -> Json:
         return {
@@ -110,6 +111,11 @@ class Greeting:
             "cacheScope": "private",
             "_meta": {_META + "serverInfo": self._server_info()},
         }
+
+
+def _instructions(greeting: Greeting) -> Json:
+    text = greeting.instructions
+    return {"instructions": text} if text is not None else {}
 
 
 def greeting_of(
@@ -149,15 +155,16 @@ def empty_greeting(failure: Failure) -> Greeting:
     return Greeting(says, tools, refusal=failure, description=None, has_notes=False)
 
 
-def waiting_greeting(error: NotewellError, offered: ToolList) -> Greeting:
-    """The greeting of a server whose memory may open later (see `recovery.py`)."""
-    says = _without_memory(waiting_failure(error))
-    return Greeting(says, description=None, has_notes=False, changing=offered)
+def waiting_greeting(error: NotewellError) -> Greeting:
+    """The greeting of a server whose memory may open later (see `recovery.py`).
 
-
-def waiting_tools() -> ToolList:
-    """What is listed until the memory opens."""
-    return ToolList(_STATUS_TOOL)
+    A client asks for prompts and resources only if the server has announced them at its start."""
+    return Greeting(
+        _without_memory(waiting_failure(error)),
+        _STATUS_TOOL,
+        list_resources=lambda: {"resources": []},
+        opening=Opening(),
+    )
 
 
 def waiting_failure(error: NotewellError) -> Failure:
@@ -262,7 +269,7 @@ class Greeter:
         return {**listed, **self._greeting.envelope()} if listed and in_envelope else listed
 
     def _resources(self, request: Json, *, in_envelope: bool) -> Reply:
-        work = self._greeting.list_resources
+        work = self._greeting.current.list_resources
         # Once: a client that asks again and again must not start a thread each time.
         if work is None or self._has_resources:
             return _TO_SDK

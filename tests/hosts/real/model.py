@@ -110,10 +110,12 @@ class ScriptedModel:
 
 
 @contextmanager
-def scripted_model(proxy: Proxy | None = None) -> Iterator[ScriptedModel]:
+def scripted_model(
+    proxy: Proxy | None = None, script: Script | None = None
+) -> Iterator[ScriptedModel]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
-    model = ScriptedModel(f"http://127.0.0.1:{server.server_port}", Script(proxy))
+    model = ScriptedModel(f"http://127.0.0.1:{server.server_port}", script or Script(proxy))
     server.model = model  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -112,21 +112,21 @@ def try_host(
     program = PROGRAMS[host]
     # In some hosts, only a plugin can call hooks.
     has_hooks = bool(HOSTS[host].hooks or (commands and HOSTS[host].hook_calls))
-    notes = _notes(home / "notes")
-    environ = _environ(host, folder, home)
+    notes = write_notes(home / "notes")
+    environ = environ_of(host, folder, home)
     with scripted_model(program.proxy) as model:
         started = program.start(home, model.url, PROMPT)
         environ |= started.environ
         project = home / "project"
         project.mkdir()
         for command in commands(notes) if commands else _commands(host, home):
-            done = _run(command, environ, project)
+            done = run_command(command, environ, project)
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         for command in started.before:
-            _run(command, environ, project)
-        version = _run([started.command[0], "--version"], environ, project).stdout.strip()
+            run_command(command, environ, project)
+        version = run_command([started.command[0], "--version"], environ, project).stdout.strip()
         began = time.monotonic()
-        run = _run(started.command, environ, project)
+        run = run_command(started.command, environ, project)
         seconds = time.monotonic() - began
         if has_hooks:
             _next_session(started.command, environ, home)
@@ -134,14 +134,14 @@ def try_host(
         return observed._replace(keeps=has_hooks and commands is None)
 
 
-def _notes(folder: Path) -> Path:
+def write_notes(folder: Path) -> Path:
     for name, text in NOTES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 
 
-def _environ(host: str, folder: Path, home: Path) -> dict[str, str]:
+def environ_of(host: str, folder: Path, home: Path) -> dict[str, str]:
     """Nothing of the caller: neither its keys nor its settings."""
     kept = {name: os.environ[name] for name in ("LANG", "TERM") if name in os.environ}
     programs = [folder / name / "node_modules" / ".bin" for name in ("node", host)]
@@ -163,7 +163,7 @@ def _commands(host: str, home: Path) -> Sequence[list[str]]:
     return commands
 
 
-def _run(
+def run_command(
     command: list[str], environ: dict[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
     program = shutil.which(command[0], path=environ["PATH"])
@@ -192,7 +192,7 @@ def _next_session(command: list[str], environ: dict[str, str], home: Path) -> No
     while not _is_captured(home / "notes"):
         if time.monotonic() > limit:
             words = [NEXT_PROMPT if word == PROMPT else word for word in command]
-            _run(words, environ, home / "project")
+            run_command(words, environ, home / "project")
             return
         time.sleep(0.2)
 
