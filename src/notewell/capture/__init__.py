@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from notewell.capture.hook_state import (
         SessionEnd,
         capture_health,
+        capture_trouble,
         forget_pending,
         is_compacted,
         pending_sessions,
@@ -104,8 +105,8 @@ else:
             ),
             "history": "HISTORY Recorded writes",
             "hook_state": (
-                "SessionEnd capture_health forget_pending is_compacted pending_sessions "
-                "record_hook_run remember_pending"
+                "SessionEnd capture_health capture_trouble forget_pending is_compacted "
+                "pending_sessions record_hook_run remember_pending"
             ),
             "incremental": "save_new_messages",
             "injected": "without_injected",

@@ -128,6 +128,14 @@ def capture_health(folder: Path, now: datetime) -> CaptureHealth | None:
     return CaptureHealth(message)
 
 
+def capture_trouble(folder: Path, event: str) -> str | None:
+    """Why the last hook that failed did so, if it was one of this event."""
+    trouble = read_json(folder / HEARTBEAT).get("trouble")
+    if not isinstance(trouble, dict) or trouble.get("event") != event:
+        return None
+    return str(trouble.get("why"))
+
+
 def _at(record: Any) -> datetime | None:
     return _moment(record.get("at")) if isinstance(record, dict) else None
 

@@ -125,7 +125,7 @@ def add_hooks(arguments: argparse.Namespace) -> Installed:
     hooks = HOOK_FILES[arguments.host]
     refuse_beside_plugin(HOSTS[arguments.host], _machine())
     file = hooks.file(_machine(), _project(arguments))
-    result = install_hooks(file, hooks, _items(arguments), arguments.host)
+    result = install_hooks(file, hooks, hook_items(arguments), arguments.host)
     make_kept_folder(arguments)
     return result
 
@@ -144,7 +144,7 @@ def hook_advice(arguments: argparse.Namespace, result: Installed) -> list[str]:
     return [line for line in lines if line and result.changed]
 
 
-def _items(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
+def hook_items(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The hook of each event, as the host's file has it."""
     hooks = HOOK_FILES[arguments.host]
     events = {**hooks.events, **_turn_events(arguments)}
@@ -210,7 +210,7 @@ def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
 def _print_hooks(arguments: argparse.Namespace) -> None:
     hooks = HOOK_FILES[arguments.host]
     file = hooks.file(_machine(), _project(arguments))
-    text = with_hooks(hooks.new_file, _items(arguments)) or ""
+    text = with_hooks(hooks.new_file, hook_items(arguments)) or ""
     if arguments.json:
         print_json({"file": str(file), "entries": json.loads(text)})
     else:

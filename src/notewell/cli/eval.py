@@ -50,8 +50,22 @@ BASELINE_AND_HYBRID = ("fts5", "hybrid")
 def run(arguments: argparse.Namespace) -> int:
     if arguments.compare:
         return _compare(arguments)
+    _check(arguments)
+    return _replay(arguments) if arguments.replay else _evaluate(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> None:
     if not arguments.sets:
         raise BadRequest("name a folder with a set of questions, or two runs to --compare")
+    if arguments.limit is not None and arguments.limit < 1:
+        raise BadRequest(f"--limit must be at least 1, not {arguments.limit}")
+    if arguments.replay and (arguments.system or arguments.backend or arguments.out):
+        raise BadRequest("--replay has no --system, --backend and --out; --json has every answer")
+    if arguments.notes_only and not arguments.replay:
+        raise BadRequest("--notes-only is for --replay: without it, no hooks are run")
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
     systems = _requested_systems(arguments) or BASELINE_AND_HYBRID
     k = check_k(FIRST_HITS if arguments.k is None else arguments.k)
     out = _writable(arguments.out)
@@ -59,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     comparisons: list[Comparison] = []
     with _state(arguments.state_dir) as (state, embedder):
         for folder in arguments.sets:
-            dataset = load_dataset(Path(folder), state / "evals")
+            dataset = load_dataset(Path(folder), state / "evals", arguments.limit)
             dataset_runs = _ask(dataset, systems, k, state, embedder)
             runs += dataset_runs
             # Saved after each dataset: an interrupted evaluation keeps what it has measured.
@@ -78,6 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
         _print(runs, comparisons, arguments, k)
     # Measured without vectors, for example: the numbers are not those of the system.
     return DEGRADED if any(result.degraded for each in runs for result in each.results) else 0
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    from notewell.cli.eval_replay import replay_sets
+
+    k = check_k(FIRST_HITS if arguments.k is None else arguments.k)
+    with _state(arguments.state_dir) as (state, embedder):
+        return replay_sets(arguments, k, state, embedder)
 
 
 def _requested_systems(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -174,7 +196,7 @@ def _print(
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    if arguments.sets or arguments.out:
+    if arguments.sets or arguments.out or arguments.replay or arguments.limit is not None:
         raise BadRequest("--compare takes two saved runs only: leave the rest out")
     old, new = (load_runs(Path(name)) for name in arguments.compare)
     systems = _systems(arguments.system)

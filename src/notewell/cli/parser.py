@@ -184,6 +184,20 @@ def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by-category", action="store_true", help="also print one row per category"
     )
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="ask a sample of N questions of each workspace"
+    )
+    parser.add_argument(
+        "--replay",
+        action="store_true",
+        help="replay the conversations of the sets through the hooks of Claude Code into an "
+        "empty memory, then ask the questions",
+    )
+    parser.add_argument(
+        "--notes-only",
+        action="store_true",
+        help="with --replay: the hooks that `notewell install --notes-only` installs",
+    )
     parser.add_argument("--out", metavar="FILE", help="save questions and hits here, as JSON")
     parser.add_argument(
         "--compare",

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.evals.baseline import PlainFts5
+    from notewell.evals.conversations import ReplaySet, load_replay_set
     from notewell.evals.dataset import Dataset, load_dataset
+    from notewell.evals.replay import (
+        FORMS,
+        HostHooks,
+        ReplayFolders,
+        ReplayHost,
+        ReplayRun,
+        run_replay,
+    )
+    from notewell.evals.replay_report import replay_json, replay_table, replay_title
     from notewell.evals.report import (
         Comparison,
         change_lines,
@@ -41,7 +51,10 @@ else:
         __name__,
         {
             "baseline": "PlainFts5",
+            "conversations": "ReplaySet load_replay_set",
             "dataset": "Dataset load_dataset",
+            "replay": "FORMS HostHooks ReplayFolders ReplayHost ReplayRun run_replay",
+            "replay_report": "replay_json replay_table replay_title",
             "report": (
                 "Comparison change_lines compare comparison_json comparison_lines pairs run_json "
                 "run_table run_title run_warnings"

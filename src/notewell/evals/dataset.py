@@ -13,13 +13,16 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import NotADataset, StateNotWritable
-from notewell.records import dataclass
+from notewell.evals.set_files import read_object, read_objects, read_rows
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from notewell.evals.set_files import Record
 
 EVERY_LINE = 10**9
 """The end of evidence that is a whole note: no note has so many lines."""
@@ -78,15 +81,37 @@ class Dataset:
         return hashlib.sha256(json.dumps(self.questions).encode()).hexdigest()[:16]
 
 
-def load_dataset(folder: Path, scratch: Path) -> Dataset:
-    """Read the dataset in `folder`; passages are written as notes below `scratch`."""
+def load_dataset(folder: Path, scratch: Path, limit: int | None = None) -> Dataset:
+    """Read the dataset in `folder`; passages are written as notes below `scratch`.
+
+    With a `limit`, a sample of so many questions of each workspace.
+    """
     # Resolved: the name of the folder is the name of the dataset, also for `eval .`.
     folder = folder.expanduser().resolve()
+    dataset = _load(folder, scratch)
+    return dataset if limit is None else replace(dataset, questions=_sample(dataset, limit))
+
+
+def _load(folder: Path, scratch: Path) -> Dataset:
     if (folder / "evidence.json").exists():
         return _load_workspaces(folder)
     if (folder / "workspace").is_dir() and (folder / "queries.jsonl").exists():
         return _load_probe(folder)
     return _load_passages(folder, scratch)
+
+
+def _sample(dataset: Dataset, limit: int) -> tuple[EvalQuestion, ...]:
+    """The same in every run: chosen by the digest of the id, not by the order of the file, in
+    which questions of one kind often stand together."""
+
+    def place(question: EvalQuestion) -> bytes:
+        return hashlib.sha256(question.id.encode(errors="surrogatepass")).digest()
+
+    by_workspace: dict[str, list[EvalQuestion]] = {}
+    for question in sorted(dataset.questions, key=place):
+        by_workspace.setdefault(question.workspace, []).append(question)
+    chosen = {one.id for questions in by_workspace.values() for one in questions[:limit]}
+    return tuple(question for question in dataset.questions if question.id in chosen)
 
 
 # -- workspaces with evidence --------------------------------------------------------------------
@@ -293,92 +318,3 @@ def _first_duplicate(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
-
-
-# -- files ---------------------------------------------------------------------------------------
-#
-# JSON and TSV; every error names the file, the line and the key.
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A JSON object and its position."""
-
-    values: dict[str, Any]
-    file: Path
-    line: int | None = None
-    name: str = ""
-    """The path inside a file that is one object: `queries[3]`."""
-
-    def wrong(self, why: str) -> NotADataset:
-        return NotADataset(str(self.file), f"{self.name}: {why}" if self.name else why, self.line)
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self.values.get(key, default)
-        # Public datasets often have plain numbers as ids.
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        if not isinstance(value, str):
-            raise self.wrong(f"expected a text as {key!r}, not {value!r}")
-        return value
-
-    def line_number(self, key: str) -> int:
-        value = self.values.get(key)
-        # `bool` is a subclass of `int`.
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise self.wrong(f"expected a line number from 1 as {key!r}, not {value!r}")
-        return value
-
-    def records(self, key: str) -> list[Record]:
-        values = self.values.get(key)
-        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-            raise self.wrong(f"expected a list of objects as {key!r}")
-        parent = f"{self.name}." if self.name else ""
-        return [
-            Record(value, self.file, self.line, f"{parent}{key}[{number}]")
-            for number, value in enumerate(values)
-        ]
-
-    @property
-    def category(self) -> str:
-        meta = self.values.get("meta")
-        return str(meta.get("category", "")) if isinstance(meta, dict) else ""
-
-
-def read_object(file: Path) -> Record:
-    return Record(_parse("".join(_text_lines(file)), file, None), file)
-
-
-def read_objects(file: Path) -> Iterator[Record]:
-    """One object per line; empty lines are skipped."""
-    for number, line in enumerate(_text_lines(file), start=1):
-        if line.strip():
-            yield Record(_parse(line, file, number), file, number)
-
-
-def read_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """The number and the cells of each line; empty lines are skipped."""
-    for number, line in enumerate(_text_lines(file), start=1):
-        if line.strip():
-            yield number, line.rstrip("\r\n").split("\t")
-
-
-def _text_lines(file: Path) -> Iterator[str]:
-    try:
-        # Only \n ends a line, so that the numbers in errors are those of JSON Lines.
-        with file.open(encoding="utf-8-sig", newline="\n") as opened:
-            yield from opened
-    except OSError as error:
-        raise NotADataset(str(file), error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise NotADataset(str(file), f"not UTF-8 ({error.reason})") from error
-
-
-def _parse(text: str, file: Path, line: int | None) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:  # RecursionError: deeply nested brackets
-        raise NotADataset(str(file), f"not valid JSON: {error}", line) from error
-    if not isinstance(value, dict):
-        raise NotADataset(str(file), "expected a JSON object { … }", line)
-    return value

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ALMOST_ONE = 0.9995
 """From here on a share is shown as 1 with three digits."""
-_CELL = len(".914 [.896 .930]")
+SHARE_CHARS = len(".914 [.896 .930]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def run_table(runs: Sequence[EvalRun], k: int, *, by_category: bool) -> Iterator
     if by_category:
         labels += [f"  {category}" for run in runs for category in run.categories()]
     width = max(map(len, labels), default=0)
-    shares = "".join(f"  {f'{share}@{k}':<{_CELL}}" for share in SHARES)
+    shares = "".join(f"  {f'{share}@{k}':<{SHARE_CHARS}}" for share in SHARES)
     yield f"{'':{width}} {'n':>5}{shares}  {'chars':>6}  {'cpu ms':>6}"
     for run in runs:
         yield _row(run, None, k, width)
@@ -131,16 +131,18 @@ def run_table(runs: Sequence[EvalRun], k: int, *, by_category: bool) -> Iterator
 
 def _row(run: EvalRun, category: str | None, k: int, width: int) -> str:
     label = run.system if category is None else f"  {category}"
-    shares = "".join(f"  {_share(run.measured(share, k, category)):<{_CELL}}" for share in SHARES)
+    shares = "".join(
+        f"  {share_text(run.measured(share, k, category)):<{SHARE_CHARS}}" for share in SHARES
+    )
     chars, ms = run.mean_chars(k, category), run.median_ms(category)
     return f"{label:{width}} {len(run.of(category)):5}{shares}  {chars:6.0f}  {ms:6.1f}"
 
 
-def _share(value: Interval) -> str:
-    return f"{_short(value.mean)} [{_short(value.low)} {_short(value.high)}]"
+def share_text(value: Interval) -> str:
+    return f"{short_number(value.mean)} [{short_number(value.low)} {short_number(value.high)}]"
 
 
-def _short(number: float, sign: str = "") -> str:
+def short_number(number: float, sign: str = "") -> str:
     """Four characters and an optional sign: `.914`, `1.00`, `+.012`."""
     shown = f"{round(number, 3) + 0.0:{sign}.3f}"  # + 0.0 turns -0.0 into 0.0.
     return shown.replace("0.", ".", 1) if abs(number) < ALMOST_ONE else shown[:-1]
@@ -167,10 +169,10 @@ def run_warnings(run: EvalRun) -> Iterator[str]:
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
     gain = comparison.gain
-    bounds = f"[{_short(gain.low, '+')} {_short(gain.high, '+')}]"
+    bounds = f"[{short_number(gain.low, '+')} {short_number(gain.high, '+')}]"
     yield (
         f"{comparison.new} against {comparison.old}, {comparison.measure}@{comparison.k}: "
-        f"{_short(gain.mean, '+')} {bounds}; {len(comparison.won)} won, "
+        f"{short_number(gain.mean, '+')} {bounds}; {len(comparison.won)} won, "
         f"{len(comparison.lost)} lost, {comparison.equal} equal"
         + (" (may be chance)" if comparison.may_be_chance else "")
     )
@@ -186,7 +188,7 @@ def change_lines(comparison: Comparison) -> Iterator[str]:
     for name, changed in (("won", comparison.won), ("lost", comparison.lost)):
         yield f"{name}: {len(changed)}"
         for question, gain in sorted(changed, key=lambda change: -abs(change[1])):
-            yield f"  {_short(gain, '+')}  {question.id}  {question.text}"
+            yield f"  {short_number(gain, '+')}  {question.id}  {question.text}"
 
 
 # -- as JSON -------------------------------------------------------------------------------------
