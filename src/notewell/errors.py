@@ -26,6 +26,7 @@
     └── EmbedderTrouble         no vectors at the moment: keyword search still works
         ├── EmbedderMissing     its weights, its package or its key is missing
         ├── NoWorkingEmbedder   neither the provider nor its fallback works: the index is kept
+        ├── FallbackNotUsed     it would replace vectors that nothing keeps: the index is kept
         ├── VectorsPending      a batch job computes them; a later sync fetches them
         ├── EmbedderRefused     it refuses every request until the user acts
         │   └── QuotaExhausted  the quota or the credit of the account is used up
@@ -378,6 +379,23 @@ class NoWorkingEmbedder(EmbedderTrouble):
 
 
 _NO_FALLBACK = ". The fallback cannot take its place: "
+
+
+class FallbackNotUsed(EmbedderTrouble):
+    """A fallback would replace the vectors of another model, and they would be lost."""
+
+    summary = "is not used: vectors in the index would be lost"
+
+    def __init__(self, provider: str, kept_model: str, why: str) -> None:
+        action = f"to replace them all the same, set memorySearch.provider: {provider}"
+        super().__init__(
+            f"the {provider!r} embedder is not used: it would replace the vectors of {kept_model} "
+            f"in the index, and {why}; {action}"
+        )
+        self.provider = provider
+        self.kept_model = kept_model
+        self.why = why
+        self.action = action
 
 
 class VectorsPending(EmbedderTrouble):

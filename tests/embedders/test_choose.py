@@ -10,7 +10,7 @@ from notewell.core import Secret
 from notewell.embedders import choose_embedder
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.choose import SelectionContext, choose
-from notewell.embedders.selection import should_switch
+from notewell.embedders.decision import should_switch
 from notewell.embedders.settings import EmbedderSettings, LocalSettings, RemoteSettings
 from notewell.errors import (
     BadSetting,

@@ -11,6 +11,7 @@ import pytest
 from notewell import Memory, SearchSettings, Settings, StoreSettings, SyncSettings, open_memory
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, RemoteSettings
+from notewell.embedders.decision import Chosen
 from notewell.engines import Engine
 from notewell.errors import (
     EmbedderRefused,
@@ -183,7 +184,10 @@ def opened(
         workspace, state_dir=tmp_path / "state", settings=settings, environment={}
     )
     if trouble:
-        memory._builtin._selection.embedder = memory.indexer.embedder = Refusing(trouble)
+        selection = memory._builtin._selection
+        assert selection._first is not None
+        selection._first = Chosen(Refusing(trouble), selection._first.decision)
+        selection.embedder = memory.indexer.embedder = selection._first.embedder
     return memory
 
 

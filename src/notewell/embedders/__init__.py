@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.embedders.api_keys import KeySources
     from notewell.embedders.cached import Cached
+    from notewell.embedders.decision import Decision
     from notewell.embedders.models import ModelState, list_models, pull_model
     from notewell.embedders.registry import (
         KNOWN_APIS,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from notewell.embedders.remote import RemoteEmbedder, open_remote
     from notewell.embedders.remote_plan import Runtime
     from notewell.embedders.selection import (
-        Decision,
         EmbedderSelection,
         choose_embedder,
         gguf_dir,
@@ -62,13 +62,13 @@ else:
         {
             "api_keys": "KeySources",
             "cached": "Cached",
+            "decision": "Decision",
             "models": "ModelState list_models pull_model",
             "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS auto_order "
             "entry_problem has_batches has_input_types names_of own_name",
             "remote": "RemoteEmbedder open_remote",
             "remote_plan": "Runtime",
-            "selection": "Decision EmbedderSelection choose_embedder gguf_dir open_embedded "
-            "profile_files",
+            "selection": "EmbedderSelection choose_embedder gguf_dir open_embedded profile_files",
             "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
             "RemoteSettings entry_of",
             "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",

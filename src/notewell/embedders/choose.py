@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.embedders.api_keys import KeySources
+from notewell.embedders.decision import Chosen, Decision, Step
 from notewell.embedders.registry import (
     NONE,
     REMOTE_PROVIDERS,
@@ -27,7 +28,6 @@ from notewell.embedders.registry import (
     provider_of,
 )
 from notewell.embedders.remote_plan import Runtime
-from notewell.embedders.selection import Chosen, Decision, Step
 from notewell.errors import BadSetting
 from notewell.records import dataclass, field, replace
 

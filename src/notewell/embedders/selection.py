@@ -17,110 +17,21 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from notewell.embedders.absent import AbsentEmbedder, NoEmbedder
+from notewell.embedders.decision import Chosen, Decision, Step, should_switch
 from notewell.embedders.registry import NONE, ambient_keys
 from notewell.errors import BadSetting, EmbedderTrouble
-from notewell.ports import Closes, ModelFacts
-from notewell.records import dataclass, replace
+from notewell.ports import Closes
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.embedders.registry import AmbientKey
     from notewell.embedders.settings import EmbedderSettings
-    from notewell.ports import Embedder
-
-# -- decisions, as values: `choose.py` makes them too, and the status shows them ----------------
-
-FAILURES_BEFORE_SWITCH = 2
-"""A switch rebuilds the index and embeds everything again: one failure is no reason for that."""
-
-Outcome: TypeAlias = Literal["used", "passed over"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One provider that was considered."""
-
-    provider: str
-    outcome: Outcome
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What was requested, what is used, and why; `status` shows it."""
-
-    requested: str
-    used: str
-    model: str
-    why: str
-    fallback: str
-    """The setting, whether or not it was needed."""
-    steps: tuple[Step, ...]
-    key_from: str | None = None
-    """The place of the key, never the key."""
-    endpoint: str | None = None
-    unused_keys: tuple[AmbientKey, ...] = ()
-    """Keys in the environment that `auto` did not use."""
-    broken_keys: tuple[str, ...] = ()
-    """Providers that `auto` did not use because a setting refers to a key that is not there."""
-
-    exposed_file: Path | None = None
-    """The file of the key, if other users of this machine can read it."""
-
-    @property
-    def notices(self) -> list[str]:
-        """What the user should know about keys."""
-        notices = [
-            f"a key for {provider} is in the environment ({variable}); it is not used and no note "
-            f"is sent there. To use it, set memorySearch.provider: {provider} in your own settings"
-            for provider, variable in self.unused_keys[:1]
-        ]
-        notices += self.broken_keys
-        if self.exposed_file:
-            path = str(self.exposed_file)
-            notices.append(f"other users can read the key in {path!r}: run `chmod 600 {path}`")
-        return notices
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "requested": self.requested,
-            "used": self.used,
-            "why": self.why,
-            "fallback": self.fallback,
-            "keyFrom": self.key_from,
-            "endpoint": self.endpoint,
-            "unusedKeys": [key._asdict() for key in self.unused_keys],
-            "brokenKeys": list(self.broken_keys),
-            "keyIsExposed": self.exposed_file is not None,
-            "steps": [
-                {"provider": step.provider, "outcome": step.outcome, "why": step.why}
-                for step in self.steps
-            ],
-        }
-
-    @property
-    def fell_back(self) -> bool:
-        # `auto` names no first choice, so nothing that it chooses is a fallback.
-        return self.requested not in ("auto", self.used)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    embedder: Embedder
-    decision: Decision
-
-
-def should_switch(decision: Decision, trouble: EmbedderTrouble, failures_in_a_row: int) -> bool:
-    """Whether the fallback takes over from a provider that failed during an index run."""
-    # A fallback that is in use already has failed itself.
-    has_other = decision.fallback not in (NONE, decision.used, decision.requested)
-    lasting = trouble.until_user_acts or failures_in_a_row >= FAILURES_BEFORE_SWITCH
-    return has_other and lasting
-
+    from notewell.ports import Embedder, ModelFacts
 
 # -- the embedder in use -------------------------------------------------------------------------
 
@@ -150,11 +61,13 @@ class EmbedderSelection:
         self._auth_profiles = auth_profiles
         self._started_by_user = started_by_user
         self._failures = 0
+        self._first: Chosen | None = None
+        """The requested embedder, once it could be opened."""
         self._fallback: Chosen | None = None
         """Opened once: its cool-down spares a fallback that fails too from a request per sync."""
         self.decision: Decision | None = None
         """None for an embedder that was given."""
-        self.embedder = given or self._use(self._choose(settings))
+        self.embedder = given or self._use_chosen(self._choose(settings))
 
     def _choose(self, settings: EmbedderSettings | None) -> Chosen:
         return choose_embedder(
@@ -169,24 +82,34 @@ class EmbedderSelection:
         self.decision = chosen.decision
         return chosen.embedder
 
+    def _use_chosen(self, chosen: Chosen) -> Embedder:
+        if not chosen.decision.fell_back:
+            self._first = chosen
+        return self._use(chosen)
+
     def close(self) -> None:
         """An embedder that was given is closed by its maker."""
-        if self.decision is not None and isinstance(self.embedder, Closes):
-            self.embedder.close()
-        fallback = self._fallback.embedder if self._fallback else None
-        if fallback is not self.embedder and isinstance(fallback, Closes):
-            fallback.close()
+        opened = [chosen.embedder for chosen in (self._first, self._fallback) if chosen]
+        if self.decision is not None:
+            opened.append(self.embedder)
+        for embedder in {id(embedder): embedder for embedder in opened}.values():
+            if isinstance(embedder, Closes):
+                embedder.close()
 
     def fallback_after(self, trouble: EmbedderTrouble) -> Embedder | None:
         """The fallback, if one is configured and the embedder in use will not recover. It is in
         use only after `use_fallback`: it may not work either."""
         if self.decision is None or self._settings is None:
             return None
-        # In a row: only `is_back`, a success of the first provider, resets the count.
+        # In a row: only a success of the first provider resets the count.
         self._failures += 1
         if not should_switch(self.decision, trouble, self._failures):
             return None
         return self._open_fallback(self._settings).embedder
+
+    def succeeded(self) -> None:
+        """The embedder in use has computed vectors: earlier failures no longer count."""
+        self._failures = 0
 
     @property
     def names_fallback(self) -> bool:
@@ -202,18 +125,47 @@ class EmbedderSelection:
             and self._settings.fallback not in (NONE, self.decision.used)
         )
 
-    def is_back(self, first: Embedder) -> bool:
-        """Whether the requested embedder works; if so, it is the one in use again."""
+    def first_choice(self) -> Chosen | None:
+        """The requested embedder, whichever is in use; None for one that was given. Nothing is
+        sent."""
+        if self._first is not None or self._settings is None or self.decision is None:
+            return self._first
+        # It lacked something when it was chosen. Chosen again: a file may have its key by now.
+        chosen = self._choose(replace(self._settings, fallback=NONE))
+        decision = replace(chosen.decision, fallback=self._settings.fallback)
+        return replace(chosen, decision=decision)
+
+    def return_to_first(self) -> Embedder | None:
+        """The requested embedder, which is in use again because it has answered one request; None:
+        it has not."""
+        first = self.first_choice()
+        if first is None:
+            return None
         try:
             # One short query: the cheapest request that proves key, quota and model.
-            first.embed(["Is anybody there?"], "query")
+            first.embedder.embed(["Is anybody there?"], "query")
         except EmbedderTrouble as trouble:
             if self.decision is not None:
                 self.decision = replace(self.decision, why=f"fallback, because {trouble}")
-            return False
+            return None
         self._failures = 0
-        self.embedder = self._use(self._choose(self._settings))
-        return True
+        self._first = first
+        self.embedder = self._use(first)
+        return self.embedder
+
+    def keep_first(self, made_by: str, reason: str) -> Embedder | None:
+        """The requested embedder if it built the index, although it lacks something. `reason` says
+        why the fallback, which was chosen instead, must not replace its vectors."""
+        decision = self.decision
+        if decision is None or not decision.fell_back or made_by != decision.requested:
+            return None
+        first = self.first_choice()
+        if first is None:
+            return None
+        why = f"{first.decision.why}; the fallback {decision.used!r} is not used: {reason}"
+        self._first = first
+        self.embedder = self._use(replace(first, decision=replace(first.decision, why=why)))
+        return self.embedder
 
     def keep_fallback(self, indexed_by: str) -> Embedder | None:
         """The fallback, if it built the index: vectors of two models are never mixed."""
@@ -231,7 +183,7 @@ class EmbedderSelection:
 
     def choose_again(self) -> Embedder:
         """What `auto` finds, whatever built the index."""
-        self.embedder = self._use(self._choose(self._settings))
+        self.embedder = self._use_chosen(self._choose(self._settings))
         return self.embedder
 
     def keep_maker(self, made: ModelFacts) -> Embedder | None:

@@ -2,6 +2,7 @@
 
 protocol.py   what every engine does, and the question it gets
 builtin.py    START HERE: the built-in engine over our own index
+switching.py  which embedder its index is synced with, and when another takes its place
 inspect.py    read-only queries about that index, for the web page and the diagnosis
 first_index.py  whether a search indexes notes that were never indexed
 status.py     the state of a memory, computed from what is there

@@ -4,6 +4,7 @@ indexer.py        START HERE: a whole sync, or the quick one before a search; th
 plan.py           decides what to read and forget; what a sync reports
 apply.py          makes the text searchable, and reuses known vectors
 embed_pending.py  embeds the chunks that wait for a vector
+vector_keeping.py whether vectors survive an index of another model
 watch.py          syncs whenever something changes
 schedule.py       decides when the next sync is due: debounce, backoff, interval
 notifier.py       the operating system's notices, and the folders to watch
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
     from notewell.sync.schedule import Timing
     from notewell.sync.settings import SyncSettings
+    from notewell.sync.vector_keeping import keep_vectors, why_not_kept
     from notewell.sync.watch import (
         Failed,
         Heard,
@@ -58,6 +60,7 @@ else:
             "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",
             "schedule": "Timing",
             "settings": "SyncSettings",
+            "vector_keeping": "keep_vectors why_not_kept",
             "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",
         },
     )

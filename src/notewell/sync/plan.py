@@ -166,6 +166,19 @@ class SyncReport:
     fallback: Fallback | None = None
     """The embedder that computed the vectors in place of the configured one."""
 
+    def after(self, earlier: SyncReport) -> SyncReport:
+        """This report together with that of an earlier run, which this one has continued."""
+        # A new index has everything that the earlier run wrote, and reports it once more.
+        if self.rebuilt is None:
+            self.rebuilt = earlier.rebuilt
+            self.written += earlier.written
+            self.unchanged = max(0, self.unchanged - earlier.written)
+            self.forgotten += earlier.forgotten
+            # A note that was written a moment ago is read, and repaired, by both runs.
+            self.repaired = list(dict.fromkeys((*earlier.repaired, *self.repaired)))
+            self.vectors_added += earlier.vectors_added
+        return self
+
     @property
     def notes(self) -> int:
         return self.written + self.unchanged
