@@ -62,6 +62,19 @@ class Scan:
     """Folders that could not be listed: indexed notes below them must not count as deleted."""
 
 
+class SessionFacts(NamedTuple):
+    """What a transcript says of its conversation; of a note, nothing."""
+
+    day: date | None = None
+    """The day on which it began."""
+    folder: str | None = None
+    """The folder in which the host ran."""
+    host: str | None = None
+
+
+NO_SESSION = SessionFacts()
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """A file as text: valid UTF-8, no NUL, no BOM, lines end in `\\n`."""
@@ -72,8 +85,9 @@ class Note:
     stat: NoteStat
     repairs: tuple[str, ...] = ()
     """What had to be cleaned, for the user to see; the file itself is never touched."""
-    day: date | None = None
-    """The day of a transcript, if its name does not contain one."""
+    session: SessionFacts = NO_SESSION
+    said_at: tuple[str, ...] = ()
+    """For each line of a transcript, when it was said: `2026-11-02T14:05Z`, or empty."""
     left_out: str | None = None
     """Why nothing of the file is searchable, though it could be read."""
 
@@ -90,6 +104,8 @@ class Chunk(NamedTuple):
     """sha256 of heading and text: the same digest needs no second embedding."""
     piece: bool = False
     """One of several pieces of a line that is too long for a chunk."""
+    said_at: str = ""
+    """When the first line was said, in a conversation: `2026-11-02T14:05Z`."""
 
 
 class ScoreParts(NamedTuple):

@@ -26,7 +26,7 @@ from notewell.index.sqlite import SqliteStore
 from notewell.search import QuestionCache, SearchOptions, prepare, search
 from notewell.sync import Indexer
 from notewell.testing import HashEmbedder, InMemoryIndexStore, InMemoryNotes
-from notewell.types import NoteStat
+from notewell.types import NoteStat, SessionFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -416,17 +416,20 @@ def test_an_inventory_lists_everything(store: IndexStore) -> None:
         assert not view.is_empty()
 
 
-def test_the_day_of_a_transcript_is_kept(store: IndexStore) -> None:
+def test_what_a_transcript_says_of_its_conversation_is_kept(store: IndexStore) -> None:
     publish(store, {})
+    facts = SessionFacts(date(2026, 10, 2), "/work/shop", "claude")
     with store.writing(wait_s=0) as writer:
         writer.open_current()
-        with writer.transaction():
-            chunks = chunk("hello\n", LIMITS)
-            day = date(2026, 10, 2)
-            writer.replace("sessions/a.jsonl", "sessions", "digest", STAT, chunks, day)
+        for at in ("2026-10-02T14:05Z", "2026-10-02T14:06Z"):  # The second time it only moves.
+            with writer.transaction():
+                chunks = [one._replace(said_at=at) for one in chunk("hello\n", LIMITS)]
+                writer.replace("sessions/a.jsonl", "sessions", "digest", STAT, chunks, facts)
     with store.view() as view:
         assert view is not None
-        assert view.days(["sessions/a.jsonl", "MEMORY.md"]) == {"sessions/a.jsonl": day}
+        assert view.sessions(["sessions/a.jsonl", "MEMORY.md"]) == {"sessions/a.jsonl": facts}
+        (chunk_id,) = view.chunks_of("sessions/a.jsonl")
+        assert view.chunks([chunk_id])[chunk_id].said_at == "2026-10-02T14:06Z"
         assert view.notes("memory") == {}
         assert list(view.notes("sessions")) == list(view.notes()) == ["sessions/a.jsonl"]
 

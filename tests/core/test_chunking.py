@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from notewell.core.chunking import (
     FRONT_MATTER_LINES,
     PARSED_CHARS,
+    QUESTION_CHARS,
     ChunkLimits,
     chunk,
     find_units,
@@ -291,3 +292,46 @@ def test_a_note_is_parsed_up_to_its_limit(extra: int, is_parsed: bool) -> None:
 )
 def test_as_many_characters_fit_as_weigh_the_limit(text: str, limit: int, count: int) -> None:
     assert fitting_chars(text, 0, limit) == count
+
+
+# -- conversations -------------------------------------------------------------------------------
+
+DIALOGUE = """User: when do we ship?
+Assistant: On Friday.
+User: and the router, which one did we choose for the office in the end?
+Assistant: The Turris Omnia, because it runs our own firmware.
+"""
+
+
+def test_a_question_and_its_answer_are_in_one_chunk() -> None:
+    # Without exchanges, the second question would fill up the first chunk.
+    chunks = chunk(DIALOGUE, ChunkLimits(tokens=40, overlap=0), is_spoken=True)
+    assert [one.span for one in chunks] == [Span(1, 2), Span(3, 4)]
+    assert [one.heading for one in chunks] == ["", ""]
+
+
+def test_a_conversation_that_fits_is_one_chunk() -> None:
+    (one,) = chunk(DIALOGUE, DEFAULT, is_spoken=True)
+    assert one.span == Span(1, 4)
+
+
+def test_each_chunk_of_a_long_answer_has_the_question() -> None:
+    answer = "Assistant: " + " ".join(f"step {number}." for number in range(40))
+    chunks = chunk(f"User: how do I deploy?\n{answer}\n", SMALL, is_spoken=True)
+    assert chunks[0].text == "User: how do I deploy?"
+    assert len(chunks) > 3
+    assert {one.heading for one in chunks[1:]} == {"User: how do I deploy?"}
+
+
+def test_a_question_in_the_place_of_a_heading_is_shortened_at_a_word() -> None:
+    question = "User: " + "deploy " * 100
+    chunks = chunk(f"{question}\nAssistant: {'yes ' * 60}\n", DEFAULT, is_spoken=True)
+    (heading,) = {one.heading for one in chunks} - {""}
+    assert heading.endswith("deploy …")
+    assert len(heading) <= QUESTION_CHARS + 2
+
+
+def test_messages_of_the_user_in_a_row_begin_one_exchange() -> None:
+    text = "Assistant: hello\nUser: wait\nUser: which port?\nAssistant: 51820\n"
+    chunks = chunk(text, ChunkLimits(tokens=12, overlap=0), is_spoken=True)
+    assert [one.span for one in chunks] == [Span(1, 1), Span(2, 4)]

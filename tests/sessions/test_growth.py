@@ -51,7 +51,7 @@ def test_each_turn_appears_once_and_earlier_chunks_never_change(
     data = b"".join(HOSTS[host](turns))
     whole = read(data).text.split("\n")
     before = ""
-    chunks = chunk(before, limits)
+    chunks = chunk(before, limits, is_spoken=True)
     for size in range(len(data) + 1):
         text = read(data[:size]).text
         if text == before:
@@ -59,7 +59,7 @@ def test_each_turn_appears_once_and_earlier_chunks_never_change(
         lines = text.split("\n")
         assert lines[:-1] == whole[: len(lines) - 1]
         assert len(lines) == len(before.split("\n")) + 1  # one turn at a time
-        grown = chunk(text, limits)
+        grown = chunk(text, limits, is_spoken=True)
         # Pieces of a long line are chunks of the same span: the last span alone may change.
         kept = [one for one in chunks if one.span != chunks[-1].span]
         assert grown[: len(kept)] == kept
@@ -69,12 +69,12 @@ def test_each_turn_appears_once_and_earlier_chunks_never_change(
 
 @settings(max_examples=60)
 @given(TURNS, LIMITS)
-def test_every_turn_is_in_a_chunk_and_the_text_is_one_paragraph(
+def test_every_turn_is_in_a_chunk_and_a_heading_is_a_question(
     turns: Sequence[Said], limits: ChunkLimits
 ) -> None:
     text = read(b"".join(openclaw(turns))).text
-    chunks = chunk(text, limits)
-    assert {one.heading for one in chunks} <= {""}
+    chunks = chunk(text, limits, is_spoken=True)
+    assert all(not one.heading or one.heading.startswith("User: ") for one in chunks)
     covered = {n for one in chunks for n in range(one.span.start_line, one.span.end_line + 1)}
     assert covered == set(range(1, text.count("\n") + 1))
 

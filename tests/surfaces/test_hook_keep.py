@@ -185,6 +185,19 @@ def test_a_session_note_does_not_repeat_the_conversation_that_is_kept(
     assert paths == {"MEMORY.md", f"memory/{host.notes()[0].name}"}
 
 
+def test_a_long_message_in_a_session_note_is_not_shown_beside_the_transcript(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = " ".join(f"Step {n} of the migration moves table {n}." for n in range(150))
+    host.say("how does the migration work?", steps)
+    host.hook("session-end")
+    assert "Step 90 of" in host.notes()[0].read_text("utf-8")
+    assert host.run("index") == 0
+    assert set(host.search("step 40 of the migration table", capsys)) == {
+        "sessions/kept/claude-cc-1.jsonl"
+    }
+
+
 def test_kept_conversations_can_be_left_out_of_the_search(
     host: Host, capsys: pytest.CaptureFixture[str]
 ) -> None:

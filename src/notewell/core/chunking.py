@@ -14,6 +14,8 @@ Those units are packed in order into chunks:
   chunk is split, at lines; only a line that is larger than a chunk is cut, between graphemes.
 * Overlap repeats the last lines of the previous chunk, never across a heading. Without room there
   is no overlap: no chunk is ever heavier than the limit.
+* In a conversation, a message of the user and what follows it up to the next one are a unit, an
+  exchange. A chunk that begins inside an exchange has the question in the place of a heading.
 
 The weight of a text is an estimate of its tokens, made without a tokenizer. Its unit is a quarter
 of a token: four characters of most scripts make a token, while a Chinese, Japanese or Korean
@@ -25,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from notewell.core.words import without_markers
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 HEADING_SEPARATOR = " › "
 HEADING_CHARS = 200  # A heading is a title; a longer one is a paragraph after a `#`.
+ASKED = "User: "  # As `sessions.transcript` writes it.
+QUESTION_CHARS = 120
 FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front matter.
 PARSED_CHARS = 1_000_000
 """A longer note is split at lines: for two megabytes of list the parser takes a gigabyte."""
@@ -77,11 +81,12 @@ class Unit:
     level: int = 0
 
 
-def chunk(text: str, limits: ChunkLimits, *, plain: bool = False) -> list[Chunk]:
-    """Split a clean text into chunks, in order; `plain` text has lines but no Markdown."""
+def chunk(text: str, limits: ChunkLimits, *, is_spoken: bool = False) -> list[Chunk]:
+    """Split a clean text into chunks, in order; one that `is_spoken` has a line per message, and
+    no Markdown."""
     lines = text.split("\n")
-    units = _line_units(lines) if plain else find_units(lines)
-    paths = _heading_paths(units, len(lines))
+    units = _exchanges(lines) if is_spoken else find_units(lines)
+    paths = _questions(lines, units) if is_spoken else _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
     for start, end, piece in _pack(lines, units, limits):
         body = piece if piece is not None else "\n".join(lines[start:end])
@@ -125,6 +130,35 @@ def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
 
 def _line_units(lines: Sequence[str]) -> list[Unit]:
     return [Unit(number, number + 1) for number in range(len(lines))]
+
+
+def _exchanges(lines: Sequence[str]) -> list[Unit]:
+    """A message of the user, or several in a row, with what follows; before the first one, what
+    the assistant said."""
+    starts = [
+        number
+        for number, line in enumerate(lines)
+        if not number or (line.startswith(ASKED) and not lines[number - 1].startswith(ASKED))
+    ]
+    return [Unit(*bounds) for bounds in pairwise([*starts, len(lines)])]
+
+
+def _questions(lines: Sequence[str], units: Sequence[Unit]) -> list[str]:
+    """For each line, the last message of the user before it in its exchange, shortened."""
+    questions = [""] * len(lines)
+    for unit in units:
+        asked = ""
+        for number in range(unit.start, unit.end):
+            questions[number] = asked
+            if lines[number].startswith(ASKED):
+                asked = _shortened(lines[number])
+    return questions
+
+
+def _shortened(question: str) -> str:
+    if len(question) <= QUESTION_CHARS:
+        return question
+    return question[:QUESTION_CHARS].rpartition(" ")[0] + " …"
 
 
 def find_units(lines: Sequence[str]) -> list[Unit]:

@@ -153,7 +153,7 @@ class _NoteComparison:
         if identity.redaction != self.indexer.redaction:
             return []  # Other rules have masked its secrets: the texts cannot be compared.
         limits = ChunkLimits(identity.chunk_tokens, identity.chunk_overlap)
-        chunks = chunk(note.text, limits, plain=source.name == "sessions")
+        chunks = chunk(note.text, limits, is_spoken=source.name == "sessions")
         wanted = Counter(_Piece(one.span, one.digest, one.heading, one.text) for one in chunks)
         stored = self.view.around(note.path, 0, LAST_LINE)
         has = Counter(_Piece(one.span, one.digest, one.heading, one.text) for one in stored)

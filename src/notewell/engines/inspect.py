@@ -154,7 +154,8 @@ class IndexInspector:
     def days(self, paths: Iterable[str]) -> dict[str, date]:
         """The days of transcripts; a note has its day in its name."""
         with self.store.view() as view:
-            return view.days(paths) if view else {}
+            sessions = view.sessions(paths) if view else {}
+        return {path: facts.day for path, facts in sessions.items() if facts.day is not None}
 
     def counts(self) -> tuple[str, Counts] | None:
         """The generation, and how much it holds."""

@@ -47,6 +47,8 @@ class RecordFacts(NamedTuple):
     session_id: str | None = None
     cwd: str | None = None
     at: datetime | None = None
+    host: str | None = None
+    """The host, where a file of Notewell has the conversation of another one."""
     summary: str | None = None
     """The summary of a compaction. If it ends with the message before it, that message is the
     answer of the model that was asked for a summary, and nobody said it."""

@@ -61,7 +61,10 @@ def _read(record: Record) -> RecordFacts:
     match record:
         case {"type": "session"}:
             return RecordFacts(
-                session_id=clean_text(record.get("id")), cwd=clean_text(record.get("cwd")), at=at
+                session_id=clean_text(record.get("id")),
+                cwd=clean_text(record.get("cwd")),
+                at=at,
+                host=clean_text(record.get("host")),
             )
         case {"type": "message", "message": dict(message)}:
             # Some records have no time of their own; then the message has one, in milliseconds.

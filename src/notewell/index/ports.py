@@ -31,7 +31,7 @@ from notewell.ports import VectorCache
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
-    from datetime import date, datetime
+    from datetime import datetime
     from pathlib import Path
 
     from notewell.core import TextMatch, TextQuery, TextStats
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         UpToDate,
     )
     from notewell.ports import ModelFacts, Vectors
-    from notewell.types import Chunk, NoteStat, Source, Span
+    from notewell.types import Chunk, NoteStat, SessionFacts, Source, Span
 
 
 class IndexStore(Protocol):
@@ -167,8 +167,8 @@ class IndexView(Protocol):
         """The note and the lines of each chunk."""
         ...
 
-    def days(self, paths: Iterable[str]) -> dict[str, date]:
-        """The days of these files, if their names do not contain them."""
+    def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
+        """What these transcripts say of their conversations; notes are left out."""
         ...
 
     def chunks_of(self, path: str) -> list[int]:
@@ -294,13 +294,18 @@ class IndexWriter(Protocol):
         digest: str,
         stat: NoteStat,
         chunks: Sequence[Chunk],
-        day: date | None = None,
+        session: SessionFacts = ...,
     ) -> None:
         """Replace all chunks of a note. Chunks with the same digest keep their id and vector."""
         ...
 
     def note_seen(
-        self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
+        self,
+        path: str,
+        source: Source,
+        digest: str,
+        stat: NoteStat,
+        session: SessionFacts = ...,
     ) -> None:
         """Record the stat of a note that was read; while it stays the same, the note is not read
         again."""

@@ -89,6 +89,8 @@ class StoredChunk(NamedTuple):
     text: str
     piece: bool
     """Whether this is a part of one line that was too long for a chunk."""
+    said_at: str = ""
+    """When its first line was said, in a conversation."""
 
 
 class ListedNote(NamedTuple):

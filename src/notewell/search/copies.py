@@ -11,7 +11,7 @@ wrote down in other words, or added to a session note, is no copy.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,32 +28,50 @@ _HEAD = re.compile(
 )
 
 
+class _Said(NamedTuple):
+    """What the transcripts among the candidates contain."""
+
+    lines: frozenset[str]
+    pieces: frozenset[str]
+    """Of messages that are longer than a chunk."""
+
+    def has_piece(self, text: str) -> bool:
+        """A session note shortens a very long message: of its last piece, the beginning counts."""
+        begin = text.removesuffix(" …")
+        return text in self.pieces or any(piece.startswith(begin) for piece in self.pieces)
+
+
 def without_copies(ranked: Sequence[Ranked]) -> list[Ranked]:
     """The same order without the chunks of session notes whose transcript is among them."""
-    said = {
-        line
-        for _, chunk in ranked
-        if chunk.source == "sessions"
-        for line in chunk.text.split("\n")
-        if line.startswith(_SPOKEN)
-    }
-    if not said:
+    spoken = [chunk for _, chunk in ranked if chunk.source == "sessions"]
+    if not spoken:
         return list(ranked)
-    # One line that is in both is enough: a note is of one conversation.
-    copies = {chunk.path for _, chunk in ranked if _is_of_session_note(chunk, said)}
+    said = _Said(
+        frozenset(line for chunk in spoken if not chunk.piece for line in chunk.text.split("\n")),
+        frozenset(chunk.text for chunk in spoken if chunk.piece),
+    )
+    # One message that is in both is enough: a note is of one conversation.
+    notes = {
+        chunk.path
+        for _, chunk in ranked
+        if chunk.source != "sessions" and not said.lines.isdisjoint(_messages(chunk))
+    }
     return [
         (candidate, chunk)
         for candidate, chunk in ranked
-        if chunk.path not in copies or not _is_of_session_note(chunk)
+        if chunk.source == "sessions" or not _is_copy(chunk, notes, said)
     ]
 
 
-def _is_of_session_note(chunk: StoredChunk, said: Collection[str] = ()) -> bool:
-    """Whether a chunk has messages and nothing else; of those of `said`, if it is given, one."""
-    if chunk.source == "sessions":
-        return False
+def _is_copy(chunk: StoredChunk, notes: Collection[str], said: _Said) -> bool:
+    if chunk.piece:
+        return said.has_piece(chunk.text)
+    return chunk.path in notes and bool(_messages(chunk))
+
+
+def _messages(chunk: StoredChunk) -> list[str]:
+    """The messages of a chunk that has nothing else, except for the head of a session note."""
     lines = [line for line in chunk.text.split("\n") if line.strip()]
     messages = [line for line in lines if line.startswith(_SPOKEN)]
-    if not messages or not all(line in messages or _HEAD.match(line) for line in lines):
-        return False
-    return not said or any(line in said for line in messages)
+    is_pure = all(line.startswith(_SPOKEN) or _HEAD.match(line) for line in lines)
+    return messages if is_pure else []

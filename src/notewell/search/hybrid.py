@@ -10,6 +10,7 @@ out.
 from __future__ import annotations
 
 import hashlib
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
-    from notewell.types import Notice
+    from notewell.types import Notice, SessionFacts
 
     Ranked = tuple[Candidate, StoredChunk]
 
@@ -92,11 +93,11 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     fused = ranking.fuse(legs, share, options.fusion)
     chunks = view.chunks(candidate.chunk_id for candidate in fused)
     span = find_times(context.question, options.today)
-    days = view.days({chunk.path for chunk in chunks.values() if chunk.source == "sessions"})
+    spoken = {chunk.path for chunk in chunks.values() if chunk.source == "sessions"}
+    sessions = view.sessions(spoken) if spoken else {}
 
     def weighed(candidate: Candidate, chunk: StoredChunk) -> Candidate:
-        # A transcript has its day in the index, a note in its file name.
-        day = days.get(chunk.path) or note_date(chunk.path)
+        day = _day(chunk, sessions)
         if is_echo(chunk.text, context.question, candidates.query.terms):
             candidate = candidate._replace(echo=DISCOUNT)
         return ranking.with_time(candidate, day, options.today, span, options.half_life_days)
@@ -112,6 +113,14 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     return ranked
 
 
+def _day(chunk: StoredChunk, sessions: Mapping[str, SessionFacts]) -> date | None:
+    """When the lines were said: a session may last for weeks. A note has its day in its name."""
+    if chunk.said_at:
+        return date.fromisoformat(chunk.said_at[:10])
+    session = sessions.get(chunk.path)
+    return (session.day if session else None) or note_date(chunk.path)
+
+
 def _without_repeats(
     ranked: list[Ranked], context: SearchContext, candidates: Candidates
 ) -> list[Ranked]:
@@ -125,8 +134,7 @@ def _without_repeats(
 
 
 def _age(chunk: StoredChunk) -> tuple[str, str]:
-    # The name of a transcript has no day; then the names alone decide.
-    return str(note_date(chunk.path) or ""), chunk.path
+    return chunk.said_at or str(note_date(chunk.path) or ""), chunk.path
 
 
 def threshold(options: SearchOptions, candidates: Candidates) -> float:

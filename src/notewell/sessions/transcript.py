@@ -7,8 +7,8 @@
 
 Two properties let a conversation grow without embedding anything twice. Each message is redacted
 and folded alone, so a later message cannot change its line. And no line is blank or begins with
-Markdown syntax (each begins with `User: ` or `Assistant: `), so the whole text is one paragraph.
-The chunker fills paragraphs line by line from the top, so growth only changes the last chunk.
+Markdown syntax: each begins with `User: ` or `Assistant: `. So the chunker takes exchanges from
+the top, and growth only changes the last chunk.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from notewell.sessions.records import (
     parse_document,
     split_lines,
 )
-from notewell.types import Span
+from notewell.types import SessionFacts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -53,6 +53,11 @@ class Session:
     cwd: str | None = None
     started_at: datetime | None = None
     last_at: datetime | None = None
+    host: str | None = None
+    """As the file says; None leaves it to the format."""
+
+    def facts(self) -> SessionFacts:
+        return SessionFacts(self.day(), self.cwd, self.host or self.format)
 
     def day(self, zone: tzinfo = UTC) -> date | None:
         """The day on which it began, in the user's time zone."""
@@ -69,6 +74,8 @@ class Transcript:
     """For each line of the text, its record's number, ascending from 1. In a file with JSON lines
     this is the line of the file."""
     session: Session
+    said_at: tuple[str, ...] = ()
+    """For each line of the text, the time of its record; empty if it has none."""
     pending_bytes: int = 0
     """The size of an incomplete last line."""
     repairs: tuple[str, ...] = ()
@@ -181,6 +188,8 @@ class _Reader:
         self._last_text: str | None = None
         self._lines: list[str] = []
         self._line_map: list[int] = []
+        self._said_at: list[str] = []
+        self._host: str | None = None
         self._is_subagent = False
         self.unowned = 0
         """How many records were read before one that a format owns."""
@@ -200,6 +209,7 @@ class _Reader:
             if line:
                 self._lines.append(f"{facts.turn.speaker}: {line}")
                 self._line_map.append(number)
+                self._said_at.append(_minute(facts.at))
                 self._last_text = folded(facts.turn.text)
 
     def passes_over(self, line: bytes) -> bool:
@@ -212,6 +222,7 @@ class _Reader:
         if is_by_assistant and self._last_text and summary.endswith(self._last_text):
             self._lines.pop()
             self._line_map.pop()
+            self._said_at.pop()
         self._last_text = None
 
     def add_document(self, document: Record) -> None:
@@ -227,7 +238,10 @@ class _Reader:
         return Transcript(
             text="".join(f"{line}\n" for line in self._lines),
             line_map=tuple(self._line_map),
-            session=Session(name, self._session_id, self._cwd, self._started_at, self._last_at),
+            session=Session(
+                name, self._session_id, self._cwd, self._started_at, self._last_at, self._host
+            ),
+            said_at=tuple(self._said_at),
             pending_bytes=problems.pending_bytes,
             repairs=problems.repairs(),
             is_foreign=self._format is None and self.unowned > 0,
@@ -241,6 +255,7 @@ class _Reader:
         """Keep the first id and folder: a resumed session may continue in another folder."""
         self._session_id = self._session_id or facts.session_id
         self._cwd = self._cwd or facts.cwd
+        self._host = self._host or facts.host
         self._started_at = self._started_at or facts.at
         self._last_at = facts.at or self._last_at
         self._is_subagent = self._is_subagent or facts.is_subagent
@@ -252,3 +267,8 @@ class _Reader:
         is_new = turn.id not in self._seen_ids
         self._seen_ids.add(turn.id)
         return is_new
+
+
+def _minute(at: datetime | None) -> str:
+    """A time as the index has it. Without seconds: a message takes longer to write."""
+    return f"{at.astimezone(UTC).isoformat()[:16]}Z" if at else ""

@@ -87,7 +87,8 @@ class Transcripts:
             digest,
             stat,
             transcript.repairs,
-            transcript.session.day(),
+            transcript.session.facts(),
+            transcript.said_at,
             # Not an error: folders of hosts also have files for statistics and the like.
             left_out=NO_KNOWN_HOST if transcript.is_foreign else None,
         )

@@ -157,11 +157,15 @@ class TextSync:
         if note.digest == old_digest:
             # Touched, not changed. The new stat spares the next sync from reading it again.
             report.unchanged += 1
-            self.writer.note_seen(path, source.name, note.digest, stat, note.day)
+            self.writer.note_seen(path, source.name, note.digest, stat, note.session)
             return note.stat.size
         limits = ChunkLimits(self.wanted.chunk_tokens, self.wanted.chunk_overlap)
-        chunks = chunk(note.text, limits, plain=source.name == "sessions")
-        self.writer.replace(path, source.name, note.digest, stat, chunks, note.day)
+        chunks = chunk(note.text, limits, is_spoken=source.name == "sessions")
+        if note.said_at:
+            chunks = [
+                piece._replace(said_at=note.said_at[piece.span.start_line - 1]) for piece in chunks
+            ]
+        self.writer.replace(path, source.name, note.digest, stat, chunks, note.session)
         unread = [piece.digest for piece in chunks if not self.reads(piece.text)]
         self.writer.mark_unread(path, unread)
         report.written += 1

@@ -26,10 +26,11 @@ from notewell.index import (
 )
 from notewell.records import dataclass, replace
 from notewell.testing.index_view import IndexedFile, IndexRow, IndexState, InMemoryView, tokens_of
+from notewell.types import NO_SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import date, datetime
+    from datetime import datetime
     from pathlib import Path
 
     from notewell.index import (
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         StoreRepair,
     )
     from notewell.ports import ModelFacts, Vectors
-    from notewell.types import Chunk, NoteStat, Source
+    from notewell.types import Chunk, NoteStat, SessionFacts, Source
 
 CACHE_ENTRIES = 50_000
 
@@ -294,7 +295,7 @@ class _InMemoryWriter:
         digest: str,
         stat: NoteStat,
         chunks: Sequence[Chunk],
-        day: date | None = None,
+        session: SessionFacts = NO_SESSION,
     ) -> None:
         state = self._open
         old: dict[str, list[int]] = {}
@@ -306,14 +307,14 @@ class _InMemoryWriter:
             if same := old.get(chunk.digest):
                 row = state.rows[same.pop()]
                 # A chunk that only moved keeps its id and its vector: nothing is embedded again.
-                moved = row.chunk._replace(span=chunk.span)
+                moved = row.chunk._replace(span=chunk.span, said_at=chunk.said_at)
                 state.rows[moved.id] = replace(row, chunk=moved)
             else:
                 self._insert(path, source, chunk, name)
         for ids in old.values():
             for chunk_id in ids:
                 del state.rows[chunk_id]
-        self.note_seen(path, source, digest, stat, day)
+        self.note_seen(path, source, digest, stat, session)
 
     def _insert(self, path: str, source: Source, chunk: Chunk, name: tuple[str, ...]) -> None:
         state = self._open
@@ -327,6 +328,7 @@ class _InMemoryWriter:
             chunk.heading,
             chunk.text,
             chunk.piece,
+            chunk.said_at,
         )
         # Markers of our own entries are no words of the note.
         body = tokens_of(index_words(without_markers(chunk.text)))
@@ -334,9 +336,14 @@ class _InMemoryWriter:
         state.rows[stored.id] = IndexRow(stored, (body, heading, name))
 
     def note_seen(
-        self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
+        self,
+        path: str,
+        source: Source,
+        digest: str,
+        stat: NoteStat,
+        session: SessionFacts = NO_SESSION,
     ) -> None:
-        self._open.notes[path] = IndexedFile(source, IndexedNote(stat, digest), day)
+        self._open.notes[path] = IndexedFile(source, IndexedNote(stat, digest), session)
 
     def mark_unread(self, path: str, digests: Sequence[str]) -> None:
         rows = self._open.rows

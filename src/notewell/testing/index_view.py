@@ -28,12 +28,11 @@ from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import date
 
     from notewell.core import TextQuery
     from notewell.index import Identity
     from notewell.ports import Vectors
-    from notewell.types import Source, Span
+    from notewell.types import SessionFacts, Source, Span
 
 FIELD_WEIGHTS = (1.0, 0.6, 0.4)
 """Body, heading and name of the note, as in the SQLite store."""
@@ -46,7 +45,7 @@ _TOKEN = re.compile(r"[0-9a-z_\u0080-\U0010ffff]+")
 class IndexedFile(NamedTuple):
     source: Source
     indexed: IndexedNote
-    day: date | None
+    session: SessionFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +133,13 @@ class InMemoryView:
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
         return {one: (chunk.path, chunk.span) for one, chunk in self.chunks(ids).items()}
 
-    def days(self, paths: Iterable[str]) -> dict[str, date]:
+    def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         notes = self._state.notes
-        days = {path: notes[path].day for path in paths if path in notes}
-        return {path: day for path, day in days.items() if day is not None}
+        return {
+            path: notes[path].session
+            for path in paths
+            if path in notes and notes[path].source == "sessions"
+        }
 
     def chunks_of(self, path: str) -> list[int]:
         return [row.chunk.id for row in self._state.of_path(path)]
@@ -273,7 +275,8 @@ class InMemoryInventory:
         listed = []
         for path, note in sorted(self._state.notes.items()):
             rows = self._state.of_path(path)
-            stat, day = note.indexed.stat, note.day.isoformat() if note.day else None
+            stat, first_day = note.indexed.stat, note.session.day
+            day = first_day.isoformat() if first_day else None
             last = max((row.chunk.span.end_line for row in rows), default=0)
             listed.append(
                 ListedNote(path, note.source, stat.size, stat.mtime_ns, day, len(rows), last)

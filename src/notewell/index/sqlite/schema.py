@@ -4,7 +4,7 @@ rebuilt: an index is a copy, so there are no migrations."""
 from __future__ import annotations
 
 APPLICATION_ID = 0x52434C54  # "RCLT"
-SCHEMA = 2
+SCHEMA = 3
 
 META_KEY = "memory_index_meta_v1"
 
@@ -21,7 +21,9 @@ CREATE TABLE files (
   mtime INTEGER NOT NULL,
   ctime INTEGER NOT NULL,
   inode TEXT NOT NULL, -- some file systems use all 64 bits, SQLite's integers are signed
-  day TEXT             -- that of a transcript; a note's is in its name
+  day TEXT,            -- that of a transcript; a note's is in its name
+  folder TEXT,         -- where its host ran
+  host TEXT
 ) WITHOUT ROWID;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -33,6 +35,7 @@ CREATE TABLE chunks (
   heading TEXT NOT NULL,
   text TEXT NOT NULL,
   piece INTEGER NOT NULL,
+  said_at TEXT NOT NULL, -- when its first line was said; empty for a note
   embedded INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX chunks_by_place ON chunks (path, start_line);

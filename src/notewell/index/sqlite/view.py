@@ -22,11 +22,10 @@ from notewell.index.records import (
 )
 from notewell.index.sqlite.connect import our_errors, select
 from notewell.index.sqlite.schema import META_KEY
-from notewell.types import NoteStat, Span
+from notewell.types import NoteStat, SessionFacts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from datetime import date
     from pathlib import Path
 
     import numpy as np
@@ -174,15 +173,18 @@ class SqliteView:
         )
         return {chunk_id: (path, Span(start, end)) for chunk_id, path, start, end in rows}
 
-    def days(self, paths: Iterable[str]) -> dict[str, date]:
+    def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         from datetime import date
 
         rows = self._select(
-            "SELECT path, day FROM files WHERE day IS NOT NULL "
+            "SELECT path, day, folder, host FROM files WHERE source = 'sessions' "
             "AND path IN (SELECT value FROM json_each(?))",
             (json.dumps(list(paths)),),
         )
-        return {path: date.fromisoformat(day) for path, day in rows}
+        return {
+            path: SessionFacts(date.fromisoformat(day) if day else None, folder, host)
+            for path, day, folder, host in rows
+        }
 
     def chunks_of(self, path: str) -> list[int]:
         rows = self._select(
@@ -333,13 +335,13 @@ class SqliteInventory:
             return select(self._db, sql, values)
 
 
-_CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece"
+_CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece, said_at"
 
 
 def _stored(row: tuple[Any, ...]) -> StoredChunk:
-    chunk_id, path, source, start, end, digest, heading, text, piece = row
+    chunk_id, path, source, start, end, digest, heading, text, piece, said_at = row
     return StoredChunk(
-        chunk_id, path, source, Span(start, end), digest, heading, text, bool(piece)
+        chunk_id, path, source, Span(start, end), digest, heading, text, bool(piece), said_at
     )
 
 

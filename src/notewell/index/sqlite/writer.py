@@ -25,10 +25,10 @@ from notewell.index.sqlite.folder import SUSPECTED
 from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES
 from notewell.index.sqlite.view import SqliteView, driver_in, driver_of, source_word
 from notewell.records import asdict
+from notewell.types import NO_SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import date
     from pathlib import Path
 
     import apsw
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.vectors import VectorDriver
     from notewell.ports import Vectors
-    from notewell.types import Chunk, NoteStat, Source
+    from notewell.types import Chunk, NoteStat, SessionFacts, Source
 
 
 LATEST_NS = (1 << 63) - 1  # 2262-04-11; SQLite's integers end there, those of file systems do not.
@@ -188,7 +188,7 @@ class SqliteWriter:
         digest: str,
         stat: NoteStat,
         chunks: Sequence[Chunk],
-        day: date | None = None,
+        session: SessionFacts = NO_SESSION,
     ) -> None:
         old: dict[str, list[int]] = {}
         # Descending, so that `pop` takes the oldest: of equal chunks the first keeps its id.
@@ -203,20 +203,21 @@ class SqliteWriter:
             else:
                 self._insert(path, source, name, chunk)
         self._remove([chunk_id for ids in old.values() for chunk_id in ids])
-        self.note_seen(path, source, digest, stat, day)
+        self.note_seen(path, source, digest, stat, session)
 
     def _move(self, chunk_id: int, chunk: Chunk) -> None:
         # Equal digest, equal text: its words and its vector stay, only the lines have changed.
         self._opened.execute(
-            "UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?",
-            (chunk.span.start_line, chunk.span.end_line, chunk_id),
+            "UPDATE chunks SET start_line = ?, end_line = ?, said_at = ? WHERE id = ?",
+            (chunk.span.start_line, chunk.span.end_line, chunk.said_at, chunk_id),
         )
 
     def _insert(self, path: str, source: Source, name: str, chunk: Chunk) -> None:
         db = self._opened
         db.execute(
-            "INSERT INTO chunks (path, source, start_line, end_line, hash, heading, text, piece) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks "
+            "(path, source, start_line, end_line, hash, heading, text, piece, said_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 path,
                 source,
@@ -226,6 +227,7 @@ class SqliteWriter:
                 chunk.heading,
                 chunk.text,
                 int(chunk.piece),
+                chunk.said_at,
             ),
         )
         db.execute(
@@ -249,13 +251,19 @@ class SqliteWriter:
             )
 
     def note_seen(
-        self, path: str, source: Source, digest: str, stat: NoteStat, day: date | None = None
+        self,
+        path: str,
+        source: Source,
+        digest: str,
+        stat: NoteStat,
+        session: SessionFacts = NO_SESSION,
     ) -> None:
         # Clamped, not refused: a wrong clock must not keep a note from being indexed.
         mtime, ctime = min(stat.mtime_ns, LATEST_NS), min(stat.ctime_ns, LATEST_NS)
         self._opened.execute(
-            "INSERT OR REPLACE INTO files (path, source, hash, size, mtime, ctime, inode, day) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO files "
+            "(path, source, hash, size, mtime, ctime, inode, day, folder, host) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 path,
                 source,
@@ -264,7 +272,9 @@ class SqliteWriter:
                 mtime,
                 ctime,
                 str(stat.inode),
-                day.isoformat() if day else None,
+                session.day.isoformat() if session.day else None,
+                session.folder,
+                session.host,
             ),
         )
 
