@@ -23,13 +23,14 @@ from notewell.errors import BadSetting, MemoryOff
 from notewell.index import StoreSettings
 from notewell.index.sqlite import SqliteStore, usable_driver
 from notewell.memory import Memory
+from notewell.notes import open_notes
 from notewell.notes.workspace import Workspace
 from notewell.records import replace
 from notewell.sessions import kept_dir
 from notewell.sync import Indexer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from notewell.capture import CaptureSettings, Journal
     from notewell.config import Settings
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
     from notewell.index.sqlite import DriverChoice
-    from notewell.notes import ExtraPath, NoteStore
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, TranscriptFolder, Transcripts
 
@@ -192,11 +192,6 @@ def _binding(
     if kind is None:
         raise BadSetting("peer", f"{peer[0]!r} is not a kind: `direct`, `group` or `channel`")
     return Binding("", channel, account, Peer(kind, peer[1]), guild, team)
-
-
-def open_notes(workspace: str | Path, extra_paths: Sequence[ExtraPath] = ()) -> NoteStore:
-    """The notes alone, without index and embedder. Raises `WorkspaceMissing`."""
-    return Workspace.open(Path(workspace), extra_paths)
 
 
 def index_dir(state: Path, agent: str, workspace: Path, indexes: Path | None = None) -> Path:

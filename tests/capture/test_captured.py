@@ -22,7 +22,7 @@ from notewell.capture.incremental import save_new_messages
 from notewell.errors import NoteUnreadable
 from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor
-from notewell.sessions.tail import TAILS_BYTES
+from notewell.sessions.tail import LONG_TAIL_BYTES, TAILS_BYTES
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -47,8 +47,11 @@ def add(path: Path, *lines: bytes) -> None:
         file.writelines(lines)
 
 
-def save(place: NoteWriter, path: Path, **more: Any) -> Saved | Skip:
-    ended = SessionEnd(path, "cc-1", "claude", "/somewhere", "pre-compact (auto)")
+def save(
+    place: NoteWriter, path: Path, *, is_compacting: bool = False, **more: Any
+) -> Saved | Skip:
+    reason = "pre-compact (auto)"
+    ended = SessionEnd(path, "cc-1", "claude", "/somewhere", reason, is_compacting)
     return save_new_messages(place, ended, now=NOW, zone=UTC, **more)
 
 
@@ -188,3 +191,29 @@ def test_a_host_that_tells_of_no_end_has_its_session_saved_by_the_next(tmp_path:
     assert pending_sessions(tmp_path, "a") == []
     forget_pending(tmp_path, ["a"])
     assert pending_sessions(tmp_path, "b") == []
+
+
+@pytest.mark.parametrize("is_compacting", [True, False])
+def test_of_a_hundred_megabytes_a_few_are_read(
+    place: NoteWriter, tmp_path: Path, is_compacting: bool
+) -> None:
+    path, output = tmp_path / "cc-1.jsonl", claude(0, "tool", "x" * 100_000)
+    with path.open("wb") as file:
+        for number in range(500):
+            file.write(output + claude(2 * number, "user", f"question {number}") + output)
+    before = bytes_read()
+    save(place, path, is_compacting=is_compacting)
+    if before is not None:
+        assert bytes_read() - before < 2 * LONG_TAIL_BYTES
+    saved = said(notes(place)[0])
+    assert saved[-1] == "User: question 499"
+    assert len(saved) == (21 if is_compacting else 15)
+
+
+def bytes_read() -> Any:
+    """How many bytes this process has read; None where the system does not count them."""
+    try:
+        facts = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next(int(fact.split()[1]) for fact in facts if fact.startswith("rchar"))

@@ -27,7 +27,7 @@ SLOW = {
 NEEDED = "argparse, datetime, hashlib, json, pathlib, threading, typing"
 
 
-def loaded_by(*words: str, needed: str = NEEDED) -> set[str]:
+def loaded_by(*words: str, needed: str = NEEDED, data: bytes = b"") -> set[str]:
     """The modules that a command adds to those of the interpreter and of `needed`."""
     code = (
         f"import sys, {needed}; before = set(sys.modules); "
@@ -35,7 +35,11 @@ def loaded_by(*words: str, needed: str = NEEDED) -> set[str]:
         "import json; print(json.dumps(list(after - before)), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, check=True, timeout=60
+        [sys.executable, "-c", code, *words],
+        input=data,
+        capture_output=True,
+        check=True,
+        timeout=60,
     )
     return set(json.loads(done.stderr.decode().splitlines()[-1]))
 
@@ -61,6 +65,21 @@ def test_a_command_loads_no_slow_module(tmp_path: Path, words: tuple[str, ...]) 
     assert "notewell.config.resolve" not in modules
     always = {f"notewell.cli.{name}" for name in ("output", "parser", "place")}
     assert len({name for name in modules if name.startswith("notewell.cli.")} - always) == 1
+
+
+@pytest.mark.parametrize("event", ["stop", "session-end", "pre-compact"])
+def test_a_hook_that_saves_a_conversation_loads_no_search(tmp_path: Path, event: str) -> None:
+    (tmp_path / "notes").mkdir()
+    message = {"role": "user", "content": "we ship on Friday"}
+    record = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": message}
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    call = {"session_id": "s1", "transcript_path": str(transcript)}
+    place = ("-w", str(tmp_path / "notes"), "--state-dir", str(tmp_path / "state"))
+    modules = loaded_by("hook", event, *place, "--keep", data=json.dumps(call).encode())
+    assert "notewell.capture.keeping" in modules
+    unwanted = {"apsw", "notewell.assembly", "notewell.search.hybrid", "notewell.index.sqlite"}
+    assert modules & {*SLOW, *unwanted} == set()
 
 
 def test_the_version_needs_no_parser() -> None:

@@ -24,7 +24,7 @@ from notewell.capture.flush_decision import (
 )
 from notewell.errors import BadEntry, NoteNotWritable
 from notewell.files import append_json_line, read_json, state_lock, write_json
-from notewell.notes import Entry, user_day
+from notewell.notes import user_day
 from notewell.records import dataclass, field
 
 if TYPE_CHECKING:
@@ -194,6 +194,8 @@ class _Turn:
         return self._append(text)
 
     def _append(self, text: str) -> str:
+        from notewell.notes import Entry  # Here: a hook before a compaction writes no entry.
+
         entry = Entry(self.writer.redact(text), ORIGIN)
         try:
             done = self.writer.append(entry, self.decision.day, now=self.now)

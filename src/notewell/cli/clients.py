@@ -249,7 +249,7 @@ def hook_command(arguments: argparse.Namespace, event: str) -> str:
 
 
 def _place_options(arguments: argparse.Namespace) -> list[str]:
-    from notewell.assembly import open_notes
+    from notewell.notes import open_notes
 
     agent, place, settings = location_of(arguments)
     workspace = Path(place).absolute()

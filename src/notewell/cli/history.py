@@ -29,9 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     """The notes, and the state folder of their captures. Raises `WorkspaceMissing`."""
-    from notewell.assembly import open_notes
     from notewell.capture import capture_dir
     from notewell.config import default_state_dir
+    from notewell.notes import open_notes
 
     # Not `memory_of`: listing and undoing writes must work without an index and without an
     # embedder.

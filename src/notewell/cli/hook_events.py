@@ -78,8 +78,8 @@ class Hook:
         return kept_dir(self.state_dir, location_of(self.arguments).agent, _root(self.arguments))
 
     def place(self) -> NoteWriter:
-        from notewell.assembly import open_notes
         from notewell.capture import NoteWriter
+        from notewell.notes import open_notes
         from notewell.redaction import Redactor, load_mask_key
 
         key = load_mask_key(_state_dir(self.arguments))
@@ -288,10 +288,10 @@ def _save(hook: Hook) -> HookResult:
 
 
 def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
-    from notewell.capture import SLUG_TIMEOUT_S, Saved, save_new_messages, slug_namer
+    from notewell.capture import Saved, save_new_messages
     from notewell.sessions import was_compacted
 
-    messages, command = messages_of(hook.settings), hook.settings.capture.slug_command
+    messages = messages_of(hook.settings)
     if not messages:
         return HookResult()
     calls = HOOK_CALLS.get(ended.host)
@@ -303,12 +303,22 @@ def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
         now=hook.now,
         zone=hook.zone,
         messages=messages,
-        name_it=slug_namer(command, min(SLUG_TIMEOUT_S, hook.left_s)),
+        name_it=_namer(hook),
     )
     if not isinstance(saved, Saved):
         return HookResult()
     why = saved.unnamed_because
     return HookResult(saved.path, f"{saved.path} is named by its time: {why}" if why else None)
+
+
+def _namer(hook: Hook) -> Callable[[str], str] | None:
+    """The program that names a session note; None if there is none."""
+    command = hook.settings.capture.slug_command
+    if not command:
+        return None  # Without the import: a host waits, and most users have no such program.
+    from notewell.capture import SLUG_TIMEOUT_S, slug_namer
+
+    return slug_namer(command, min(SLUG_TIMEOUT_S, hook.left_s))
 
 
 _ENDS: dict[str, Callable[[Hook, KeptNow], HookResult]] = {

@@ -6,12 +6,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.assembly import open_notes
 from notewell.cli.output import print_json, say
 from notewell.cli.place import memory_of, workspace_of
 from notewell.config import WORKSPACE_FILE, leaves_the_workspace, write_workspace_file
 from notewell.errors import BadRequest
-from notewell.notes import ExtraPath, folder_of
+from notewell.notes import ExtraPath, folder_of, open_notes
 from notewell.types import counted
 
 if TYPE_CHECKING:

@@ -176,7 +176,7 @@ def route_by_bindings(served: Mapping[str, ServedAgent]) -> Callable[[str], str 
 
 
 def _require_folder(served: ServedAgent) -> None:
-    from notewell.assembly import open_notes
+    from notewell.notes import open_notes
 
     open_notes(served.workspace)
 

@@ -68,6 +68,9 @@ _INJECTED = (
 """Text that the host inserts into a user's message begins with one of these."""
 
 
+_BLOCKS_WITHOUT_TEXT = (b'"tool_use"', b'"tool_result"', b'"thinking"')
+
+
 def _owns(record: Record) -> bool:
     kind = record.get("type")
     if kind in ("user", "assistant"):
@@ -105,7 +108,7 @@ def _read(record: Record) -> RecordFacts:
 def _has_no_message(line: bytes) -> bool:
     """A block of text has the key `text`. A message that is a plain text has no blocks; within a
     text, quotation marks are escaped, so these bytes are not in it."""
-    return b'"text"' not in line and (b'"tool_result"' in line or b'"tool_use"' in line)
+    return b'"text"' not in line and any(kind in line for kind in _BLOCKS_WITHOUT_TEXT)
 
 
 def _user_file(machine: Machine) -> Path:

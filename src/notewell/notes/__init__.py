@@ -1,7 +1,7 @@
 """Notes: which Markdown files are notes, their clean text, and one entry more.
 
 ports.py          START HERE: NoteStore, what a place that keeps notes does
-workspace.py      the folder of Markdown files, the first NoteStore; `assembly.open_notes` opens it
+workspace.py      the folder of Markdown files, the first NoteStore; `open_notes` opens it
 scope.py          NotesSettings; which paths belong to a memory, decided from names alone
 scan.py           one look at the disk
 note_file.py      one note: its clean text with the stat that belongs to it, and its lock
@@ -18,13 +18,13 @@ excerpt.py        some lines of a note
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.notes.append import append_result, find_entry, plan_addition, user_day
+    from notewell.notes.append import append_result, find_entry, plan_addition
     from notewell.notes.append_format import add_to_section
     from notewell.notes.edit import Content, EditableFolder, FolderEntry, Kind
     from notewell.notes.entry import MAX_ENTRY_BYTES, Block, Entry
     from notewell.notes.excerpt import Excerpt, excerpt_of
     from notewell.notes.note_file import clean, locked_note, note_of, read_all, read_note
-    from notewell.notes.ports import Appended, NoteStore, folder_of
+    from notewell.notes.ports import Appended, NoteStore, folder_of, user_day
     from notewell.notes.rewrite import numbered_paths
     from notewell.notes.scope import (
         IGNORED_FOLDERS,
@@ -36,24 +36,26 @@ if TYPE_CHECKING:
         why_unprintable,
     )
     from notewell.notes.section import Section
+    from notewell.notes.workspace import open_notes
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "append": "append_result find_entry plan_addition user_day",
+            "append": "append_result find_entry plan_addition",
             "append_format": "add_to_section",
             "edit": "Content EditableFolder FolderEntry Kind",
             "entry": "Block Entry MAX_ENTRY_BYTES",
             "excerpt": "Excerpt excerpt_of",
             "note_file": "clean locked_note note_of read_all read_note",
-            "ports": "Appended NoteStore folder_of",
+            "ports": "Appended NoteStore folder_of user_day",
             "rewrite": "numbered_paths",
             "scope": (
                 "ExtraPath IGNORED_FOLDERS NotesSettings is_conflict_copy is_note_name printable "
                 "why_unprintable"
             ),
             "section": "Section",
+            "workspace": "open_notes",
         },
     )

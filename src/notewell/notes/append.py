@@ -24,7 +24,7 @@ import hashlib
 import os
 import time
 from contextlib import closing
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteNotWritable
@@ -39,7 +39,6 @@ from notewell.notes.section import Section, headings_above
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
     from pathlib import Path
 
     from notewell.files import Directory
@@ -156,16 +155,6 @@ class _Append:
 
 
 # -- which note ----------------------------------------------------------------------------------
-
-
-def user_day(moment: datetime, zone: tzinfo | None) -> date:
-    """The calendar day of a moment for a user in `zone`; the day in UTC may be another one.
-
-    Call it once, when the work begins: an entry begun before midnight belongs to that day.
-    """
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment!r} has no time zone: it could be either of two days")
-    return moment.astimezone(zone).date()
 
 
 @dataclass(frozen=True, slots=True)

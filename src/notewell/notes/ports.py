@@ -22,7 +22,7 @@ from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import date
+    from datetime import date, datetime, tzinfo
     from pathlib import Path
 
     from notewell.notes.entry import Entry
@@ -120,3 +120,13 @@ def folder_of(notes: NoteStore) -> Path:
     if notes.folder is None:
         raise NotesNotInFolder(notes.location)
     return notes.folder
+
+
+def user_day(moment: datetime, zone: tzinfo | None) -> date:
+    """The calendar day of a moment for a user in `zone`; the day in UTC may be another one.
+
+    Call it once, when the work begins: an entry begun before midnight belongs to that day.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone: it could be either of two days")
+    return moment.astimezone(zone).date()

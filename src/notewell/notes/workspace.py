@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
     from notewell.files import Directory
     from notewell.notes.entry import Entry
-    from notewell.notes.ports import Appended
+    from notewell.notes.ports import Appended, NoteStore
     from notewell.notes.scope import ExtraPath, NoteScope
     from notewell.notes.section import Section
     from notewell.types import Note, Scan
 
 APPEND_WAIT_S = 10.0
 """An append takes milliseconds: a process that holds the lock for this long is stuck."""
+
+
+def open_notes(workspace: str | Path, extra_paths: Sequence[ExtraPath] = ()) -> NoteStore:
+    """The notes alone, without index and embedder. Raises `WorkspaceMissing`."""
+    return Workspace.open(Path(workspace), extra_paths)
 
 
 class Workspace:

@@ -46,6 +46,8 @@ MAX_FOLDERS = 8
 """Codex nests three deep (year, month, day)."""
 
 BLOCK_BYTES = 1024 * 1024
+LINE_BYTES = 64 * 1024
+"""Most lines are shorter."""
 
 _TOO_LARGE = f"larger than {MAX_TRANSCRIPT_BYTES // 2**20} MiB, the most a transcript may have"
 
@@ -191,14 +193,28 @@ def open_transcript(path: str, folder: TranscriptFolder, names: tuple[str, ...])
     return fd
 
 
-def read_blocks(fd: int, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+def read_blocks(
+    fd: int, start: int = 0, end: int | None = None, block_bytes: int = BLOCK_BYTES
+) -> Iterator[bytes]:
     """The bytes of a file from `start` up to `end`, or up to the size limit."""
     os.lseek(fd, start, os.SEEK_SET)
     # A bound even without `end`: the host may write faster than we read.
     left = MAX_TRANSCRIPT_BYTES if end is None else end - start
-    while left > 0 and (block := os.read(fd, min(left, BLOCK_BYTES))):
+    while left > 0 and (block := os.read(fd, min(left, block_bytes))):
         left -= len(block)
         yield block
+
+
+def next_line(fd: int, start: int, end: int) -> int:
+    """The first byte of a line, at `start` or after it; `end` if no line begins before it."""
+    if not start:
+        return 0
+    at = start - 1
+    for block in read_blocks(fd, at, end, LINE_BYTES):
+        if (found := block.find(b"\n")) >= 0:
+            return at + found + 1
+        at += len(block)
+    return end
 
 
 def _why_too_large(status: os.stat_result) -> str | None:

@@ -21,7 +21,7 @@ from notewell.files import describe_os_error
 from notewell.hosts import TRANSCRIPT_DATABASES, TRANSCRIPT_FORMATS, folded
 from notewell.records import dataclass, field
 from notewell.sessions.databases import conversation_in
-from notewell.sessions.folders import TranscriptFolder, open_transcript, read_blocks
+from notewell.sessions.folders import TranscriptFolder, next_line, open_transcript, read_blocks
 from notewell.sessions.records import (
     MAX_DOCUMENT_BYTES,
     ReadProblems,
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from notewell.hosts import Record, RecordFacts, TranscriptFormat, Turn
     from notewell.sessions.records import RawLine
 
-FIRST_BYTES = 8 * 1024 * 1024
-"""How much is read of a file that was never read before: its end. A host waits for the hook."""
+FIRST_BYTES = 4 * 1024 * 1024
+"""How much is read of a file that was never read before: its end. A host waits for the hook, and
+`notewell sessions import` adds the beginning."""
 LIMIT_BYTES = 32 * 1024 * 1024
 """How much one call reads. A turn writes less; the next call goes on."""
 HEAD_BYTES = 64 * 1024
@@ -223,16 +224,9 @@ class _Lines:
         return SourcePosition(end, hashlib.sha256(data).hexdigest()[:16])
 
     def _first_line(self, first_bytes: int) -> int:
-        """Where to begin with a file that was never read: at the start of a line."""
-        start = max(0, self._size - first_bytes)
-        if not start:
-            return 0
-        at = start - 1
-        for block in read_blocks(self._fd, at, self._size):
-            if (found := block.find(b"\n")) >= 0:
-                return at + found + 1
-            at += len(block)
-        return self._size  # One line, too long for a message or not yet complete.
+        """Where to begin with a file that was never read. The size: it has one line there, which
+        is too long for a message or not yet complete."""
+        return next_line(self._fd, max(0, self._size - first_bytes), self._size)
 
     def _read_head(self, size: int) -> None:
         problems = ReadProblems()

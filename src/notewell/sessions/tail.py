@@ -16,13 +16,13 @@ from notewell.records import dataclass
 from notewell.sessions.databases import conversation_in
 from notewell.sessions.folders import (
     TranscriptFolder,
+    next_line,
     open_transcript,
     read_blocks,
 )
-from notewell.sessions.records import split_lines
+from notewell.sessions.records import ReadProblems, records_of_line, split_lines
 from notewell.sessions.transcript import (
     NO_KNOWN_HOST,
-    as_text,
     document_formats,
     read_transcript,
     records_as_text,
@@ -32,12 +32,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from notewell.hosts import TranscriptDatabase, TranscriptFormat
+    from notewell.hosts import Record, TranscriptDatabase, TranscriptFormat
+    from notewell.sessions.records import RawLine
     from notewell.sessions.transcript import Transcript
 
 TAILS_BYTES = tuple(512 * 1024 << step for step in range(7))
 """How much of a file's end is read: twice as much if the wanted messages are not in it, since tool
-output may be between them, up to 32 MB. To read a file of 100 MB would take seconds."""
+output may be between them, up to 32 MB. A host waits meanwhile."""
+LONG_TAIL_BYTES = 4 * 1024 * 1024
+FEW_MESSAGES = 15
+"""With so many messages, no more than a long tail is read, whatever is wanted: what was said
+between two compactions is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ def read_tail(
     messages: int,
     formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
 ) -> TranscriptTail:
-    """The messages after `position`, at least the last `messages` of them.
+    """The messages after `position`, at least the last `messages` of them that are near the end.
 
     A conversation in a database has a path too, `opencode.db/<id>.jsonl`. Raises `NoteUnreadable`,
     also for a file in no known format.
@@ -135,19 +140,68 @@ def _after_byte(
     # Another inode is another file, even if it is larger: read it from its start.
     is_same_file = position.get("inode") == status.st_ino
     taken = _number(position.get("bytes"), status.st_size) if is_same_file else 0
+    records = _LastRecords(fd, status.st_size, formats)
     for tail_bytes in TAILS_BYTES:
-        # A line that `start` cuts is not valid JSON, so it is skipped.
-        start = max(taken, status.st_size - tail_bytes)
-        lines = split_lines(read_blocks(fd, start, status.st_size))
-        transcript = as_text(lines, redact, formats)
-        if start == taken or len(transcript.line_map) >= messages:
+        records.read_from(max(taken, status.st_size - tail_bytes), taken)
+        enough = min(messages, FEW_MESSAGES) if tail_bytes >= LONG_TAIL_BYTES else messages
+        if records.start == taken or records.messages >= enough:
             break
     # An incomplete last line is read by the next call.
-    end = status.st_size - transcript.pending_bytes
+    end = status.st_size - records.pending_bytes
     # Without the start of the file, or with an empty one, nothing can be said about its format.
-    is_known = bool(start) or not end or _has_format(transcript)
+    is_known = bool(records.start) or not end or records.format is not None
     position = {"inode": status.st_ino, "bytes": end}
-    return TranscriptTail(transcript.text.splitlines(), position), is_known
+    return TranscriptTail(records.text_lines(redact), position), is_known
+
+
+class _LastRecords:
+    """The records at the end of a file with JSON lines. It is read backwards in steps, each line
+    once, until there are enough messages; then their secrets are masked, which takes longer."""
+
+    def __init__(self, fd: int, size: int, formats: Sequence[TranscriptFormat]) -> None:
+        self._fd = fd
+        self._formats = [format_ for format_ in formats if not format_.is_document]
+        self._records: list[Record] = []
+        self._ids: set[str] = set()
+        self._size = size
+        self.start = size
+        """The first byte that was read."""
+        self.format: TranscriptFormat | None = None
+        self.messages = 0
+        self.pending_bytes = 0
+
+    def read_from(self, start: int, taken: int) -> None:
+        """Read the lines from `start` up to those that were read; `taken` begins a line."""
+        begin = start if start == taken else next_line(self._fd, start, self.start)
+        problems = ReadProblems()
+        records: list[Record] = []
+        for line in split_lines(read_blocks(self._fd, begin, self.start)):
+            if not self._passes_over(line):
+                records += self._counted(records_of_line(line, problems))
+        if self.start == self._size:
+            self.pending_bytes = problems.pending_bytes
+        self._records[:0] = records
+        self.start = begin
+
+    def text_lines(self, redact: Callable[[str], str]) -> list[str]:
+        if self.format is None:
+            return []
+        return records_as_text(self._records, redact, self.format).text.splitlines()
+
+    def _passes_over(self, line: RawLine) -> bool:
+        format_ = self.format
+        return bool(format_ and line.ended and line.data and format_.has_no_message(line.data))
+
+    def _counted(self, records: list[Record]) -> list[Record]:
+        for record in records:
+            if self.format is None:
+                self.format = next((one for one in self._formats if one.owns(record)), None)
+            turn = self.format.read(record).turn if self.format else None
+            if turn and turn.id not in self._ids:
+                self.messages += 1
+                # A host may write a message twice.
+                self._ids.update(filter(None, [turn.id]))
+        return records
 
 
 def _number(value: Any, limit: int) -> int:
