@@ -33,6 +33,7 @@ Settings come in layers, and a later layer wins:
 
 `notewell config show --origin` shows the file and line of each value.
 `notewell config check` lists every problem in the files; for an unknown key it suggests the nearest known one.
+It also names values that have no effect beside others, and folders, programs and keys that are missing on this machine.
 A number outside its bounds is replaced by the nearest bound; a value of the wrong type is an error.
 In your own file, `${NAME}` is replaced by the variable `NAME` of the environment. If it is not set, that is an error; in an
 `apiKey` it means that the key is missing: `config check` and `status` name the variable, and search goes on without that provider.

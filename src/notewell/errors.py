@@ -154,6 +154,7 @@ class BadSetting(BadRequest):
     def __init__(self, setting: str, problem: str) -> None:
         super().__init__(f"setting {setting!r}: {problem}")
         self.setting = setting
+        self.problem = problem
 
     def public_text(self) -> str:
         return "a setting of this memory cannot be used"

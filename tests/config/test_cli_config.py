@@ -79,6 +79,12 @@ def test_show_as_json_can_be_one_agent(run: Any) -> None:
 
 def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     code, out = run("check")
+    assert code == 2
+    assert "remote.baseUrl: no user, query or fragment here" in out
+    good = USER.replace("me:pw@", "")
+    (tmp_path / "mine.yaml").write_text(good, encoding="utf-8")
+    (tmp_path / "work").mkdir()
+    code, out = run("check")
     assert (code, out.startswith("note: "), out.count("\n")) == (0, True, 1)
     bad = tmp_path / "notewell.json"
     bad.write_text(
@@ -99,7 +105,8 @@ def test_check_lists_all_problems_and_fails(run: Any, tmp_path: Path) -> None:
     assert run("check")[0] == 2
     code, out = run("check", str(bad), "--as", "user", "--json")
     payload = json.loads(out)
-    assert (code, payload["ok"], len(payload["findings"])) == (2, False, 2)
+    errors = [one for one in payload["findings"] if one["kind"] == "error"]
+    assert (code, payload["ok"], len(errors)) == (2, False, 2)
 
 
 def test_schema_prints_a_json_schema(run: Any) -> None:

@@ -38,10 +38,22 @@ def mylab(entry: dict[str, Any], **content: object) -> dict[str, Any]:
     return {"models": {"providers": {"mylab": entry}}} | search(**content)
 
 
+def qmd(**content: object) -> dict[str, Any]:
+    return {"memory": {"backend": "qmd", "qmd": content}}
+
+
 def notes(tmp_path: Path, content: object) -> dict[str, str]:
+    """The findings on a machine that has a key for every provider, and the program QMD."""
     path = tmp_path / "c.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    findings = check_file(path, "user", {"HOME": str(tmp_path)})
+    program = tmp_path / "bin" / "qmd"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    keys = {f"{name}_API_KEY": "k" for name in ("OPENAI", "GEMINI", "VOYAGE")}
+    environment = {"HOME": str(tmp_path), "PATH": str(program.parent), **keys}
+    environment["NOTEWELL_STATE_DIR"] = str(tmp_path / "state")
+    findings = check_file(path, "user", environment)
     return {f"{one.kind} {one.key.removeprefix('memorySearch.')}": one.message for one in findings}
 
 
@@ -54,8 +66,8 @@ WITHOUT_EFFECT = [
     (remote("embedded", nonBatchConcurrency=2), "remote.nonBatchConcurrency", "runs on this"),
     (remote("none", baseUrl="https://a.example.com"), "remote.baseUrl", "computes no vectors"),
     (search(provider="none", model="m"), "model", "computes no vectors"),
-    (search(provider="local", model="m"), "model", "local.modelPath names the model"),
-    (search(provider="openai", local={"modelPath": "a.gguf"}), "local.modelPath", "is 'local'"),
+    (search(provider="openai", fallback="embedded", local={"modelPath": "/a.gguf"}),
+     "local.modelPath", "is 'local'"),
     (remote("ollama", batch={"enabled": True}), "remote.batch.enabled", "has no batch jobs"),
     (remote("embedded", batch={"enabled": True}), "remote.batch.enabled", "has no batch jobs"),
     (remote("openai", batch={"concurrency": 3}), "remote.batch.concurrency",
@@ -90,6 +102,80 @@ WITHOUT_EFFECT = [
      "no vectors: models.providers.mylab.models is not set"),
     (mylab({"models": ["embed-1"]}, provider="openai", fallback="mylab"), "fallback",
      "no vectors: models.providers.mylab.baseUrl is not set"),
+    # `auto` uses one provider, and these are for another.
+    (search(inputType="x"), "inputType", "`auto` uses 'embedded' here"),
+    (search(queryInputType="x"), "queryInputType", "`auto` uses 'embedded' here"),
+    (search(documentInputType="x"), "documentInputType", "name the provider that it is for"),
+    (search(outputDimensionality=256), "outputDimensionality", "this is for OpenAI"),
+    (search(local={"contextSize": 512}), "local.contextSize", "name the provider 'local'"),
+    (search(local={"modelPath": "hf:a/b/c.gguf"}), "local.modelPath", "the path of a model file"),
+    (search(model="text-embedding-3-large"), "model", "with the model 'snowflake-arctic"),
+    (search(remote={"headers": {"X": "y"}}), "remote.headers", "`auto` uses 'embedded' here"),
+    (search(remote={"batch": {"enabled": True}}), "remote.batch.enabled", "this is for OpenAI"),
+    (search(remote={"nonBatchConcurrency": 2}), "remote.nonBatchConcurrency", "`auto` uses"),
+    (search(query={"embeddingTimeoutSeconds": 2}), "query.embeddingTimeoutSeconds", "'embedded'"),
+    (search(remote={"apiKey": "k"}, model="mine"), "model", "'text-embedding-3-small'"),
+    # Keys that another key makes idle.
+    (search(provider="voyage", inputType="a", queryInputType="b", documentInputType="c"),
+     "inputType", "win over it"),
+    (search(query={"hybrid": {"enabled": False, "vectorWeight": 0.5}}),
+     "query.hybrid.vectorWeight", "hybrid.enabled is not true"),
+    (search(query={"preset": "seed", "minScore": 0.1, "hybrid": {"fusion": "rrf"}}),
+     "query.preset", "win over the preset"),
+    (search(provider="none", query={"cacheEntries": 5}), "query.cacheEntries", "no vectors"),
+    (search(provider="none", query={"hybrid": {"textWeight": 0.5}}), "query.hybrid.textWeight",
+     "no vectors"),
+    (search(provider="none", cache={"maxEntries": 5}), "cache.maxEntries", "no vectors"),
+    (search(provider="none", query={"hybrid": {"enabled": False}}), "query.hybrid.enabled",
+     "keywords answer"),
+    (search(store={"vector": {"enabled": False, "driver": "sqlite-vec"}}), "store.vector.driver",
+     "store.vector.enabled is not true"),
+    (search(sessions={"keep": {"enabled": False, "days": 3}}), "sessions.keep.days",
+     "sessions.keep.enabled is false"),
+    (search(sessions={"keep": {"leaveOut": ["secret"]}}), "sessions.keep.leaveOut",
+     "write an absolute path"),
+    (search(local={"modelCacheDir": "models"}), "local.modelCacheDir", "write an absolute path"),
+    (search(sessions={"keep": {"leaveOut": [{"path": "/x", "pattern": "*.md"}]}}),
+     "agents.defaults.memorySearch.sessions.keep.leaveOut", "`pattern` is not used"),
+    ({"agents": {"defaults": {"compaction": {
+        "reserveTokensFloor": 9, "memoryFlush": {"enabled": False}}}}},
+     "compaction.reserveTokensFloor", "memoryFlush.enabled is not true"),
+    ({"hooks": {"internal": {"enabled": False, "entries": {"session-memory": {"messages": 5}}}}},
+     "hooks.internal.entries.session-memory.messages", "hooks.internal.enabled is not true"),
+    (lance(enabled=True, config={"captureMaxChars": 200}), f"{LANCE}.config.captureMaxChars",
+     "autoCapture is not true"),
+    (lance(enabled=True, config={"recallMaxChars": 200}), f"{LANCE}.config.recallMaxChars",
+     "autoRecall is not true"),
+    ({"plugins": {"slots": {"memory": "memory-lancedb"}}}, "plugins.slots.memory",
+     f"entries need {LANCE}.enabled"),
+    (qmd(rerank=True), "memory.qmd.rerank", "which does not rerank"),
+    (qmd(update={"embedInterval": "1h"}), "memory.qmd.update.embedInterval", "uses no vectors"),
+    (qmd(update={"onBoot": False, "waitForBootSync": True}), "memory.qmd.update.waitForBootSync",
+     "onBoot is not true"),
+    (qmd(includeDefaultMemory=False), "memory.qmd.includeDefaultMemory", "nothing to search"),
+    ({"memory": {"backend": "qmd", "fallback": "none"}} | search(chunking={"tokens": 100}),
+     "chunking.tokens", "QMD alone searches"),
+    ({"memory": {"backend": "qmd", "fallback": "none"}} | search(provider="embedded"),
+     "provider", "QMD alone searches"),
+    ({"memory": {"scope": {"default": "deny", "rules": [{"action": "allow"}]}}},
+     "memory.scope.default", "rules[0] matches every conversation"),
+    ({"memory": {"scope": {"rules": [
+        {"action": "allow", "match": {"channel": "slack"}},
+        {"action": "deny", "match": {"channel": "slack", "chatType": "group"}}]}}},
+     "memory.scope.rules[1]", "never reached: rules[0]"),
+    ({"bindings": [{"agentId": "main", "match": {"channel": "slack"}},
+                   {"agentId": "main", "match": {"channel": "slack"}}]},
+     "bindings[1]", "an earlier binding matches the same messages"),
+    ({"auth": {"order": {"anthropic": ["a:b"]}}}, "auth.order.anthropic", "no agent computes"),
+    ({"models": {"providers": {"embedded": {"apiKey": "k"}}}}, "models.providers.embedded",
+     "no agent computes vectors with it"),
+    ({"models": {"providers": {"openai": {"models": ["text-embedding-3-large"]}}}}
+     | search(provider="openai"), "models.providers.openai.models", "set memorySearch.model"),
+    ({"models": {"providers": {"openai": {"apiKey": "a"}}}} | remote("openai", apiKey="b"),
+     "models.providers.openai.apiKey", "memorySearch.remote.apiKey wins over it"),
+    ({"models": {"providers": {"mylab": {"baseUrl": "https://a.example.com", "models": ["m"]}}}}
+     | search(provider="mylab", model="n"), "models.providers.mylab.models",
+     "memorySearch.model wins over it"),
 ]  # fmt: skip
 
 
@@ -108,15 +194,26 @@ def test_a_setting_without_effect_is_noted(
         {},
         remote("openai", baseUrl="https://a.example.com", batch={"enabled": True, "wait": False}),
         remote("ollama", baseUrl="http://localhost:1", batch={"enabled": False}),
-        search(provider="embedded", model="use-multilingual-v3"),
         search(provider="embedded", model="snowflake-arctic-embed-s"),
-        search(provider="openai", fallback="local", local={"modelPath": "a.gguf"}),
         search(provider="auto", fallback="embedded", useEnvironmentKeys=True),
         search(sources=["memory", "sessions"], experimental={"sessionMemory": True}),
         search(query={"hybrid": {"mmr": {"enabled": True, "lambda": 0.5}}}),
+        search(query={"hybrid": {"vectorWeight": 0.5}}),
+        search(remote={"apiKey": "k"}, inputType="x", outputDimensionality=256),
+        search(useEnvironmentKeys=True, inputType="x", model="text-embedding-3-large"),
+        search(fallback="voyage", query={"embeddingTimeoutSeconds": 2}),
+        search(query={"preset": "seed", "hybrid": {"fusion": "rrf"}}),
+        qmd(searchMode="query", rerank=False, update={"embedInterval": "1h"}),
+        qmd() | search(chunking={"tokens": 100}, provider="embedded"),
+        {"memory": {"scope": {"default": "deny", "rules": [
+            {"action": "deny", "match": {"channel": "slack", "chatType": "group"}},
+            {"action": "allow", "match": {"channel": "slack"}}]}}},
+        {"auth": {"order": {"google": ["a:b"]}}} | search(provider="gemini"),
+        {"models": {"providers": {"openai": {"apiKey": "a"}}}}
+        | remote("voyage", apiKey="b") | search(provider="voyage", fallback="openai"),
         lance(enabled=True, config={"autoRecall": True, "autoCapture": True}),
         lance(config={"autoRecall": False}),
-        {"memory": {"backend": "qmd", "fallback": "none", "qmd": {"command": "q"}}},
+        {"memory": {"backend": "qmd", "fallback": "none", "qmd": {"command": "qmd"}}},
         {"memory": {"qmd": {"scope": ALLOW}}},
         rule(keyPrefix="slack:channel:", rawKeyPrefix="agent:main:"),
         mylab({"baseUrl": "https://a.example.com", "models": ["m"]}, provider="mylab"),
@@ -151,6 +248,7 @@ def test_transcripts_are_not_exported_among_the_notes(tmp_path: Path) -> None:
         agents = {"list": [{"id": "main", "workspace": str(tmp_path / "w"), **more}]}
         return {"agents": agents, "memory": {"backend": "qmd", "qmd": {"sessions": sessions}}}
 
+    (tmp_path / "w" / "docs").mkdir(parents=True)
     (message,) = notes(tmp_path, content("memory/talks")).values()
     assert "groups see notes" in message
     extra = {"memorySearch": {"extraPaths": ["docs"]}}
@@ -158,6 +256,76 @@ def test_transcripts_are_not_exported_among_the_notes(tmp_path: Path) -> None:
         "note memory.qmd.sessions.exportDir"
     ]
     assert notes(tmp_path, content(str(tmp_path / "exports"))) == {}
+
+
+def machine(tmp_path: Path, content: object, **environment: str) -> dict[str, str]:
+    """The findings on a machine that has nothing."""
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    place = {"HOME": str(tmp_path), "NOTEWELL_STATE_DIR": str(tmp_path / "state"), "PATH": ""}
+    return {
+        one.key.removeprefix("memorySearch."): one.message
+        for one in check_file(path, "user", {**place, **environment})
+    }
+
+
+def agent_in(folder: Path, **content: object) -> dict[str, Any]:
+    return {"agents": {"list": [{"id": "main", "workspace": str(folder), **content}]}}
+
+
+def test_what_is_not_on_this_machine_is_noted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    assert machine(tmp_path, agent_in(gone)) == {
+        "workspace": "there is no such folder: create it, or correct the path"
+    }
+    paths = {
+        "extraPaths": ["docs"],
+        "sources": ["memory", "sessions"],
+        "sessions": {"paths": [str(gone)]},
+        "experimental": {"sessionMemory": True},
+    }
+    assert machine(tmp_path, agent_in(tmp_path, memorySearch=paths)) == {
+        "extraPaths": "there is no 'docs': correct the path",
+        "sessions.paths": f"there is no {str(gone)!r}: correct the path",
+    }
+    (tmp_path / "docs").mkdir()
+    gone.mkdir()
+    assert machine(tmp_path, agent_in(tmp_path, memorySearch=paths)) == {}
+    library = str(tmp_path / "vec0.so")
+    found = machine(tmp_path, search(store={"vector": {"extensionPath": library}}))
+    assert found == {
+        "store.vector.extensionPath": f"there is no file {library!r}: 'segments' stores the "
+        "vectors instead"
+    }
+    note = {"hooks": {"internal": {"entries": {"session-memory": {"slugCommand": ["namer"]}}}}}
+    assert machine(tmp_path, note | qmd(command="qmd9")) == {
+        "hooks.internal.entries.session-memory.slugCommand":
+            "there is no program 'namer': install it",
+        "memory.qmd.command": "there is no program 'qmd9': install it",
+    }  # fmt: skip
+
+
+def test_a_provider_without_a_key_here_is_noted(tmp_path: Path) -> None:
+    found = machine(tmp_path, search(provider="openai", fallback="voyage"))
+    assert found["provider"].startswith("no vectors from it here: no key; set OPENAI_API_KEY")
+    assert found["fallback"].startswith("no vectors from it here: no key; set VOYAGE_API_KEY")
+    keys = {"OPENAI_API_KEY": "k", "VOYAGE_API_KEY": "k"}
+    assert machine(tmp_path, search(provider="openai", fallback="voyage"), **keys) == {}
+    local = search(provider="local", local={"modelPath": str(tmp_path / "gone.gguf")})
+    assert list(machine(tmp_path, local)) == ["provider"]
+
+
+def test_agents_that_share_a_folder_are_noted(tmp_path: Path) -> None:
+    agents = [{"id": id_, "workspace": str(tmp_path)} for id_ in ("main", "work")]
+    assert machine(tmp_path, {"agents": {"list": agents}}) == {
+        "workspace": "'main' and 'work' have this folder: they share all notes"
+    }
+
+
+def test_an_address_that_no_command_accepts_is_an_error(tmp_path: Path) -> None:
+    found = notes(tmp_path, remote("openai", baseUrl="https://me:pw@a.example.com"))
+    assert list(found) == ["error remote.baseUrl"]
+    assert "pw" not in found["error remote.baseUrl"]
 
 
 def test_the_list_of_providers_says_which_have_batch_jobs() -> None:

@@ -21,17 +21,16 @@ from notewell.config.checks import (
     Choice,
     Duration,
     Flag,
-    Headers,
     Key,
     Number,
     Paths,
-    SecretText,
     Sources,
     Unused,
     Url,
 )
 from notewell.config.registry import all_keys
 from notewell.config.resolve import ConfigScope, read_configuration
+from notewell.config.secret_values import Headers, SecretText
 from notewell.config.workspace_rules import WORKSPACE_RULES
 
 # -- every key of the table ----------------------------------------------------------------------

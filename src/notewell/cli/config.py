@@ -96,7 +96,8 @@ def _findings(arguments: argparse.Namespace) -> tuple[ConfigFinding, ...]:
     # Without a file: everything that a memory in this folder would read.
     if arguments.file is None:
         workspace = Path(arguments.workspace)
-        return read_configuration(ConfigScope(workspace, arguments.agent), os.environ).findings
+        scope = ConfigScope(workspace, arguments.agent)
+        return read_configuration(scope, os.environ, on_this_machine=True).findings
     path = Path(arguments.file)
     owner: Owner = arguments.owner or _owner(path)
     if owner == "openclaw":

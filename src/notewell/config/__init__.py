@@ -6,13 +6,14 @@ Keys are spelled as in OpenClaw; `docs/reference/settings.md` lists them all:
 
 paths.py        where configuration and state are
 document.py     a file as a tree in which every value has its line; read_json5, read_yaml: parsers
-checks.py       what a key accepts, secrets included; one row of the table
+checks.py       what a key accepts; one row of the table; secret_values.py: keys and headers
 keys_*.py       the table; registry.py: the table as a tree and as a JSON Schema
 workspace_rules.py  what the file of a workspace may set
 validate.py     a file compared with the table: its settings and its problems
 layers.py       files from disk to checked layers
-agents.py       agents, bindings and providers, collected from the files
-effects.py      values that have no effect beside others
+agents.py       agents, collected from the files; bindings.py, provider_entries.py: the rest
+effects.py      values that have no effect beside others; effects_embedder.py: of the embedder
+doubts.py       values that cannot do what they say, here or anywhere
 resolve.py      which file wins: the `Configuration`
 settings.py     START HERE: `Settings`, the bundle of what each package is handed
 openclaw.py     an existing OpenClaw, read only
@@ -21,8 +22,6 @@ openclaw.py     an existing OpenClaw, read only
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.config.agents import PROVIDER_FIELDS
-    from notewell.config.checks import masked
     from notewell.config.document import ConfigFinding, FindingKind
     from notewell.config.openclaw import OpenClaw, from_openclaw
     from notewell.config.paths import (
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         user_config_dir,
         write_workspace_file,
     )
+    from notewell.config.provider_entries import PROVIDER_FIELDS
     from notewell.config.registry import json_schema
     from notewell.config.resolve import (
         AgentConfig,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         load_configuration,
         read_configuration,
     )
+    from notewell.config.secret_values import masked
     from notewell.config.settings import Settings, load_settings, settings_of
     from notewell.config.validate import Owner
     from notewell.config.workspace_rules import leaves_the_workspace
@@ -51,19 +52,19 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "agents": "PROVIDER_FIELDS",
-            "checks": "masked",
             "document": "ConfigFinding FindingKind",
             "openclaw": "OpenClaw from_openclaw",
             "paths": (
                 "WORKSPACE_FILE default_state_dir has_files moved_user_file user_config_dir "
                 "write_workspace_file"
             ),
+            "provider_entries": "PROVIDER_FIELDS",
             "registry": "json_schema",
             "resolve": (
                 "AgentConfig ConfigScope Configuration check_file load_configuration "
                 "read_configuration"
             ),
+            "secret_values": "masked",
             "settings": "Settings load_settings settings_of",
             "validate": "Owner",
             "workspace_rules": "leaves_the_workspace",

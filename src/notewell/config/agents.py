@@ -1,4 +1,4 @@
-"""Agents, bindings and providers, collected from the settings of the layers."""
+"""Agents, and the values of each of them, collected from the settings of the layers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.config.document import ConfigFinding
 from notewell.config.registry import agent_keys, global_keys
 from notewell.config.validate import dotted
-from notewell.core import Binding, Peer, chat_type_of, normal_agent_id
+from notewell.core import normal_agent_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from notewell.config.document import FindingKind
     from notewell.config.validate import Layer, Setting
-    from notewell.core import Secret
 
 DEFAULT = "default"
 _PROVIDER = "memorySearch.provider"
@@ -43,32 +42,14 @@ class Value(NamedTuple):
     line: int = 0
     added_to: tuple[str, ...] = ()
     """For a list that adds to those of weaker layers: where these are set."""
+    follows: bool = False
+    """Whether no file has it: it follows from the value of another key, which has the line."""
 
     @property
     def origin(self) -> str:
         if not self.file:
             return DEFAULT
         return ", ".join((*self.added_to, f"{self.file}:{self.line}"))
-
-
-class ProviderEntry(NamedTuple):
-    """An entry of `models.providers`."""
-
-    base_url: str | None = None
-    api_key: Secret | None = None
-    headers: Mapping[str, Secret] | None = None
-    api: str | None = None
-    models: tuple[str, ...] = ()
-
-
-PROVIDER_FIELDS = {
-    "baseUrl": "base_url",
-    "apiKey": "api_key",
-    "headers": "headers",
-    "api": "api",
-    "models": "models",
-}
-"""The field of `ProviderEntry` for each key of an entry."""
 
 
 class AgentEntry(NamedTuple):
@@ -99,11 +80,11 @@ def agent_entries(layers: Iterable[Layer]) -> tuple[dict[str, AgentEntry], list[
         marked = [entry for entry in layer_entries.values() if entry.default]
         for entry in marked[1:]:
             message = f"{entry.id!r} and {marked[0].id!r} are both the default: only one can be"
-            findings.append(_problem(layer, entry.line, "agents.list", message))
+            findings.append(problem_of(layer, entry.line, "agents.list", message))
     return entries, findings
 
 
-def _problem(layer: Layer, line: int, key: str, message: str) -> ConfigFinding:
+def problem_of(layer: Layer, line: int, key: str, message: str) -> ConfigFinding:
     """An error in a file of ours; in OpenClaw's file, something that is left."""
     kind: FindingKind = "left" if layer.owner == "openclaw" else "error"
     return ConfigFinding(kind, layer.file, line, key, message)
@@ -124,7 +105,7 @@ def _layer_entries(layer: Layer) -> tuple[dict[int, AgentEntry], list[ConfigFind
         else:
             # An entry without an id has no line of its own; point to the first key in it.
             line = settings.get("id", next(iter(settings.values()))).line
-            findings.append(_problem(layer, line, f"agents.list[{number}].id", message))
+            findings.append(problem_of(layer, line, f"agents.list[{number}].id", message))
     return dict(entries.values()), findings
 
 
@@ -227,7 +208,8 @@ def _take_global(values: dict[str, Value], setting: Setting, layer: Layer) -> No
     elif path.startswith(f"{AUTH_ORDER}."):
         order = {**values[AUTH_ORDER].value, str(setting.path[2]): setting.value}
         values[AUTH_ORDER] = Value(order, layer.file, setting.line)
-    # Bindings and `models.providers` are not values of an agent; they are collected below.
+    # Bindings and `models.providers` are not values of an agent: `bindings.py` and
+    # `provider_entries.py` collect them.
     elif path in values:
         values[path] = Value(setting.value, layer.file, setting.line)
 
@@ -330,77 +312,5 @@ def _weights_to_shares(values: dict[str, Value]) -> Iterator[ConfigFinding]:
         ("textWeight", text, shares[1]),
     ):
         # The weight that nobody set follows from the other one, and so does its origin.
-        origin = weight if weight.file else set_by
+        origin = weight if weight.file else set_by._replace(follows=True)
         values[f"{above}.{name}"] = origin._replace(value=share / total)
-
-
-# -- bindings and providers ----------------------------------------------------------------------
-
-
-def bindings_of(
-    layers: Iterable[Layer], entries: Mapping[str, AgentEntry]
-) -> tuple[tuple[Binding, ...], dict[str, str], list[ConfigFinding]]:
-    """The rules that route messages, in the order of the file."""
-    bindings, origins, findings = [], {}, []
-    for layer in layers:
-        for number, settings in _binding_settings(layer).items():
-            line = next(iter(settings.values())).line
-            binding, problem = _binding({key: settings[key].value for key in settings}, entries)
-            key = f"bindings[{number}]"
-            # A binding that lost one of its conditions would match messages of other people.
-            if any(finding.key.startswith(f"{key}.match") for finding in _unused(layer)):
-                problem = problem or "not used: one of its conditions was not understood"
-            if binding is None or problem:
-                findings.append(_problem(layer, line, key, problem))
-            else:
-                bindings.append(binding)
-                origins[key] = f"{layer.file}:{line}"
-    return tuple(bindings), origins, findings
-
-
-def _unused(layer: Layer) -> list[ConfigFinding]:
-    return [finding for finding in layer.findings if finding.kind in ("error", "left")]
-
-
-def _binding_settings(layer: Layer) -> dict[Any, dict[str, Setting]]:
-    """The settings of each binding by its number."""
-    by_number: dict[Any, dict[str, Setting]] = {}
-    for setting in layer.settings:
-        if setting.path[0] == "bindings":
-            by_number.setdefault(setting.path[1], {})[dotted(setting.path[2:])] = setting
-    return by_number
-
-
-def _binding(
-    values: Mapping[str, Any], entries: Mapping[str, AgentEntry]
-) -> tuple[Binding | None, str]:
-    """The binding, or None and the reason why it cannot be used."""
-    agent = normal_agent_id(values.get("agentId", "")) or ""
-    if not agent:
-        return None, "a binding needs an agentId"
-    # Without `agents.list` every valid id is an agent.
-    if entries and agent not in entries:
-        return None, f"there is no agent {agent!r}: agents are {', '.join(entries)}"
-    kind, id_ = chat_type_of(values.get("match.peer.kind")), values.get("match.peer.id")
-    if (kind is None) != (id_ is None):
-        return None, "a peer has a kind (direct, group or channel) and an id"
-    peer = Peer(kind, id_) if kind and id_ else None
-    places = (values.get(f"match.{name}") for name in ("guildId", "teamId"))
-    channel, account = values.get("match.channel"), values.get("match.accountId")
-    return Binding(agent, channel, account, peer, *places), ""
-
-
-def providers_of(layers: Iterable[Layer]) -> tuple[dict[str, ProviderEntry], dict[str, str]]:
-    """`models.providers`, and who set each of its values."""
-    providers: dict[str, ProviderEntry] = {}
-    origins = {}
-    for layer in layers:
-        for setting in layer.settings:
-            if setting.path[:2] == ("models", "providers"):
-                name, field = str(setting.path[2]), PROVIDER_FIELDS.get(str(setting.path[3]))
-                # An entry counts even if we use none of its keys: `provider` may name it.
-                provider = providers.setdefault(name, ProviderEntry())
-                if field:
-                    providers[name] = provider._replace(**{field: setting.value})
-                    origins[dotted(setting.path)] = f"{layer.file}:{setting.line}"
-    return providers, origins

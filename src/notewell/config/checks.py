@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from notewell.config.document import shown
-from notewell.core import SECRET_MASK, Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 JsonSchema = dict[str, Any]
 
@@ -180,9 +176,13 @@ class Paths(NamedTuple):
     """Folders and files, each a path or `{path, pattern}`; QMD's also have a name."""
 
     named: bool = False
+    whole: bool = False
+    """Whether a folder always counts as a whole, so that a pattern has no effect."""
 
     @property
     def says(self) -> str:
+        if self.whole:
+            return "a list of folders"
         inner = "{path, pattern, name}" if self.named else "{path, pattern}"
         return f"a list of paths or `{inner}`"
 
@@ -201,7 +201,9 @@ class Paths(NamedTuple):
     def __call__(self, value: object) -> Checked:
         if not isinstance(value, list):
             raise expected("a list of paths", value)
-        return Checked(tuple(dict.fromkeys(self._entry(entry) for entry in value)))
+        paths = tuple(dict.fromkeys(self._entry(entry) for entry in value))
+        has_pattern = self.whole and any(entry[1] for entry in paths)
+        return Checked(paths, "`pattern` is not used here: name folders" if has_pattern else "")
 
     def _entry(self, value: object) -> tuple[str | None, ...]:
         entry = {"path": value} if isinstance(value, str) else value
@@ -293,89 +295,6 @@ class Unused(NamedTuple):
 
     def __call__(self, value: object) -> Checked:
         return Checked(value)
-
-
-# -- secrets -------------------------------------------------------------------------------------
-
-_REFERENCE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}")
-_WHOLE_REFERENCE = re.compile(r"\$\{(\w+)\}|env:(\w+)")
-"""A key that is a reference to a variable and nothing else, as the embedders follow it."""
-
-
-class SecretText(NamedTuple):
-    """An API key. No message contains it, not even one about a bad value."""
-
-    says: str = "a text, or `${NAME}` for a variable of the environment"
-
-    def schema(self) -> JsonSchema:
-        # OpenClaw also writes `{source: "env", id: "NAME"}`.
-        reference = {"type": "object", "required": ["source", "id"]}
-        return {"oneOf": [{"type": "string", "minLength": 1}, reference]}
-
-    def __call__(self, value: object) -> Checked:
-        if not isinstance(value, str) or not value.strip():
-            raise BadValue("expected a text, or ${NAME} for a variable of the environment")
-        return Checked(Secret(value.strip()))
-
-
-class Headers(NamedTuple):
-    says: str = "an object of names and texts"
-
-    def schema(self) -> JsonSchema:
-        return {"type": "object", "additionalProperties": {"type": "string"}}
-
-    def __call__(self, value: object) -> Checked:
-        if not isinstance(value, dict):
-            raise BadValue("expected an object of names and texts")
-        for name, text in value.items():
-            # RFC 9110 tokens; a line break in a value could add a header of its own.
-            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-                raise BadValue(f"{name!r} is not a valid header name")
-            if not isinstance(text, str) or not text.isprintable():
-                raise BadValue(f"expected a text on one line for {name!r}")
-        return Checked({name: Secret(text) for name, text in value.items()})
-
-
-def environment_name(value: object) -> str | None:
-    """The variable that OpenClaw's `{source: "env", id: "NAME"}` stands for."""
-    if isinstance(value, dict) and value.get("source") == "env":
-        name = value.get("id")
-        return name if isinstance(name, str) else None
-    return None
-
-
-def substituted(text: str, environment: Mapping[str, str]) -> str:
-    """The text with each `${NAME}` replaced; raises `BadValue` for a variable that is not set."""
-
-    def fill(match: re.Match[str]) -> str:
-        value = environment.get(match[1])
-        # An empty variable counts as unset: an empty key would fail later, at the provider.
-        if not value:
-            raise BadValue(f"the environment has no {match[1]}: set it, or write the value here")
-        return value
-
-    return _REFERENCE.sub(fill, text)
-
-
-def unset_variable(key: str, environment: Mapping[str, str]) -> str | None:
-    """The first variable that an API key refers to and the environment does not have."""
-    whole = _WHOLE_REFERENCE.fullmatch(key.strip())
-    names = [whole[1] or whole[2]] if whole else _REFERENCE.findall(key)
-    return next((name for name in names if not environment.get(name, "").strip()), None)
-
-
-def masked(value: Any) -> Any:
-    """A copy for people to read, without secrets and without passwords inside URLs."""
-    if isinstance(value, Secret):
-        return SECRET_MASK
-    if isinstance(value, str):
-        # `https://user:password@host`: the part before the @ is hidden.
-        return re.sub(r"(?<=://)[^/@\s]*@", f"{SECRET_MASK}@", value)
-    if isinstance(value, dict):
-        return {name: masked(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [masked(inner) for inner in value]
-    return value
 
 
 # -- rows of the table ---------------------------------------------------------------------------

@@ -7,33 +7,33 @@ default for all agents may be of use to one of them only.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.agents import RULES
 from notewell.config.document import ConfigFinding
+from notewell.config.effects_embedder import of_embedder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from notewell.config.agents import ProviderEntry, Value
+    from notewell.config.agents import Value
     from notewell.config.document import FindingKind
-    from notewell.config.validate import Layer
-
-Reason = tuple[str, str]
-"""A key, and why its value has no effect."""
+    from notewell.config.effects_embedder import EmbedderChoice, Reason
+    from notewell.config.provider_entries import ProviderEntry
 
 _SEARCH = "memorySearch"
 _LANCE = "plugins.entries.memory-lancedb"
 _SESSION_NOTE = "hooks.internal.entries.session-memory"
 _FLUSH = "compaction.memoryFlush"
-_ON_THIS_MACHINE = ("embedded", "local", "none")
-_INPUT_TYPES = ("inputType", "queryInputType", "documentInputType")
+_QMD = "memory.qmd"
 _SWITCHES: Mapping[str, tuple[str, ...]] = {
     f"{_SEARCH}.query.hybrid.mmr.enabled": (f"{_SEARCH}.query.hybrid.mmr.lambda",),
     f"{_SEARCH}.query.hybrid.temporalDecay.enabled": (
         f"{_SEARCH}.query.hybrid.temporalDecay.halfLifeDays",
+    ),
+    f"{_SEARCH}.query.hybrid.enabled": tuple(
+        f"{_SEARCH}.query.hybrid.{name}" for name in ("vectorWeight", "textWeight")
     ),
     f"{_SEARCH}.cache.enabled": (f"{_SEARCH}.cache.maxEntries",),
     f"{_SEARCH}.store.vector.enabled": (f"{_SEARCH}.store.vector.extensionPath",),
@@ -41,27 +41,45 @@ _SWITCHES: Mapping[str, tuple[str, ...]] = {
         f"{_SEARCH}.remote.batch.{name}"
         for name in ("wait", "concurrency", "pollIntervalMs", "timeoutMinutes")
     ),
+    f"{_LANCE}.config.autoCapture": (f"{_LANCE}.config.captureMaxChars",),
+    f"{_LANCE}.config.autoRecall": (f"{_LANCE}.config.recallMaxChars",),
     f"{_LANCE}.enabled": tuple(
         f"{_LANCE}.config.{name}"
         for name in ("dbPath", "autoCapture", "autoRecall", "captureMaxChars", "recallMaxChars")
     ),
     f"{_SESSION_NOTE}.enabled": (f"{_SESSION_NOTE}.messages", f"{_SESSION_NOTE}.slugCommand"),
-    f"{_FLUSH}.enabled": tuple(
-        f"{_FLUSH}.{name}" for name in ("softThresholdTokens", "prompt", "systemPrompt")
+    "hooks.internal.enabled": tuple(
+        f"{_SESSION_NOTE}.{name}" for name in ("enabled", "messages", "slugCommand")
     ),
-    "memory.qmd.sessions.enabled": (
-        "memory.qmd.sessions.retentionDays",
-        "memory.qmd.sessions.exportDir",
+    f"{_FLUSH}.enabled": (
+        "compaction.reserveTokensFloor",
+        *(f"{_FLUSH}.{name}" for name in ("softThresholdTokens", "prompt", "systemPrompt")),
     ),
+    f"{_QMD}.sessions.enabled": (
+        f"{_QMD}.sessions.retentionDays",
+        f"{_QMD}.sessions.exportDir",
+    ),
+    f"{_QMD}.update.onBoot": (f"{_QMD}.update.waitForBootSync",),
 }
 """Keys that have an effect only while the switch is on."""
+
+_BUILTIN_ONLY = ("chunking.", "store.", "query.", "sync.sessions.")
+_EMBEDDER = (
+    *("provider", "model", "fallback", "inputType", "queryInputType", "documentInputType"),
+    *("outputDimensionality", "useEnvironmentKeys", "remote.", "cache."),
+    *("local.modelPath", "local.contextSize", "sync.embeddingBatchTimeoutSeconds"),
+)
+"""Keys below `memorySearch` that QMD does not use."""
 
 
 class AgentValues(NamedTuple):
     """What one agent is resolved to."""
 
+    id: str
     values: Mapping[str, Value]
     workspace: Path | None
+    choice: EmbedderChoice | None = None
+    """The embedder that is used on this machine; None: nobody looked."""
 
 
 def without_effect(
@@ -74,7 +92,7 @@ def without_effect(
         reasons = dict(_reasons(agent, providers))
         for key, value in agent.values.items():
             place = (value.file, value.line, key)
-            if not value.file:
+            if not value.file or value.follows:
                 continue
             # A switch that is off has the effect that it says: none.
             if key in reasons and value.value is not False:
@@ -89,8 +107,10 @@ def _reasons(agent: AgentValues, providers: Mapping[str, ProviderEntry]) -> Iter
     plain = {key: value.value for key, value in agent.values.items()}
     yield from _behind_switches(plain)
     yield from _of_sources(plain)
+    yield from _of_search(plain)
+    yield from _of_scope(plain)
+    yield from of_embedder(plain, providers, agent.choice)
     yield from _of_qmd(plain)
-    yield from _of_provider(plain, providers)
 
 
 def _behind_switches(values: Mapping[str, Any]) -> Iterator[Reason]:
@@ -98,11 +118,11 @@ def _behind_switches(values: Mapping[str, Any]) -> Iterator[Reason]:
         if not values[switch]:
             for key in keys:
                 yield key, f"not used: {switch} is not true"
-    if values[f"{_SEARCH}.store.vector.driver"] == "segments":
-        yield (
-            f"{_SEARCH}.store.vector.extensionPath",
-            "not used: store.vector.driver is 'segments'",
-        )
+    store = f"{_SEARCH}.store.vector"
+    if values[f"{store}.driver"] == "segments":
+        yield f"{store}.extensionPath", "not used: store.vector.driver is 'segments'"
+    elif not values[f"{store}.enabled"]:
+        yield f"{store}.driver", "not used: store.vector.enabled is not true"
 
 
 def _of_sources(values: Mapping[str, Any]) -> Iterator[Reason]:
@@ -126,193 +146,58 @@ def _of_sources(values: Mapping[str, Any]) -> Iterator[Reason]:
         yield f"{_SEARCH}.{key}", message
 
 
-def _of_qmd(values: Mapping[str, Any]) -> Iterator[Reason]:
-    scopes = {
-        above: values[f"{above}.default"] is not None or bool(values[f"{above}.rules"])
-        for above in ("memory.scope", "memory.qmd.scope")
-    }
-    if all(scopes.values()):
+def _of_search(values: Mapping[str, Any]) -> Iterator[Reason]:
+    query = f"{_SEARCH}.query"
+    if values[f"{query}.hybrid.fusion"] is not None and values[f"{query}.minScore"] is not None:
+        message = "not used: hybrid.fusion and minScore are both set, and win over the preset"
+        yield f"{query}.preset", message
+    if values[f"{_SEARCH}.provider"] != "none":
+        return
+    message = "not used: the provider 'none' computes no vectors; remove it, or name a provider"
+    for key in ("query.hybrid.vectorWeight", "query.hybrid.textWeight", "query.cacheEntries"):
+        yield f"{_SEARCH}.{key}", message
+    for key in ("cache.maxEntries", "store.vector.driver", "store.vector.extensionPath"):
+        yield f"{_SEARCH}.{key}", message
+
+
+def _of_scope(values: Mapping[str, Any]) -> Iterator[Reason]:
+    above = "memory.scope"
+    if values[f"{above}.default"] is not None or values[f"{above}.rules"]:
         message = "not used: memory.scope is set, which holds for every engine; keep one of them"
-        yield "memory.qmd.scope.default", message
-        yield "memory.qmd.scope.rules", message
+        yield f"{_QMD}.scope.default", message
+        yield f"{_QMD}.scope.rules", message
+    for path in RULES:
+        numbers = (at for at, rule in enumerate(values[path]) if not rule.keys() - {"action"})
+        if (number := next(numbers, None)) is not None:
+            message = f"not used: rules[{number}] matches every conversation"
+            yield path.replace("rules", "default"), message
+
+
+def _of_qmd(values: Mapping[str, Any]) -> Iterator[Reason]:
     if values["memory.backend"] != "qmd":
         message = "not used: memory.backend is not 'qmd'"
         yield "memory.fallback", message
         # Its scope holds for every engine.
         for key in values:
-            if key.startswith("memory.qmd.") and not key.startswith("memory.qmd.scope."):
+            if key.startswith(f"{_QMD}.") and not key.startswith(f"{_QMD}.scope."):
                 yield key, message
-
-
-# -- the provider --------------------------------------------------------------------------------
-
-
-def _of_provider(
-    values: Mapping[str, Any], providers: Mapping[str, ProviderEntry]
-) -> Iterator[Reason]:
-    from notewell.embedders import has_batches, has_input_types
-
-    provider, fallback = values[f"{_SEARCH}.provider"], values[f"{_SEARCH}.fallback"]
-    named = (provider, fallback)
-    yield from _of_fallback(provider, fallback)
-    if provider in _ON_THIS_MACHINE:
-        yield from _of_local_provider(provider, fallback)
-    entry = entry_for(provider, providers)
-    api = entry.api if entry else None
-    if not has_batches(provider, api):
-        message = f"not used: the provider {provider!r} has no batch jobs; remove it"
-        yield f"{_SEARCH}.remote.batch.enabled", message
-    if not has_input_types(provider, api):
-        message = f"not used: the provider {provider!r} has no input types"
-        yield from ((f"{_SEARCH}.{key}", message) for key in _INPUT_TYPES)
-    if "local" not in named and provider != "auto":
-        message = "not used: neither `provider` nor `fallback` is 'local'"
-        yield from ((f"{_SEARCH}.local.{key}", message) for key in ("modelPath", "contextSize"))
-    if provider != "auto":
-        message = f"not used: it is for the provider 'auto', and {provider!r} is named"
-        yield f"{_SEARCH}.useEnvironmentKeys", message
-
-
-def _of_fallback(provider: str, fallback: str) -> Iterator[Reason]:
-    if fallback == "none":
         return
-    if provider == "none":
-        message = "not used: the provider is 'none', which never fails; name a provider"
-        yield f"{_SEARCH}.fallback", message
-    elif provider == fallback:
-        message = "not used: it is the same as the provider; name another one, or 'none'"
-        yield f"{_SEARCH}.fallback", message
+    mode = values[f"{_QMD}.searchMode"]
+    if mode != "query":
+        yield f"{_QMD}.rerank", f"not used: {_QMD}.searchMode is {mode!r}, which does not rerank"
+    if mode == "search":
+        message = f"not used: {_QMD}.searchMode is 'search', which uses no vectors"
+        yield f"{_QMD}.update.embedInterval", message
+        yield f"{_QMD}.update.embedTimeoutMs", message
+    if values["memory.fallback"] == "none":
+        yield from _of_qmd_alone(values)
 
 
-def _of_local_provider(provider: str, fallback: str) -> Iterator[Reason]:
-    """Of a provider that sends no requests."""
-    does = "computes no vectors" if provider == "none" else "runs on this machine"
-    message = f"not used: the provider {provider!r} {does}; remove it, or name another provider"
-    for key in ("remote.baseUrl", "remote.apiKey", "remote.headers", "outputDimensionality"):
-        yield f"{_SEARCH}.{key}", message
-    if provider == "local":
-        yield f"{_SEARCH}.model", "not used: local.modelPath names the model of 'local'"
-        return
-    if provider == "none":
-        yield f"{_SEARCH}.model", message
-    # A fallback keeps these.
-    if fallback in ("none", provider):
-        yield f"{_SEARCH}.remote.nonBatchConcurrency", message
-        yield f"{_SEARCH}.query.embeddingTimeoutSeconds", message
-        yield f"{_SEARCH}.sync.embeddingBatchTimeoutSeconds", message
-
-
-def entry_for(name: str, providers: Mapping[str, ProviderEntry]) -> ProviderEntry | None:
-    """The entry of `models.providers` for a provider, by its name or an alias."""
-    from notewell.embedders import entry_of, names_of
-
-    return entry_of(providers, names_of(name))
-
-
-def used_providers(agents: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The names below `models.providers` from which some agent would take a key or an address."""
-    from notewell.embedders import auto_order, names_of
-
-    used: set[str] = set()
-    for values in agents:
-        for key in (f"{_SEARCH}.provider", f"{_SEARCH}.fallback"):
-            name = values[key]
-            for one in auto_order() if name == "auto" else (name,):
-                used.update(names_of(one))
-    return used
-
-
-def unused_entries(
-    layers: Iterable[Layer], agents: Iterable[Mapping[str, Any]]
-) -> list[ConfigFinding]:
-    """Entries of `models.providers` that no agent computes vectors with."""
-    used = used_providers(agents)
-    findings: dict[tuple[str, str], ConfigFinding] = {}
-    message = "not used: no agent computes vectors with it; name it as `provider`, or remove it"
-    for layer in layers:
-        for setting in layer.settings:
-            if setting.path[:2] == ("models", "providers") and str(setting.path[2]) not in used:
-                key = f"models.providers.{setting.path[2]}"
-                finding = ConfigFinding("note", layer.file, setting.line, key, message)
-                findings.setdefault((layer.file, key), finding)
-    return list(findings.values())
-
-
-# -- values that cannot do what they say ---------------------------------------------------------
-
-
-def doubtful(
-    agent: AgentValues, providers: Mapping[str, ProviderEntry]
-) -> Iterator[ConfigFinding]:
-    """Values that are used, but cannot have the effect that they are meant to have."""
-    yield from _incomplete_entries(agent.values, providers)
-    yield from _foreign_model(agent.values)
-    yield from _prefixes_that_never_match(agent.values)
-    yield from _exports_among_notes(agent)
-
-
-def _incomplete_entries(
-    values: Mapping[str, Value], named: Mapping[str, ProviderEntry]
-) -> Iterator[ConfigFinding]:
-    """Entries of the user's own that lack an address or a model: no vector can be computed."""
-    from notewell.embedders import PROVIDER_NAMES, ProviderSettings
-
-    for key in (f"{_SEARCH}.provider", f"{_SEARCH}.fallback"):
-        value = values[key]
-        entry = named.get(value.value)
-        if entry is None or value.value in PROVIDER_NAMES:
-            continue
-        # `remote.baseUrl` and `model` are for the provider, not for its fallback.
-        is_first = key == f"{_SEARCH}.provider"
-        model = values[f"{_SEARCH}.model"].value if is_first else None
-        address = values[f"{_SEARCH}.remote.baseUrl"].value if is_first else None
-        lacks = [] if address or entry.base_url else ["baseUrl"]
-        lacks += [] if model or ProviderSettings(models=entry.models).model else ["models"]
-        for name in lacks:
-            message = f"no vectors: models.providers.{value.value}.{name} is not set"
-            yield ConfigFinding("note", value.file, value.line, key, message)
-
-
-def _foreign_model(values: Mapping[str, Value]) -> Iterator[ConfigFinding]:
-    from notewell.embedders import embedded_models
-
-    model = values[f"{_SEARCH}.model"]
-    if values[f"{_SEARCH}.provider"].value == "embedded" and model.value is not None:
-        known = embedded_models()
-        if model.value not in known:
-            message = f"no embedded model is called {model.value!r}; known: {', '.join(known)}"
-            yield ConfigFinding("error", model.file, model.line, f"{_SEARCH}.model", message)
-
-
-def _prefixes_that_never_match(values: Mapping[str, Value]) -> Iterator[ConfigFinding]:
-    for path in RULES:
-        rules = values[path]
-        for number, rule in enumerate(rules.value):
-            if str(rule.get("match.keyPrefix", "")).lower().startswith("agent:"):
-                key = f"{path}[{number}].match.keyPrefix"
-                message = (
-                    "never matches: it is compared with the key after its `agent:<id>:`; write "
-                    "the rest of it, or use rawKeyPrefix"
-                )
-                yield ConfigFinding("note", rules.file, rules.line, key, message)
-
-
-def _exports_among_notes(agent: AgentValues) -> Iterator[ConfigFinding]:
-    """Exported transcripts are private, but a file in a folder of notes is a note."""
-    folder = agent.values["memory.qmd.sessions.exportDir"]
-    if folder.value is None or agent.workspace is None:
-        return
-    root = agent.workspace
-    extra = (entry[0] for entry in agent.values[f"{_SEARCH}.extraPaths"].value)
-    exports = _normal(root, folder.value)
-    if any(exports.is_relative_to(_normal(root, path)) for path in ("memory", *extra)):
-        message = (
-            "the exported transcripts become notes there, and groups see notes: choose a folder "
-            "outside the notes"
-        )
-        key = "memory.qmd.sessions.exportDir"
-        yield ConfigFinding("note", folder.file, folder.line, key, message)
-
-
-def _normal(root: Path, path: str) -> Path:
-    return Path(os.path.normpath(root / Path(path).expanduser()))
+def _of_qmd_alone(values: Mapping[str, Any]) -> Iterator[Reason]:
+    """Without a fallback to the built-in engine, nothing reads the keys of that engine."""
+    # Entries use the embedder, too.
+    unused = _BUILTIN_ONLY if values[f"{_LANCE}.enabled"] else (*_BUILTIN_ONLY, *_EMBEDDER)
+    message = "not used: QMD alone searches, because memory.fallback is 'none'"
+    for key in values:
+        if key.removeprefix(f"{_SEARCH}.").startswith(unused) and key.startswith(_SEARCH):
+            yield key, message

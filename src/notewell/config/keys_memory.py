@@ -9,12 +9,10 @@ from notewell.config.checks import (
     Choice,
     Duration,
     Flag,
-    Headers,
     Key,
     ModelIds,
     Number,
     Paths,
-    SecretText,
     Text,
     Texts,
     TimeZone,
@@ -23,6 +21,7 @@ from notewell.config.checks import (
     off,
     on,
 )
+from notewell.config.secret_values import Headers, SecretText
 from notewell.embedders import KNOWN_APIS
 
 _MS = Number(0, 86_400_000)
@@ -199,8 +198,8 @@ GLOBAL_KEYS = (
         "provider's own, or `openai-compatible` for a name of your own",
         field="embedder.providers"),
     Key("models.providers.*.models", ModelIds(), None,
-        "its models; without `memorySearch.model`, the only one, or the first with `embed` in its "
-        "id, is used", field="embedder.providers"),
+        "the models of a provider of your own; without `memorySearch.model`, the only one, or the "
+        "first with `embed` in its id, is used", field="embedder.providers"),
     Key("auth.order.*", Texts("a list of names of auth profiles"), None,
         "the auth profiles of a provider that are used, in this order; the `order` of "
         "auth-profiles.json wins", "openclaw", field="embedder.auth_order"),

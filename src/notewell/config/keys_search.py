@@ -9,17 +9,16 @@ from __future__ import annotations
 from notewell.config.checks import (
     Choice,
     Flag,
-    Headers,
     Key,
     Number,
     Paths,
-    SecretText,
     Sources,
     Text,
     Url,
     off,
     on,
 )
+from notewell.config.secret_values import Headers, SecretText
 from notewell.core import FUSIONS
 from notewell.embedders import PROVIDER_NAMES
 from notewell.limits import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, MAX_RESULTS
@@ -40,7 +39,7 @@ _SOURCES = (
         field="notes.extra_paths"),
     Key("experimental.sessionMemory", Flag(), default=False,
         meaning="index transcripts; `sources` must name `sessions`, too"),
-    Key("sessions.paths", Paths(), (),
+    Key("sessions.paths", Paths(whole=True), (),
         "more folders of transcripts, for example `~/.claude/projects`; the agent's own folder "
         "is always searched", "ours", field="sessions.folders"),
     Key("sessions.keep.enabled", Flag(), None,
@@ -52,7 +51,7 @@ _SOURCES = (
     Key("sessions.keep.megabytes", Number(1, 1_000_000), None,
         "how much is kept; beyond it the oldest conversations are removed; unset, no limit",
         "ours", field="capture.keep.megabytes"),
-    Key("sessions.keep.leaveOut", Paths(), (),
+    Key("sessions.keep.leaveOut", Paths(whole=True), (),
         "folders, absolute or with `~`: a conversation in one of them is not kept",
         "ours", field="capture.keep.left_out"),
     on("sessions.keep.search",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.config.agents import RULES
-from notewell.config.checks import Unused, masked
+from notewell.config.checks import Unused
 from notewell.config.document import (
     ConfigFinding,
     Document,
@@ -26,10 +26,11 @@ from notewell.config.document import (
     plain,
     shown,
 )
-from notewell.config.effects import used_providers
 from notewell.config.layers import read_document
 from notewell.config.paths import expanded, home
+from notewell.config.provider_entries import why_unused
 from notewell.config.resolve import ConfigScope, read_configuration
+from notewell.config.secret_values import masked
 from notewell.config.validate import below_agent, check_document, dotted
 from notewell.records import dataclass, replace
 
@@ -266,10 +267,8 @@ def _without_effect(setting: Setting, configuration: Configuration) -> str | Non
         return f"not used: {setting.key.meaning}" if about_memory else "not about memory"
     if path[0] == "bindings" and f"bindings[{path[1]}]" not in configuration.origins:
         return f"not used: bindings[{path[1]}] is not"
-    used = used_providers(agent.values for agent in configuration.agents.values())
-    if path[:2] == ("models", "providers") and str(path[2]) not in used:
-        return "not used: no agent computes vectors with it"
-    return None
+    agents = [agent.values for agent in configuration.agents.values()]
+    return why_unused(path, agents, configuration.providers)
 
 
 def _agent(configuration: Configuration, config: AgentConfig, state_dir: Path) -> OpenClawAgent:

@@ -17,17 +17,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.config.agents import agent_entries, agent_values, bindings_of, providers_of
+from notewell.config.agents import agent_entries, agent_values
+from notewell.config.bindings import bindings_of
 from notewell.config.document import ConfigFinding
-from notewell.config.effects import (
-    AgentValues,
-    doubtful,
-    entry_for,
-    unused_entries,
-    without_effect,
-)
+from notewell.config.doubts import doubtful, shared_workspaces
+from notewell.config.effects import AgentValues, without_effect
 from notewell.config.layers import read_layer, user_layer, workspace_layer
 from notewell.config.paths import expanded
+from notewell.config.provider_entries import entry_for, providers_of, unused_entries
 from notewell.core import (
     DEFAULT_AGENT,
     BadSessionKey,
@@ -42,8 +39,9 @@ from notewell.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from notewell.config.agents import AgentEntry, ProviderEntry, Value
+    from notewell.config.agents import AgentEntry, Value
     from notewell.config.document import FindingKind
+    from notewell.config.provider_entries import ProviderEntry
     from notewell.config.validate import Layer, Owner
     from notewell.core import Binding, Route, UnknownAgent
 
@@ -167,11 +165,17 @@ def load_configuration(
 
 
 def read_configuration(
-    scope: ConfigScope, environment: Mapping[str, str], user: Layer | None = None
+    scope: ConfigScope,
+    environment: Mapping[str, str],
+    user: Layer | None = None,
+    *,
+    on_this_machine: bool = False,
 ) -> Configuration:
     """The same, with every problem among its findings instead of raised.
 
     `user` replaces the user's own file: by OpenClaw's, or by one that is to be checked.
+    `on_this_machine`: the findings also say which folders, files, programs and keys are missing
+    here, and what follows from that. It takes longer, so only a check asks for it.
     """
     user = user or user_layer(environment)
     base = (user,) if user else ()
@@ -185,6 +189,8 @@ def read_configuration(
         *binding_findings,
         *resolver.findings,
     ]
+    if on_this_machine:
+        findings += resolver.absent(agents)
     findings += _without_effect(base, resolver.resolved, agents, are_all=scope.agent is None)
     for layer in resolver.layers:
         findings += layer.findings
@@ -217,6 +223,7 @@ def _without_effect(
     findings = without_effect(resolved, providers, "left" if is_openclaw else "note")
     # Another agent may use what the one of the scope does not.
     if are_all and not is_openclaw:
+        findings += shared_workspaces(resolved)
         findings += unused_entries(base, [agent.values for agent in agents.values()])
     return findings
 
@@ -271,10 +278,30 @@ class _Resolver:
         providers = providers_of(self._base)[0]
         self.findings += findings
         self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
-        agent = AgentValues(values, workspace)
+        agent = AgentValues(id_, values, workspace)
         self.findings += doubtful(agent, providers)
         self.resolved.append(agent)
         return self._agent_config(id_, workspace, values)
+
+    def absent(self, agents: Mapping[str, AgentConfig]) -> list[ConfigFinding]:
+        """What the agents name and this machine does not have; resolves what `auto` uses."""
+        from notewell.config.doubts import absent
+        from notewell.config.effects_embedder import choice_of
+
+        providers = providers_of(self._base)[0]
+        findings: list[ConfigFinding] = []
+        for number, agent in enumerate(self.resolved):
+            config = agents[agent.id]
+            if not config.enabled or any(one.kind == "error" for one in self.findings):
+                continue
+            try:
+                choice = choice_of(config, providers, self._environment)
+            except BadSetting as error:
+                findings.append(_bad_setting(agent, error))
+            else:
+                self.resolved[number] = agent._replace(choice=choice)
+            findings += absent(self.resolved[number], self._environment)
+        return findings
 
     @property
     def _is_openclaw(self) -> bool:
@@ -318,6 +345,14 @@ class _Resolver:
             values=values,
             origins=origins,
         )
+
+
+def _bad_setting(agent: AgentValues, error: BadSetting) -> ConfigFinding:
+    """What would stop every command of the agent."""
+    own = f"memorySearch.{error.setting}"
+    key = own if own in agent.values else error.setting
+    value = agent.values.get(key) or agent.values["memorySearch.provider"]
+    return ConfigFinding("error", value.file, value.line, key, error.problem)
 
 
 def _off_because(values: Mapping[str, Value]) -> str | None:
@@ -373,5 +408,5 @@ def check_file(
 ) -> tuple[ConfigFinding, ...]:
     """All findings about one file, read as its owner's."""
     layer = read_layer(path, owner, environment)
-    configuration = read_configuration(ConfigScope(), environment, layer)
+    configuration = read_configuration(ConfigScope(), environment, layer, on_this_machine=True)
     return tuple(finding for finding in configuration.findings if finding.file == str(path))

@@ -27,7 +27,7 @@ from notewell.sync import SyncSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from notewell.config.agents import ProviderEntry
+    from notewell.config.provider_entries import ProviderEntry
     from notewell.config.resolve import AgentConfig
     from notewell.core import ConversationScope
     from notewell.embedders import EmbedderSettings

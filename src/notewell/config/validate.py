@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from notewell.config.checks import (
     BadValue,
-    Headers,
     Key,
-    SecretText,
     Unused,
+)
+from notewell.config.document import ConfigFinding, Located, plain, shown
+from notewell.config.registry import RENAMED, all_keys, tree
+from notewell.config.secret_values import (
+    Headers,
+    SecretText,
     environment_name,
     substituted,
     unset_variable,
 )
-from notewell.config.document import ConfigFinding, Located, plain, shown
-from notewell.config.registry import RENAMED, all_keys, tree
 from notewell.config.workspace_rules import Ruled, apply_rule, is_allowed, refusal
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ def settings_findings(subject: Subject) -> Iterator[Finding]:
     from notewell.config import ConfigScope, read_configuration
 
     scope = ConfigScope(subject.workspace, subject.agent.lower())
-    configuration = read_configuration(scope, subject.environment)
+    configuration = read_configuration(scope, subject.environment, on_this_machine=True)
     files = ", ".join(configuration.files)
     yield Finding("settings", files or "no file: the defaults apply")
     for found in configuration.findings:
