@@ -14,7 +14,7 @@ from tests.http_service.served import Served, serving
 from notewell import QmdSettings, Settings
 from notewell.errors import EmbedderUnreachable, IndexBusy, NotewellError, WorkspaceMissing
 from notewell.http_service.problems import problem_of
-from notewell.http_service.schemas import status_answer
+from notewell.http_service.schemas_status import status_answer
 from notewell.testing import BrokenEmbedder
 from notewell.tools import (
     TOOLS,

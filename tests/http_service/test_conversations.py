@@ -199,11 +199,15 @@ def test_the_owner_and_a_direct_conversation_are_answered(tmp_path: Path) -> Non
             assert answer.status_code in {request.status, 200, 201}, (key, answer.text)
 
 
-def test_a_metrics_page_has_only_memories_that_the_conversation_may_see(tmp_path: Path) -> None:
+def test_a_metrics_page_is_for_private_conversations(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         write_notes(served)
-        shown = served.ask("GET", "/metrics", token_of(served, GROUP)).text
+        direct = token_of(served, "agent:main:telegram:dm:alice")
+        shown = served.ask("GET", "/metrics", direct).text
         assert 'notewell_notes{agent="main"}' in shown
+        refused = served.ask("GET", "/metrics", token_of(served, GROUP))
+        assert refused.status_code == 403
+        assert "metrics are for private conversations" in refused.text
 
 
 # -- a group that may search ---------------------------------------------------------------------
@@ -316,6 +320,39 @@ def test_a_group_does_not_see_the_names_of_transcripts_that_are_left_out(tmp_pat
 
         assert all("with-the-doctor" in text for text in everywhere(private))
         assert not any("with-the-doctor" in text for text in everywhere(group))
+
+
+COUNTED = ("eligible", "files", "chunks", "dirty", "indexBytes", "indexAge")
+
+
+def test_a_group_is_told_no_numbers_of_what_it_does_not_see(tmp_path: Path) -> None:
+    with serving(tmp_path, settings=Settings(sessions=SESSIONS)) as served:
+        write_notes(served)
+        write_transcript(served)
+        group, private = token_of(served, GROUP), token_of(served, "agent:main:telegram:dm:alice")
+        hidden = served.ask("GET", "/v1/status", group).json()
+        shown = served.ask("GET", "/v1/status", private).json()
+        assert {hidden[name] for name in COUNTED} == {None}
+        assert (hidden["sources"], hidden["sourceCounts"]) == (["memory"], [])
+        assert (hidden["vector"]["embedded"], hidden["cache"]["entries"]) == (None, None)
+        assert (shown["files"], shown["sources"]) == (3, ["memory", "sessions"])
+        assert served.ask("POST", "/v1/sync", group).json()["notes"] is None
+        assert served.ask("POST", "/v1/sync", private).json()["notes"] == 3
+
+        async def over_mcp() -> None:
+            async with connected(served, group) as client:
+                told = str(await client.call_tool("memory_status", {}))
+                assert "Numbers of notes and chunks are for private conversations" in told
+                assert "3 notes" not in told
+            async with connected(served, private) as client:
+                assert "3 notes" in str(await client.call_tool("memory_status", {}))
+
+        run(served, over_mcp)
+        context = CallContext(session_key=GROUP)
+        status = call(served.agents.memory("main"), "memory_status", {}, context).to_json()
+        assert status["state"] == "ready"
+        assert not {"notes", "chunks", "pending", "waiting", *COUNTED} & status.keys()
+        assert "embedded" not in status["vector"]
 
 
 def test_a_private_conversation_sees_transcripts(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from notewell.embedders.registry import REMOTE_PROVIDERS
 from notewell.embedders.remote import RemoteEmbedder, open_remote
 from notewell.embedders.remote_plan import DimsCache, Runtime
 from notewell.embedders.settings import BatchSettings, EmbedderSettings, RemoteSettings
-from notewell.http_service.schemas import status_answer
+from notewell.http_service.schemas_status import status_answer
 from notewell.memory import Memory
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext, call, status_json

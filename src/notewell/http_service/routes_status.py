@@ -12,7 +12,8 @@ from notewell.http_service.agents import Agents
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep, ContextDep
 from notewell.http_service.metrics import CONTENT_TYPE
-from notewell.http_service.schemas import Alive, Ready, StatusAnswer, status_answer
+from notewell.http_service.schemas import Alive, Ready
+from notewell.http_service.schemas_status import StatusAnswer, status_answer
 from notewell.memory import Memory
 
 READINESS_TTL_S = 5.0
@@ -58,8 +59,8 @@ async def metrics(caller: CallerDep) -> Response:
 def _metrics_page(caller: Caller) -> bytes:
     key = caller.token.session_key
     if key is not None:
-        # The counters of the server count searches and writes of all conversations.
-        caller.memory.require_scope(key)
+        # The metrics count notes, searches and writes of all conversations.
+        caller.memory.require_private(key, "metrics are")
     # Only open memories: a scrape must not open an index that nobody uses.
     opened = caller.context.agents.opened()
     visible = [
@@ -72,7 +73,7 @@ def _metrics_page(caller: Caller) -> bytes:
 
 def _allows(memory: Memory, session_key: str | None) -> bool:
     try:
-        memory.require_scope(session_key)
+        memory.require_private(session_key, "metrics are")
     except ConversationDenied:
         return False
     return True

@@ -30,13 +30,12 @@ from notewell.http_service.schemas import (
     AppendBody,
     FlushAnswer,
     FlushBody,
-    SyncAnswer,
     SyncBody,
     SyncRunning,
     TurnsAnswer,
     TurnsBody,
-    sync_answer,
 )
+from notewell.http_service.schemas_status import SyncAnswer, sync_answer
 from notewell.http_service.transcripts import SESSION_ID, NewTurn, add_turns, transcript_file
 from notewell.memory import Memory
 from notewell.notes import Appended, Entry

@@ -8,22 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from notewell.engines import Status
 from notewell.hosts import parse_time
 from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
 from notewell.limits import MAX_RESULTS
 from notewell.notes import MAX_ENTRY_BYTES
-from notewell.sync import SyncReport
 from notewell.tools import (
-    JSON_VERSION,
     MAX_SECTION_CHARS,
     MAX_SESSION_CHARS,
     MAX_TOKENS,
-    fallback_json,
-    public_status_json,
-    report_json,
-    status_json,
-    without_private,
 )
 
 MAX_TURNS = 500
@@ -193,36 +185,6 @@ class SyncBody(RequestModel):
     force: Annotated[bool, Field(description="Build a new index. Needs the scope admin.")] = False
 
 
-class SkippedFile(ResponseModel):
-    path: str
-    why: str
-
-
-class SyncAnswer(ResponseModel):
-    """The same as `notewell index --json`."""
-
-    rebuilt: str | None
-    notes: int
-    written: int
-    forgotten: int
-    chunks: int
-    vectors_added: int
-    vectors_waiting: int
-    trouble: str | None
-    fallback: FallbackFacts | None
-    ignored: list[SkippedFile]
-    unreadable: list[SkippedFile]
-    repaired: list[SkippedFile]
-
-
-def sync_answer(report: SyncReport, *, admin: bool, sees_private: bool) -> SyncAnswer:
-    payload = report_json(report) if sees_private else without_private(report_json(report))
-    if not admin and report.trouble:
-        payload["trouble"] = report.trouble.public_text()
-    payload["fallback"] = fallback_json(report.fallback, public=not admin)
-    return SyncAnswer.model_validate(payload)
-
-
 class SyncRunning(ResponseModel):
     state: Literal["running"] = "running"
 
@@ -324,92 +286,3 @@ class ProblemModel(BaseModel):
     action: str
     instance: str
     errors: list[dict[str, Any]] | None = None
-
-
-class SourceCount(ResponseModel):
-    source: str
-    eligible: int
-    files: int
-    chunks: int
-
-
-class FtsFacts(ResponseModel):
-    enabled: bool
-    available: bool
-    error: str | None
-
-
-class VectorFacts(ResponseModel):
-    enabled: bool
-    available: bool
-    driver: str
-    load_error: str | None
-    dims: int
-    embedded: int
-
-
-class CacheFacts(ResponseModel):
-    enabled: bool
-    max_entries: int | None
-    entries: int
-
-
-class BatchJobFacts(ResponseModel):
-    enabled: bool
-    failures: int
-    off_because: str | None
-    last_error: str | None
-    jobs: list[str]
-    concurrency: int | None
-    poll_interval_ms: int | None
-    timeout_minutes: float | None
-
-
-class LastError(ResponseModel):
-    kind: str
-    message: str
-    at: str
-
-
-class StatusAnswer(ResponseModel):
-    version: int
-    agent: str
-    backend: str
-    fallback: dict[str, str | None] | None
-    engine: dict[str, str]
-    workspace: str | None
-    extra_paths: list[str]
-    index_path: str | None
-    state: str
-    problem: str | None
-    last_error: LastError | None
-    provider: str
-    model: str
-    eligible: int
-    files: int
-    chunks: int
-    dirty: int
-    sources: list[str]
-    source_counts: list[SourceCount]
-    fts: FtsFacts
-    vector: VectorFacts
-    cache: CacheFacts
-    batch: BatchJobFacts
-    index_bytes: int
-    index_age: int | None
-    embedder_missing: str | None
-    embedder: dict[str, Any] | None
-    probe: None
-    rebuild_needed: str | None
-    refused_keys: list[str]
-    workspace_errors: int
-    ignored: list[SkippedFile]
-    unreadable: list[SkippedFile]
-
-
-def status_answer(status: Status, *, admin: bool, sees_private: bool) -> StatusAnswer:
-    """The same as `notewell status --json`; only an admin sees paths of this machine."""
-    payload = status_json(status) if admin else public_status_json(status)
-    if not sees_private:
-        payload = without_private(payload)
-    return StatusAnswer.model_validate({"version": JSON_VERSION, **payload})

@@ -25,10 +25,11 @@ from notewell.tools.outputs import (
     SHOWN_PROBLEMS,
     AppendOutput,
     GetOutput,
+    MemoryCounts,
     SearchOutput,
     StatusOutput,
 )
-from notewell.tools.wire import pick, public_status_json
+from notewell.tools.wire import pick, public_status_json, without_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -137,22 +138,32 @@ def memory_status(
         return failure_of(error)
     # Folders that cannot be listed come first: each may hide many notes, an ignored file is one.
     problems = (*status.unreadable, *status.ignored)
-    if not memory.sees_private(context.session_key):
+    payload = public_status_json(status)
+    is_group = not memory.sees_private(context.session_key)
+    if is_group:
         problems = tuple(file for file in problems if not is_private_path(file.path))
+        payload = without_private(payload)
     return StatusOutput(
         agent=status.agent,
         state=status.state,
         problem=_problem(status),
         provider=status.provider,
         model=status.model,
-        notes=status.eligible,
-        # An index that is missing or damaged has no counts. The state says so; 0 keeps the shape.
-        chunks=status.counts.chunks if status.counts else 0,
-        pending=status.dirty,
-        waiting=status.counts.waiting if status.counts else 0,
+        counts=None if is_group else _counts(status),
         problems=problems[:SHOWN_PROBLEMS],
         more_problems=max(0, len(problems) - SHOWN_PROBLEMS),
-        parts=pick(public_status_json(status), *STATUS_PARTS),
+        parts=pick(payload, *STATUS_PARTS),
+    )
+
+
+def _counts(status: Status) -> MemoryCounts:
+    # An index that is missing or damaged has no counts. The state says so; 0 keeps the shape.
+    counts = status.counts
+    return MemoryCounts(
+        notes=status.eligible,
+        chunks=counts.chunks if counts else 0,
+        pending=status.dirty,
+        waiting=counts.waiting if counts else 0,
     )
 
 

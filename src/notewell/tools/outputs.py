@@ -221,6 +221,16 @@ class AppendOutput:
         return f"Saved: {where}" if self.added else f"It was there already: {where}"
 
 
+class MemoryCounts(NamedTuple):
+    notes: int
+    """Notes on disk."""
+    chunks: int
+    pending: int
+    """Notes that the index does not contain in their current form."""
+    waiting: int
+    """Chunks without a vector: only keyword search finds them."""
+
+
 @dataclass(frozen=True, slots=True)
 class StatusOutput:
     """A summary of the status for a model. It has fewer fields than `notewell status --json`, and
@@ -231,13 +241,8 @@ class StatusOutput:
     problem: str | None
     provider: str
     model: str
-    notes: int
-    """Notes on disk."""
-    chunks: int
-    pending: int
-    """Notes that the index does not contain in their current form."""
-    waiting: int
-    """Chunks without a vector: only keyword search finds them."""
+    counts: MemoryCounts | None
+    """None in a group: they count what a group does not see."""
     problems: tuple[Ignored, ...] = ()
     more_problems: int = 0
     parts: Mapping[str, Any] = field(default_factory=dict)
@@ -249,10 +254,7 @@ class StatusOutput:
             "state": self.state,
             "provider": self.provider,
             "model": self.model,
-            "notes": self.notes,
-            "chunks": self.chunks,
-            "pending": self.pending,
-            "waiting": self.waiting,
+            **(self.counts._asdict() if self.counts else {}),
             "problems": [
                 # A file name is foreign text too: it could contain a forged mark.
                 {"path": escaped(problem.path), "why": escaped(problem.why)}
@@ -269,8 +271,7 @@ class StatusOutput:
         lines = [
             f"Agent: {self.agent}",
             f"Index: {self.state}{f' ({self.problem})' if self.problem else ''}",
-            f"{counted(self.notes, 'note')}, {self.pending} of them not taken in yet",
-            f"{counted(self.chunks, 'chunk')}, {self.waiting} of them without a vector",
+            *self._numbers(),
             f"Embedder: {self.provider}, {self.model}",
             *self._choices(),
             *self._troubles(),
@@ -282,6 +283,14 @@ class StatusOutput:
         if self.more_problems:
             lines.append(f"… and {self.more_problems} more left out")
         return "\n".join(lines)
+
+    def _numbers(self) -> Iterator[str]:
+        if self.counts is None:
+            yield "Numbers of notes and chunks are for private conversations"
+            return
+        notes, chunks, pending, waiting = self.counts
+        yield f"{counted(notes, 'note')}, {pending} of them not taken in yet"
+        yield f"{counted(chunks, 'chunk')}, {waiting} of them without a vector"
 
     def _choices(self) -> Iterator[str]:
         """Settings that a model can tell the user; not said where they are the default."""

@@ -283,18 +283,32 @@ def report_figures(report: SyncReport) -> dict[str, Any]:
 
 
 _FILES = ("ignored", "unreadable", "repaired")
+_FIGURES = frozenset(
+    {
+        *("eligible", "files", "chunks", "dirty", "indexBytes", "indexAge"),
+        *("notes", "written", "forgotten", "vectorsAdded", "vectorsWaiting"),
+    }
+)
+"""Numbers that count MEMORY.md and transcripts, too, or tell when one was written."""
 
 
 def without_private(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A status or a report as a group may see it: the name of a transcript is private too."""
+    """A status or a report as a group may see it: without names of transcripts, and without
+    numbers, which count what a group does not see."""
     from notewell.core import is_private_path
 
-    return {
-        name: [file for file in value if not is_private_path(file["path"])]
-        if name in _FILES
-        else value
-        for name, value in payload.items()
-    }
+    visible = {name: None if name in _FIGURES else value for name, value in payload.items()}
+    for name in _FILES:
+        if name in payload:
+            visible[name] = [file for file in payload[name] if not is_private_path(file["path"])]
+    # Below one name of a status each.
+    for part, inner in (("vector", "embedded"), ("cache", "entries")):
+        if part in payload:
+            visible[part] = {**payload[part], inner: None}
+    if "sourceCounts" in payload:
+        sources = [source for source in payload["sources"] if source != "sessions"]
+        visible |= {"sources": sources, "sourceCounts": []}
+    return visible
 
 
 def ignored_json(files: Iterable[Ignored]) -> list[dict[str, str]]:

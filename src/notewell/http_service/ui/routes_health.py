@@ -18,7 +18,7 @@ from notewell.errors import NotewellError
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep
 from notewell.http_service.limits import TooBusy
-from notewell.http_service.schemas import status_answer
+from notewell.http_service.schemas_status import status_answer
 from notewell.http_service.ui.events import (
     EventBroadcaster,
     Subscriber,

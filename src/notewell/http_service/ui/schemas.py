@@ -15,8 +15,8 @@ from notewell.http_service.schemas import (
     ResponseModel,
     SearchAnswer,
     SearchHit,
-    StatusAnswer,
 )
+from notewell.http_service.schemas_status import StatusAnswer
 from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
