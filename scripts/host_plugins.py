@@ -84,7 +84,14 @@ def _claude() -> Iterator[tuple[str, str]]:
                 "title": "Folder of notes",
                 "description": SETTING,
                 "required": False,
-            }
+            },
+            "recall": {
+                "type": "boolean",
+                "title": "Recall for each prompt",
+                "description": "Add what your notes say about a prompt to the prompt.",
+                "default": True,
+                "required": False,
+            },
         },
     }
     server = {

@@ -6,19 +6,29 @@
 # this script says so as hosts show it: an error on standard error would be seen by nobody.
 set -u
 
+# A service may run without this variable.
+home=${HOME:-$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)}
 workspace=${CLAUDE_PLUGIN_OPTION_WORKSPACE:-}
 case $workspace in
     "" | '${'*) workspace=${NOTEWELL_WORKSPACE:-} ;; # A host leaves a name without a value as it is.
 esac
 case $workspace in
     "" | '${'*) set -- "$@" --configured ;;
-    "~") set -- "$@" --workspace "$HOME" ;;
-    "~/"*) set -- "$@" --workspace "$HOME/${workspace#??}" ;;
+    "~") set -- "$@" --workspace "${home:-~}" ;;
+    "~/"*) set -- "$@" --workspace "${home:-~}/${workspace#??}" ;;
     *) set -- "$@" --workspace "$workspace" ;;
 esac
 
+# Claude Code has an option of the plugin that declines recall.
+if [ "${CLAUDE_PLUGIN_OPTION_RECALL:-}" = false ]; then
+    for word; do
+        shift
+        [ "$word" = --recall ] || set -- "$@" "$word"
+    done
+fi
+
 # A host that was not started from a shell may not have the folder of pipx and uv on its path.
-for program in notewell "$HOME/.local/bin/notewell"; do
+for program in notewell ${home:+"$home/.local/bin/notewell"}; do
     if command -v "$program" >/dev/null 2>&1; then
         exec "$program" "$@"
     fi

@@ -251,6 +251,7 @@ _OTHERS: Mapping[str, tuple[str, ...]] = {
         "hooks.internal.enabled",
         f"{_HOOK}.enabled",
     ),
+    "surfaces/test_hook.py::test_the_settings_can_decline_recall": ("hooks.recall",),
     "surfaces/test_hook_time.py::test_a_recall_that_takes_too_long_says_so": (
         "hooks.recallSeconds",
     ),

@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from notewell.clients import double_installs, refuse_beside_plugin
+from notewell.errors import BadRequest
 from notewell.hosts import HOSTS, Machine
 
-# As Claude Code 2.1.325, Codex 0.166.0 and Gemini CLI 0.61.0 write it; `{}` is on or off.
+PLUGIN = Path(__file__).parents[2] / "plugins" / "opencode"
+
+# As Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0 and OpenCode 1.18.33 write it; `%s` is
+# on or off.
 ENABLED = {
     "claude": (
         ".claude/settings.json",
@@ -29,6 +33,11 @@ ENABLED = {
         ".gemini/extensions/extension-enablement.json",
         '{"notewell": {"overrides": ["%s/home/*"]}}\n',
         ("", "!"),
+    ),
+    "opencode": (
+        ".config/opencode/opencode.jsonc",
+        '{"$schema": "https://opencode.ai/config.json", "plugin": [%s]}\n',
+        (f'"x", "{PLUGIN}"', '"x", "/srv/plugins/opencode"'),
     ),
 }
 
@@ -90,12 +99,46 @@ def test_the_installer_refuses_beside_the_plugin_and_changes_nothing(
     )
 
 
-def test_the_two_commands_behind_it_refuse_too(home: Path) -> None:
-    add_plugin(home, "claude")
-    for words in (["mcp", "install", "claude"], ["hook", "install", "claude"]):
-        assert "as a plugin already" in notewell(home, *words).stderr
-    # What only prints changes nothing.
-    assert notewell(home, "hook", "install", "claude", "--print").returncode == 0
+@pytest.mark.parametrize("host", ENABLED)
+def test_the_two_commands_behind_it_refuse_too(home: Path, host: str) -> None:
+    add_plugin(home, host)
+    for command in ("mcp", "hook") if HOSTS[host].hooks else ("mcp",):
+        assert "as a plugin already" in notewell(home, command, "install", host).stderr
+        # What only prints changes nothing.
+        assert notewell(home, command, "install", host, "--print").returncode == 0
+
+
+OPENCODE = (
+    '{"plugin": ["notewell-opencode@0.1.0"]}',
+    '{"plugin": [["notewell-opencode", {"recall": false}]]}',
+    f'{{\n  // mine\n  "plugin": [["{PLUGIN}", {{"workspace": "~/notes"}}]],\n}}',
+    f'{{"plugin": ["file://{PLUGIN}"]}}',
+)
+
+
+@pytest.mark.parametrize("text", OPENCODE)
+@pytest.mark.parametrize("name", ["opencode.json", "opencode.jsonc"])
+def test_the_plugin_of_opencode_is_known_in_each_form(home: Path, name: str, text: str) -> None:
+    file = home / ".config" / "opencode" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadRequest, match="as a plugin already"):
+        refuse_beside_plugin(HOSTS["opencode"], Machine(home, {}, sys.platform))
+
+
+OTHERS = (
+    '{"plugin": ["opencode"]}',
+    '{"plugin": "notewell-opencode"}',
+    '{"plugin": [[], [3], 4, "relative/plugins/opencode"]}',
+)
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_plugins_of_others_are_not_ours(home: Path, text: str) -> None:
+    file = home / ".config" / "opencode" / "opencode.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    refuse_beside_plugin(HOSTS["opencode"], Machine(home, {}, sys.platform))
 
 
 @pytest.mark.parametrize("host", ENABLED)

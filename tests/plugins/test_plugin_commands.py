@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from os import getuid
 from pathlib import Path
+from pwd import getpwuid
 from typing import Any
 
 import anyio
@@ -203,6 +205,38 @@ def test_claude_passes_the_option_of_the_plugin_to_hooks_in_its_own_variable(
     host.install_notewell()
     host.env["CLAUDE_PLUGIN_OPTION_WORKSPACE"] = host.env.pop("NOTEWELL_WORKSPACE")
     assert "we ship on Friday" in host.run("SessionStart").stdout
+
+
+def test_claude_can_decline_recall_by_the_option_of_the_plugin(tmp_path: Path) -> None:
+    host = Host("claude", tmp_path)
+    program = host.bin / "notewell"
+    # The words that the program gets, each in a line.
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    host.env["NOTEWELL_WORKSPACE"] = str(host.notes) + " --recall"
+    place = ["--workspace", host.env["NOTEWELL_WORKSPACE"]]
+    plain = ["hook", "prompt", "--host", "claude"]
+    for value in ("true", "", "${user_config.recall}"):
+        host.env["CLAUDE_PLUGIN_OPTION_RECALL"] = value
+        assert host.run("UserPromptSubmit").stdout.splitlines() == [*plain, "--recall", *place]
+    host.env["CLAUDE_PLUGIN_OPTION_RECALL"] = "false"
+    assert host.run("UserPromptSubmit").stdout.splitlines() == [*plain, *place]
+    assert host.run("SessionStart").stdout.splitlines()[1] == "session-start"
+
+
+def test_a_host_without_a_home_variable_is_served(host: Host) -> None:
+    del host.env["HOME"]
+    host.install_notewell()
+    assert "we ship on Friday" in host.run("SessionStart").stdout
+    # The folder of the user is known to the system.
+    (host.bin / "notewell").write_text('#!/bin/sh\necho "$@"\n', encoding="utf-8")
+    host.env["NOTEWELL_WORKSPACE"] = "~/notes"
+    home = getpwuid(getuid()).pw_dir
+    assert host.run("SessionStart").stdout.endswith(f"--workspace {home}/notes\n")
+    # Nor does the search for a program that is missing fail.
+    (host.bin / "notewell").unlink()
+    done = host.run("SessionStart")
+    assert (MISSING in done.stdout, done.stderr) == (True, "")
 
 
 def test_a_folder_that_is_gone_is_said(codex: Host) -> None:

@@ -341,6 +341,21 @@ def test_the_settings_can_switch_it_off(configured: Configured, internal: dict[s
     assert found.action is None
 
 
+@pytest.mark.parametrize("recall", [True, False])
+def test_the_settings_can_decline_recall(configured: Configured, recall: bool) -> None:
+    host = configured({"hooks": {"recall": recall, "recallSeconds": 60}})
+    (host.workspace / "MEMORY.md").write_text("- the router is a Fritzbox\n", encoding="utf-8")
+    host("prompt", "--recall", prompt="which router do we have?")
+    assert ("Fritzbox" in host.out) is recall
+    # A session starts with notes in any case.
+    host("session-start")
+    assert "Fritzbox" in host.out
+    # A failure concerns only whom a recall was promised to.
+    host.workspace.rename(host.workspace.with_name("elsewhere"))
+    host("prompt", "--recall", prompt="which router do we have?")
+    assert ("could not be searched" in host.out) is recall
+
+
 def test_the_settings_say_how_many_messages(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"hooks": {"internal": {"entries": {"session-memory": {"messages": 2}}}}}
     own = host.state.with_name("own.json")

@@ -66,6 +66,8 @@ class CaptureSettings:
     """Whose midnight decides the day of a note, `Europe/Berlin`; None: the system's."""
     recall_log: bool = True
     """Keep what agents asked and which lines they got."""
+    hook_recall: bool = True
+    """A prompt gets what notes say about it, if its hook asks for that."""
     hook_recall_s: float = 2.5
     """How long a prompt waits for its recall."""
     hook_work_s: float = 8.0

@@ -156,7 +156,9 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
 def _answers(arguments: argparse.Namespace, hook: Hook | None) -> bool:
     """Whether the memory should have answered. The model must know then that there is nothing for
     another reason than that no note is about it."""
-    if arguments.action == "session-start" or getattr(arguments, "recall", False):
+    if arguments.action == "session-start":
+        return True
+    if hook.recalls_notes if hook else getattr(arguments, "recall", False):
         return True
     entries = hook.settings.entries if hook else None
     return arguments.action == "prompt" and entries is not None and entries.auto_recall

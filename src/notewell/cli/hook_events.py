@@ -72,6 +72,11 @@ class Hook:
         return keeps_conversations(self.arguments, self.settings)
 
     @property
+    def recalls_notes(self) -> bool:
+        """Whether a prompt gets what notes say about it."""
+        return getattr(self.arguments, "recall", False) and self.settings.capture.hook_recall
+
+    @property
     def kept(self) -> Path:
         from notewell.sessions import kept_dir
 
@@ -212,7 +217,7 @@ def _prompt(hook: Hook) -> HookResult:
     question = hook.call.prompt[:MAX_QUESTION_CHARS].strip()
     if hook.settings.off_because or not question:
         return HookResult()
-    recalls_notes = getattr(hook.arguments, "recall", False)
+    recalls_notes = hook.recalls_notes
     entries = hook.settings.entries
     recalls_entries = entries is not None and entries.auto_recall
     if not recalls_notes and not recalls_entries:

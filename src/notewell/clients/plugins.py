@@ -6,16 +6,18 @@ is still saved once, but the model reads the notes twice and may have each tool 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from notewell.clients.hooks import has_hooks
 from notewell.clients.install import MAX_FILE_BYTES, has_entry
+from notewell.clients.merge import CannotMerge, parse_json, parse_toml
 from notewell.errors import BadRequest
 from notewell.hosts import HOSTS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from notewell.hosts import Host, Machine, PluginFile
 
 NAME = "notewell"
@@ -28,7 +30,7 @@ class PluginPresent(BadRequest):
     def __init__(self, host: Host, plugin: PluginFile) -> None:
         super().__init__(
             f"{host.title} has Notewell as a plugin already: nothing was changed. To install it "
-            f"here instead, take the plugin out first: `{plugin.uninstall}`"
+            f"here instead, take the plugin out first: {plugin.uninstall}"
         )
 
 
@@ -58,14 +60,31 @@ def double_installs(machine: Machine) -> list[DoubleInstall]:
 
 
 def _is_on(plugin: PluginFile, machine: Machine) -> bool:
-    file = plugin.file(machine)
+    documents = [_document(file, plugin.format) for file in plugin.files(machine)]
+    return any(
+        plugin.has_ours(one) or any(map(partial(_is_ours, plugin), plugin.folders(one)))
+        for one in documents
+    )
+
+
+def _is_ours(plugin: PluginFile, folder: str) -> bool:
+    """Whether the folder of a plugin is a copy of ours."""
+    if not os.path.isabs(folder):  # noqa: PTH117 - before it is made a path: it may be a name
+        return False
+    package = _document(Path(folder) / "package.json", "json")
+    return plugin.package is not None and package.get("name") == plugin.package
+
+
+def _document(file: Path, format_: Literal["json", "toml"]) -> dict[str, Any]:
+    """The contents of a host's file; empty if it is missing or broken."""
     try:
         # A pipe or a device in its place would never end.
         if not file.is_file() or file.stat().st_size > MAX_FILE_BYTES:
-            return False
-        return plugin.has_ours(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return False  # The host cannot read it either.
+            return {}
+        text = file.read_text(encoding="utf-8-sig")
+        return parse_toml(text) if format_ == "toml" else parse_json(text)
+    except (OSError, ValueError, CannotMerge):
+        return {}  # The host cannot read it either.
 
 
 def _installed_files(host: Host, machine: Machine) -> tuple[Path, ...]:

@@ -175,6 +175,9 @@ GLOBAL_KEYS = (
         "a program that names the note: it gets the conversation, with secrets masked, as its "
         "input, and the first line that it prints within 6 s becomes the name; else it is the "
         "time", "ours", field="capture.slug_command"),
+    Key("hooks.recall", Flag(), default=True, meaning="`false`: prompts get nothing from notes, "
+        "whatever hook or plugin is installed; sessions still start with notes",
+        since="ours", field="capture.hook_recall"),
     Key("hooks.recallSeconds", Number(0.1, 600, whole=False), 2.5,
         "how long a prompt waits for its recall; then it goes on with what was found, or with the "
         "reason", "ours", field="capture.hook_recall_s"),

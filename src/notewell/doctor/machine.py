@@ -66,8 +66,8 @@ def hosts(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(
             "hosts",
             f"{double.host.title} has Notewell twice: as a plugin, and in {files}",
-            f"keep one: `notewell uninstall {double.host.id}` keeps the plugin, "
-            f"`{double.plugin.uninstall}` the other",
+            f"keep one. To keep the plugin: `notewell uninstall {double.host.id}`; "
+            f"to keep the other: {double.plugin.uninstall}",
         )
 
 

@@ -12,7 +12,7 @@ reminders and the summary after a compaction have the same form.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from notewell.hosts.host import (
     HookFile,
@@ -116,14 +116,12 @@ def _user_file(machine: Machine) -> Path:
     return machine.folder("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json"
 
 
-def _plugin_file(machine: Machine) -> Path:
-    return machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude") / "settings.json"
+def _plugin_files(machine: Machine) -> list[Path]:
+    return [machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude") / "settings.json"]
 
 
-def _has_plugin(text: str) -> bool:
-    import json
-
-    plugins = member(json.loads(text), "enabledPlugins")
+def _has_plugin(document: dict[str, Any]) -> bool:
+    plugins = member(document, "enabledPlugins")
     # The name of the marketplace follows, which a user may choose.
     return any(on is True and name.startswith("notewell@") for name, on in plugins.items())
 
@@ -161,5 +159,7 @@ HOST = Host(
         project_advice="Claude Code does not start a server of a project before you approve it: "
         "start `claude` in that folder and accept, or type /mcp there",
     ),
-    plugin=PluginFile(_plugin_file, _has_plugin, "claude plugin uninstall notewell@notewell"),
+    plugin=PluginFile(
+        "json", _plugin_files, _has_plugin, "`claude plugin uninstall notewell@notewell`"
+    ),
 )

@@ -14,7 +14,7 @@ itself, below a first line with `id` and `timestamp`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from notewell.hosts.host import HookFile, Host, McpFile, PluginFile, TranscriptFormat, member
 from notewell.hosts.messages import (
@@ -112,10 +112,8 @@ def _user_file(machine: Machine) -> Path:
     return machine.folder("CODEX_HOME", machine.home / ".codex") / "config.toml"
 
 
-def _has_plugin(text: str) -> bool:
-    import tomllib
-
-    plugins = member(tomllib.loads(text), "plugins")
+def _has_plugin(document: dict[str, Any]) -> bool:
+    plugins = member(document, "plugins")
     # The name of the marketplace follows, which a user may choose.
     return any(
         name.startswith("notewell@") and member(plugins, name).get("enabled") is not False
@@ -160,5 +158,10 @@ HOST = Host(
         project_advice="Codex reads the settings of a project only if you trust its folder: "
         "start `codex` there and accept",
     ),
-    plugin=PluginFile(_user_file, _has_plugin, "codex plugin remove notewell@notewell"),
+    plugin=PluginFile(
+        "toml",
+        lambda machine: [_user_file(machine)],
+        _has_plugin,
+        "`codex plugin remove notewell@notewell`",
+    ),
 )

@@ -17,7 +17,7 @@ message of the type `user`, followed by a stock reply.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from notewell.hosts.host import (
     HookFile,
@@ -93,15 +93,13 @@ def _user_file(machine: Machine) -> Path:
     return machine.home / ".gemini" / "settings.json"
 
 
-def _plugin_file(machine: Machine) -> Path:
-    return machine.home / ".gemini" / "extensions" / "extension-enablement.json"
+def _plugin_files(machine: Machine) -> list[Path]:
+    return [machine.home / ".gemini" / "extensions" / "extension-enablement.json"]
 
 
-def _has_plugin(text: str) -> bool:
-    import json
-
+def _has_plugin(document: dict[str, Any]) -> bool:
     # Folders in which the extension is on, and with `!` those in which it is off.
-    folders = member(json.loads(text), "notewell").get("overrides")
+    folders = member(document, "notewell").get("overrides")
     return isinstance(folders, list) and any(not str(one).startswith("!") for one in folders)
 
 
@@ -135,5 +133,7 @@ HOST = Host(
         compacts_after_event=False,
     ),
     mcp=McpFile("json", "mcpServers", _user_file, ".gemini/settings.json"),
-    plugin=PluginFile(_plugin_file, _has_plugin, "gemini extensions uninstall notewell"),
+    plugin=PluginFile(
+        "json", _plugin_files, _has_plugin, "`gemini extensions uninstall notewell`"
+    ),
 )

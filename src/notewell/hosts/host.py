@@ -227,13 +227,19 @@ class McpFile:
 
 @dataclass(frozen=True, slots=True)
 class PluginFile:
-    """The file in which a host records which plugins are on; ours is in `plugins/`."""
+    """The files in which a host records which plugins are on; ours is in `plugins/`."""
 
-    file: Callable[[Machine], Path]
-    has_ours: Callable[[str], bool]
-    """Whether a file with this text switches our plugin on."""
+    format: Literal["json", "toml"]
+    files: Callable[[Machine], Sequence[Path]]
+    """Ours may be in any of them."""
+    has_ours: Callable[[dict[str, Any]], bool]
+    """Whether a file with these contents switches our plugin on."""
     uninstall: str
-    """The command of the host that takes our plugin out."""
+    """How a user takes our plugin out."""
+    folders: Callable[[dict[str, Any]], Sequence[str]] = lambda _: ()
+    """Folders of plugins that a file with these contents switches on, each with a package.json."""
+    package: str | None = None
+    """The name of ours in package.json."""
 
 
 def member(document: object, *keys: str) -> dict[str, Any]:

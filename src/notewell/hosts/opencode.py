@@ -14,7 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.hosts.host import HookCalls, Host, McpFile, TranscriptDatabase, TranscriptFormat
+from notewell.hosts.host import (
+    HookCalls,
+    Host,
+    McpFile,
+    PluginFile,
+    TranscriptDatabase,
+    TranscriptFormat,
+)
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
 
 if TYPE_CHECKING:
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
 
     from notewell.hosts.host import Machine
 
+_PACKAGE = "notewell-opencode"
 START_TIMEOUT_MS = 30_000
 """Instead of its 5 s, in which a busy machine may not have started the server."""
 
@@ -73,9 +81,31 @@ def _read(record: Record) -> RecordFacts:
     )
 
 
+def _folder(machine: Machine) -> Path:
+    return machine.folder("XDG_CONFIG_HOME", machine.home / ".config") / "opencode"
+
+
 def _user_file(machine: Machine) -> Path:
-    folder = machine.folder("XDG_CONFIG_HOME", machine.home / ".config")
-    return folder / "opencode" / "opencode.json"
+    return _folder(machine) / "opencode.json"
+
+
+def _plugin_files(machine: Machine) -> list[Path]:
+    # It reads both; `opencode plugin` makes the second one if there is none.
+    return [_user_file(machine), _folder(machine) / "opencode.jsonc"]
+
+
+def _modules(document: dict[str, Any]) -> list[str]:
+    """What it loads: folders, or names of packages. Options may follow, in a list."""
+    listed = document.get("plugin")
+    firsts = [
+        one[0] if isinstance(one, list) and one else one
+        for one in (listed if isinstance(listed, list) else ())
+    ]
+    return [one.removeprefix("file://") for one in firsts if isinstance(one, str)]
+
+
+def _has_plugin(document: dict[str, Any]) -> bool:
+    return any(one.partition("@")[0] == _PACKAGE for one in _modules(document))
 
 
 def _entry(command: Sequence[str]) -> dict[str, Any]:
@@ -106,6 +136,14 @@ HOST = Host(
         "opencode.json",
         _entry,
         waits={"timeout": START_TIMEOUT_MS},
+    ),
+    plugin=PluginFile(
+        "json",
+        _plugin_files,
+        _has_plugin,
+        "remove it from `plugin` in opencode.json or opencode.jsonc, in ~/.config/opencode",
+        _modules,
+        _PACKAGE,
     ),
     plugin_install="opencode plugin --global CHECKOUT/plugins/opencode",
 )
