@@ -110,8 +110,9 @@ class TimedOut extends MemoryUnavailable {}
 
 /** One process, from its start to its end. */
 class Run {
-  constructor({ command, args, version, startTimeoutMs }) {
+  constructor({ command, args, version, log, startTimeoutMs }) {
     this.command = command;
+    this.log = log;
     this.waiting = new Map();
     this.lastId = 0;
     this.buffered = "";
@@ -127,7 +128,10 @@ class Run {
   listen() {
     const { child } = this;
     child.on("error", (error) => this.end(reasonOf(error, this.command)));
-    child.on("close", (code, signal) => this.end(this.reasonOfExit(code, signal)));
+    child.on("close", (code, signal) => {
+      const why = signal ? `it was ended by ${signal}` : `it ended with code ${code}`;
+      this.end(this.logErrors() ? `${why}; the log of OpenClaw has its last words` : why);
+    });
     // A write to a process that has ended is reported by `close`.
     child.stdin.on("error", () => {});
     child.stdout.setEncoding("utf8").on("data", (text) => this.read(text));
@@ -214,9 +218,11 @@ class Run {
       call.reject(new ErrorOf(`Notewell does not answer: ${why}`));
   }
 
-  reasonOfExit(code, signal) {
-    const said = this.stderr.trim().split("\n").at(-1);
-    return said || (signal ? `it was ended by ${signal}` : `it ended with code ${code}`);
+  /** For the user alone: it may name a folder, and what a call rejects with goes to the model. */
+  logErrors() {
+    const text = this.stderr.trim();
+    if (text) this.log.warn(`notewell: before it ended, the program wrote:\n${text}`);
+    return text;
   }
 }
 

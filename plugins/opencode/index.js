@@ -7,7 +7,7 @@
 //   chat.message                    hook prompt: notes about the prompt, as a part of the message
 //   session.idle                    hook stop: the next session saves this one if its end is lost
 //   experimental.session.compacting hook pre-compact
-//   dispose                         hook session-end, for the sessions that went on here
+//   dispose                         hook session-end, once, for the sessions that went on here
 //
 // OpenCode calls every exported function as a plugin, so there is one.
 import { homedir } from "node:os";
@@ -84,7 +84,9 @@ export const Notewell = async ({ client, directory }, options) => {
       program.start("stop", callOf(id, {}));
     },
     dispose: async () => {
-      for (const id of sessions.takeOpen()) program.start("session-end", callOf(id, {}));
+      const calls = sessions.takeOpen().map((id) => callOf(id, {}));
+      // One process for all: hundreds at once would stall the machine.
+      if (calls.length) program.start("session-end", calls.length > 1 ? calls : calls[0]);
     },
   };
 };

@@ -52,7 +52,7 @@ export class Program {
     }).catch(() => ""); // `spawn` throws for a folder with a NUL in its name.
   }
 
-  /** Starts a hook that saves something. It goes on when the host ends, so its input is a file:
+  /** Starts a hook that saves something, for one call or a list. It goes on when the host ends, so its input is a file:
    * what the host has not written to a pipe by then would be lost. */
   start(event, call) {
     let folder, input;

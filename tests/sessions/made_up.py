@@ -150,6 +150,11 @@ class OpenCode:
         update = "UPDATE session SET time_updated = ? WHERE id = ?"
         self.connection.execute(update, (self.now, session))
 
+    def undo(self, *words: str) -> None:
+        """Take out the parts with these words."""
+        for word in words:
+            self.connection.execute("DELETE FROM part WHERE data LIKE ?", (f"%{word}%",))
+
 
 OPENCLAW_SCHEMA = """
 CREATE TABLE session_windows (session_id TEXT NOT NULL PRIMARY KEY, spawned_by TEXT,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -339,6 +341,40 @@ def test_the_settings_can_switch_it_off(configured: Configured, internal: dict[s
     found = capture_health(host.folder, NOW)
     assert found is not None
     assert found.action is None
+
+
+@pytest.mark.parametrize("output", ["full", "closed", "gone"])
+def test_an_output_that_cannot_be_written_stops_nothing(host: Host, output: str) -> None:
+    (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n" * 9000, encoding="utf-8")
+    words = ["hook", "session-start", "-w", str(host.workspace), "--state-dir", str(host.state)]
+    # A pipe whose reader has gone; the shell closes the two streams itself.
+    reader, writer = os.pipe()
+    os.close(reader)
+    redirections = {"full": ">/dev/full", "closed": ">&- 2>&-", "gone": ""}
+    ended = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'"$@" {redirections[output]}',
+            "sh",
+            sys.executable,
+            "-m",
+            "notewell",
+            *words,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    os.close(writer)
+    assert ended.returncode == 0
+    assert "Traceback" not in ended.stderr
+    # What was done is recorded, and what was not.
+    beats = json.loads((host.folder / "heartbeat.json").read_text(encoding="utf-8"))
+    assert ("no answer was written" in json.dumps(beats)) is (output != "closed")
 
 
 @pytest.mark.parametrize("recall", [True, False])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -71,6 +73,60 @@ def test_each_message_is_saved_once(hooks: Hooks, host: OpenCode) -> None:
     assert "Recalled" not in first
     assert "Pia" in second
     assert "Otto" not in second
+
+
+def test_after_an_undo_each_message_is_saved_once(hooks: Hooks, host: OpenCode) -> None:
+    host.say("user", text_part("And Pia?"))
+    host.say("assistant", text_part("A penguin, I guess."))
+    hooks("session-end")
+    # The host takes out the last turn, and one in the middle; the user goes on.
+    host.undo("I guess", "Pia", "The walrus")
+    host.say("user", text_part("Who is Pia?"))
+    hooks("session-end")
+    host.say("assistant", text_part("The penguin."))
+    hooks("session-end")
+    _, second, third = hooks.notes()
+    assert "User: Who is Pia?" in second
+    assert "Otto" not in second
+    assert "Assistant: The penguin." in third
+    assert "User: " not in third
+
+
+def test_a_message_between_others_is_saved(hooks: Hooks, host: OpenCode) -> None:
+    hooks("session-end")
+    # A text of the assistant that was not there when its message was read.
+    now, host.now = host.now, host.now - 1500
+    host.say("assistant", text_part("He lives at the pier."))
+    host.now = now
+    hooks("session-end")
+    assert "He lives at the pier." in hooks.notes()[1]
+    assert "walrus" not in hooks.notes()[1]
+
+
+def test_several_sessions_end_in_one_process(hooks: Hooks, host: OpenCode) -> None:
+    host.start("ses_2")
+    host.say("user", text_part("Who is Pia?"), session="ses_2")
+    calls = [
+        {"session_id": name, "transcript_path": f"{hooks.database}/{name}.jsonl"}
+        for name in ("ses_1", "gone", "ses_2")
+    ]
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "notewell", "hook", "session-end", "--host", "opencode"),
+            *("-w", str(hooks.workspace), "--state-dir", str(hooks.state)),
+        ],
+        input=json.dumps(calls),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "")
+    # One that cannot be saved does not hold up the others.
+    assert "no such conversation" in ended.stderr
+    first, second = sorted(hooks.notes())
+    assert "Otto" in first + second
+    assert "Pia" in first + second
 
 
 def test_a_conversation_with_a_subagent_is_not_saved(hooks: Hooks, host: OpenCode) -> None:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from notewell import __version__
-from notewell.cli.output import flush, print_json, say, tell
+from notewell.cli.output import flush, give_up_output, print_json, say, tell
 from notewell.errors import NotewellError, OutputFailed
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000)
     if sys.stdout is None:  # Started with standard output closed.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(
             errors="backslashreplace"
@@ -66,7 +68,7 @@ def _guarded(command: Callable[[], int], *, as_json: bool) -> int:
         )
         return INTERRUPTED
     except BrokenPipeError:
-        _give_up_output()  # The reader, `head` for example, has seen enough.
+        give_up_output()  # The reader, `head` for example, has seen enough.
         return 0
     except NotewellError as error:
         return _report(error, as_json=as_json)
@@ -75,13 +77,8 @@ def _guarded(command: Callable[[], int], *, as_json: bool) -> int:
 
 def _report(error: NotewellError, *, as_json: bool) -> int:
     if isinstance(error, OutputFailed):
-        _give_up_output()
+        give_up_output()
     elif as_json:
         print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
     tell(f"notewell: {error}")
     return error.exit_code
-
-
-def _give_up_output() -> None:
-    """Otherwise Python reports the unwritten rest once more at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.hook_call import (
     TookTooLong,
+    calls_in,
     context_json,
     parse_call,
     run_within,
@@ -30,9 +31,15 @@ from notewell.cli.hook_call import (
 from notewell.cli.hook_events import HookResult, folder_of, messages_of, open_hook, run_event
 from notewell.cli.hook_keep import keeps_conversations
 from notewell.cli.hook_turns import not_searched
-from notewell.cli.output import flush, say, tell
+from notewell.cli.output import flush, give_up_output, say, tell
 from notewell.cli.place import add_pins, add_place, apply_pins
-from notewell.errors import BadSetting, MemoryOff, WorkspaceMissing, WorkspaceNotSet
+from notewell.errors import (
+    BadSetting,
+    MemoryOff,
+    OutputFailed,
+    WorkspaceMissing,
+    WorkspaceNotSet,
+)
 from notewell.hosts import HOOK_CALLS, HOOK_FILES, HOOK_GUARD
 
 if TYPE_CHECKING:
@@ -107,7 +114,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not os.environ.get(HOOK_GUARD):
         apply_pins(arguments)
         now = datetime.now(UTC)
-        if not handle(arguments, standard_input(), now, now.astimezone().tzinfo or UTC):
+        zone = now.astimezone().tzinfo or UTC
+        # All of them: what one does not finish does not concern the others.
+        done = [handle(arguments, call, now, zone) for call in calls_in(standard_input())]
+        if not all(done):
             _leave()
     return 0
 
@@ -139,18 +149,30 @@ def handle(arguments: argparse.Namespace, data: bytes, now: datetime, zone: tzin
     except MemoryOff:
         return True  # The user switched the memory off: not a failure.
     except WorkspaceNotSet as error:
-        _notify(event, host, error)
+        with suppress(OSError, OutputFailed):
+            _notify(event, host, error)
         return True  # Without a folder of notes there is no heartbeat file either.
     except Exception as error:  # noqa: BLE001 - a surface, whose failure must not stop the host
         failure = error
         result = HookResult(trouble=str(error) or type(error).__name__)
-    unread = BadSetting if hook is None else WorkspaceMissing
-    if event == "session-start" and isinstance(failure, (WorkspaceMissing, unread)):
-        _notify(event, host, failure)
-    else:
-        _print(arguments, hook, failure)
+    try:
+        _answer(arguments, hook, failure)
+    except (OSError, OutputFailed) as error:
+        # The host has gone, or its disk is full. What the hook has done is still recorded.
+        give_up_output()
+        result = result._replace(trouble=result.trouble or f"no answer was written: {error}")
     _report(arguments, now, hook.settings if hook else None, result)
     return not isinstance(failure, TookTooLong)
+
+
+def _answer(arguments: argparse.Namespace, hook: Hook | None, failure: Exception | None) -> None:
+    unread = BadSetting if hook is None else WorkspaceMissing
+    is_start = arguments.action == "session-start"
+    if is_start and isinstance(failure, (WorkspaceMissing, unread)):
+        _notify(arguments.action, arguments.host, failure)
+    else:
+        _print(arguments, hook, failure)
+    flush()
 
 
 def _answers(arguments: argparse.Namespace, hook: Hook | None) -> bool:
@@ -200,7 +222,8 @@ def _report(
         trouble = trouble or str(error)
     # The output of a stop hook can keep a host from stopping, so this event is always silent.
     if trouble and event != "stop":
-        tell(f"notewell: {trouble}")
+        with suppress(OSError):
+            tell(f"notewell: {trouble}")
 
 
 def _notify(event: str, host: str, error: NotewellError) -> None:

@@ -67,6 +67,18 @@ def standard_input() -> bytes:
         return b""
 
 
+def calls_in(data: bytes) -> list[bytes]:
+    """The calls in the host's JSON. Our plugin for OpenCode ends several sessions at once, with a
+    list of calls."""
+    if not data.lstrip().startswith(b"["):
+        return [data]
+    try:
+        calls = json.loads(data)
+    except (ValueError, RecursionError):
+        return [data]  # `parse_call` reports it.
+    return [json.dumps(call).encode() for call in calls] or [data]
+
+
 def parse_call(event: str, host: str, data: bytes) -> HookCall:
     """The host's JSON as values; a value of the wrong type counts as missing."""
     try:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "NOTEWELL_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 MAX_TOKEN_BYTES = 4096
 DEFAULT_PORT = 7373
+NO_SDK = "the server needs the extra `mcp`: `pip install '.[mcp]'` in a checkout"
 _OPTIONS = ("agent", "session key", "state dir")
 """Options whose mistakes end the command."""
 
@@ -118,7 +119,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    require_sdk()
+    try:
+        require_sdk()
+    except BadSetting as error:
+        # Over HTTP, or at a terminal, a person reads the message.
+        if arguments.http or (sys.stdin and sys.stdin.isatty()):
+            raise
+        return _serve_without_sdk(error)
     _log_to_stderr()
     apply_pins(arguments)
     with ExitStack() as opened:
@@ -134,6 +141,17 @@ def _serve(arguments: argparse.Namespace) -> int:
             greeting, create = _server_without(error, arguments, open_)
         _run_server(greeting, create, arguments)
     return 0
+
+
+def _serve_without_sdk(error: BadSetting) -> int:
+    """Not an exit: see `_serve`. The first answers need no SDK."""
+    from notewell.mcp_server import serve_failure
+    from notewell.tools import Failure
+
+    tell(f"notewell: {error}")
+    action = f"tell the user: {NO_SDK}, then start a new session"
+    serve_failure(Failure("Notewell is installed without its MCP server", action))
+    return error.exit_code
 
 
 def _server_of(
@@ -252,9 +270,7 @@ def require_sdk() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise BadSetting(
-            "mcp", "the server needs the extra `mcp`: `pip install '.[mcp]'` in a checkout"
-        )
+        raise BadSetting("mcp", NO_SDK)
 
 
 def _log_to_stderr() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from contextlib import contextmanager
@@ -72,6 +73,11 @@ def _our_errors() -> Iterator[None]:
         raise
     except OSError as error:
         raise OutputFailed(error.strerror or str(error)) from error
+
+
+def give_up_output() -> None:
+    """Otherwise Python reports the unwritten rest once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(text: str) -> None:

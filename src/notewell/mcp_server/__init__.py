@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from notewell.mcp_server.recovery import OpenedServer, create_recovering_server
     from notewell.mcp_server.server import create_empty_server, create_server
-    from notewell.mcp_server.stdio import serve_stdio
+    from notewell.mcp_server.stdio import serve_failure, serve_stdio
     from notewell.mcp_server.transports import PATH, http_app, is_loopback, listen, serve_http
 else:
     from notewell.lazy import lazy_exports
@@ -34,7 +34,7 @@ else:
             "greeting": "Greeting empty_greeting greeting_of waiting_greeting",
             "recovery": "OpenedServer create_recovering_server",
             "server": "create_empty_server create_server",
-            "stdio": "serve_stdio",
+            "stdio": "serve_failure serve_stdio",
             "transports": "PATH http_app is_loopback listen serve_http",
         },
     )

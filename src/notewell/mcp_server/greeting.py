@@ -36,6 +36,7 @@ ENVELOPE_VERSION = "2026-07-28"
 """The protocol version without a handshake: each request carries it."""
 STATUS = "memory_status"
 _META = "io.modelcontextprotocol/"
+_METHOD_NOT_FOUND = -32601
 
 
 class Opening:
@@ -278,6 +279,21 @@ class Greeter:
         return Reply(None, for_sdk=False, later=lambda: _answer(request, {**work(), **envelope}))
 
 
+def refused(line: bytes, greeting: Greeting, failure: Failure) -> bytes | None:
+    """The answer of a server that has only a reason, to what the greeting does not answer; None:
+    the line is no request."""
+    request = _request_in(line)
+    if request is None:
+        return None
+    if request["method"] != "tools/call":
+        answer = {"error": {"code": _METHOD_NOT_FOUND, "message": failure.to_text()}}
+        return _message({"jsonrpc": "2.0", "id": request["id"], **answer})
+    meta = request.get("params", {}).get("_meta")
+    in_envelope = isinstance(meta, dict) and _META + "protocolVersion" in meta
+    result = {"content": [{"type": "text", "text": failure.to_text()}], "isError": True}
+    return _answer(request, {**result, **(greeting.envelope() if in_envelope else {})})
+
+
 def _request_in(line: bytes) -> Json | None:
     """The request in a line; None if it is none, or not one in the usual form."""
     try:
@@ -321,5 +337,8 @@ def _is_named(client: object) -> bool:
 
 
 def _answer(request: Json, result: Json) -> bytes:
-    answer = {"jsonrpc": "2.0", "id": request["id"], "result": result}
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+    return _message({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+
+def _message(message: Json) -> bytes:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()

@@ -18,7 +18,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from notewell.errors import BadSetting
-from notewell.mcp_server.greeting import Greeter
+from notewell.mcp_server.greeting import Greeter, empty_greeting, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
     from notewell.mcp_server.greeting import Greeting
+    from notewell.tools import Failure
 
 SWITCH_S = 0.0002
 _STDERR = 2
@@ -87,14 +88,27 @@ class Wire:
 def serve_stdio(greeting: Greeting, create: Callable[[], Server[Any]]) -> None:
     """Serves one client; returns when it disconnects. `create` may import the SDK."""
     with _claimed_wire() as wire:
-        reader = Thread(
-            target=wire.read, args=(Greeter(greeting),), name="mcp-reader", daemon=True
-        )
-        reader.start()
+        _start_reader(wire, greeting)
         with _quick_switches():
             server = create()
             from notewell.mcp_server.eras import serve_lines
         serve_lines(server, wire)
+
+
+def serve_failure(failure: Failure) -> None:
+    """Serves one client with a reason, and without the SDK, which may not be installed."""
+    greeting = empty_greeting(failure)
+    with _claimed_wire() as wire:
+        _start_reader(wire, greeting)
+        while (line := wire.lines.get()) is not None:
+            answer = None if line.is_answered else refused(line.text.encode(), greeting, failure)
+            if answer is not None:
+                wire.write(answer)
+
+
+def _start_reader(wire: Wire, greeting: Greeting) -> None:
+    work = partial(wire.read, Greeter(greeting))
+    Thread(target=work, name="mcp-reader", daemon=True).start()
 
 
 @contextmanager

@@ -43,6 +43,8 @@ LONG_TAIL_BYTES = 4 * 1024 * 1024
 FEW_MESSAGES = 15
 """With so many messages, no more than a long tail is read, whatever is wanted: what was said
 between two compactions is shorter."""
+POSITION_IDS = 8
+"""How many of the last messages a position names: one of them is still there after an undo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class TranscriptTail:
     """The messages after a position."""
 
     lines: list[str]
-    position: dict[str, int]
-    """Where the next call continues; plain numbers, to be stored as JSON."""
+    position: dict[str, Any]
+    """Where the next call continues; plain values, to be stored as JSON."""
 
 
 def read_tail(
@@ -119,14 +121,23 @@ def _has_format(transcript: Transcript) -> bool:
 
 
 def _after_record(transcript: Transcript, position: Mapping[str, Any]) -> TranscriptTail:
-    """A document is rewritten with every message, so its position counts records, not bytes."""
+    """The host may remove messages, for example to undo a turn, and insert others. So the position
+    names the last messages; where messages have no ids, it counts records. Not bytes: a document
+    is rewritten with every message."""
     last = transcript.line_map[-1] if transcript.line_map else 0
-    start = _number(position.get("records"), last)
-    lines = transcript.text.splitlines()
-    added = [
-        line for line, number in zip(lines, transcript.line_map, strict=True) if number > start
-    ]
-    return TranscriptTail(added, {"records": last})
+    taken = {one for one in _listed(position.get("ids")) if one in transcript.ids}
+    if taken:
+        start = transcript.line_map[min(map(transcript.ids.index, taken))]
+    else:
+        start = _number(position.get("records"), last)
+    lines = zip(transcript.text.splitlines(), transcript.line_map, transcript.ids, strict=True)
+    added = [line for line, number, id_ in lines if number > start and id_ not in taken]
+    ids = [one for one in transcript.ids if one is not None][-POSITION_IDS:]
+    return TranscriptTail(added, {"records": last, "ids": ids} if ids else {"records": last})
+
+
+def _listed(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _after_byte(

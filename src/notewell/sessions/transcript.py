@@ -76,6 +76,8 @@ class Transcript:
     session: Session
     said_at: tuple[str, ...] = ()
     """For each line of the text, the time of its record; empty if it has none."""
+    ids: tuple[str | None, ...] = ()
+    """For each line of the text, the id of its message, if the host gives it one."""
     pending_bytes: int = 0
     """The size of an incomplete last line."""
     repairs: tuple[str, ...] = ()
@@ -190,6 +192,7 @@ class _Reader:
         self._line_map: list[int] = []
         self._said_at: list[str] = []
         self._host: str | None = None
+        self._ids: list[str | None] = []
         self._is_subagent = False
         self.unowned = 0
         """How many records were read before one that a format owns."""
@@ -210,6 +213,7 @@ class _Reader:
                 self._lines.append(f"{facts.turn.speaker}: {line}")
                 self._line_map.append(number)
                 self._said_at.append(_minute(facts.at))
+                self._ids.append(facts.turn.id)
                 self._last_text = folded(facts.turn.text)
 
     def passes_over(self, line: bytes) -> bool:
@@ -223,6 +227,7 @@ class _Reader:
             self._lines.pop()
             self._line_map.pop()
             self._said_at.pop()
+            self._ids.pop()
         self._last_text = None
 
     def add_document(self, document: Record) -> None:
@@ -242,6 +247,7 @@ class _Reader:
                 name, self._session_id, self._cwd, self._started_at, self._last_at, self._host
             ),
             said_at=tuple(self._said_at),
+            ids=tuple(self._ids),
             pending_bytes=problems.pending_bytes,
             repairs=problems.repairs(),
             is_foreign=self._format is None and self.unowned > 0,
