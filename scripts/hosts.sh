@@ -1,11 +1,11 @@
 #!/bin/sh
 # Install real hosts from npm into .cache/hosts, then try Notewell in each of them.
 #
-#   scripts/hosts.sh [--install-only] [--load] [--runs N] [--json FILE] [HOST …]
+#   scripts/hosts.sh [--install-only] [--limit SECONDS] [--load] [--runs N] [--json FILE] [HOST …]
 #
 # HOST: claude codex openclaw opencode gemini qwen copilot cline continue (default: all of them).
 # Each trial has a home folder of its own below .cache/hosts/homes, and the model is a script on
-# loopback, so no account is needed. `--load` keeps two busy loops running beside the hosts.
+# loopback, so no account is needed. `--limit` is for all installations together. `--load` keeps two busy loops running beside the hosts.
 # Notewell is the one of ./check, or that of the virtual environment in NOTEWELL_ENV.
 # The exit code is 1 if a host could not be installed or failed.
 set -eu
@@ -37,26 +37,43 @@ package_of() {
 install() {
     package=$(package_of "$1")
     if [ "$(cat "$place/$1/made-of" 2>/dev/null)" = "$NODE $package" ]; then return; fi
-    rm -rf "${place:?}/$1"
-    mkdir -p "$place/$1"
     began=$(date +%s)
-    if timeout "$INSTALL_LIMIT_S" npm install --silent --no-audit --no-fund \
-        --cache "$PWD/.cache/npm" --prefix "$place/$1" "$package" >"$place/$1/npm.log" 2>&1; then
-        echo "$NODE $package" >"$place/$1/made-of"
-        echo "$1: installed $package in $(($(date +%s) - began)) s" >&2
-    else
-        echo "$1: npm could not install $package within $INSTALL_LIMIT_S s:" >&2
-        tail -n 3 "$place/$1/npm.log" >&2
+    seconds=$((end - began))
+    if [ "$seconds" -gt "$INSTALL_LIMIT_S" ]; then seconds=$INSTALL_LIMIT_S; fi
+    if [ "$seconds" -le 0 ]; then
+        echo "$1: $package was not tried: the time for all installations, $limit s, is over" >&2
         return 1
     fi
+    rm -rf "${place:?}/$1"
+    mkdir -p "$place/$1"
+    # -k: npm may wait for a server and not hear the first signal.
+    timeout -k 5 "$seconds" npm install --silent --no-audit --no-fund \
+        --cache "$PWD/.cache/npm" --prefix "$place/$1" "$package" >"$place/$1/npm.log" 2>&1 &&
+        code=0 || code=$?
+    case $code in
+    0)
+        echo "$NODE $package" >"$place/$1/made-of"
+        echo "$1: installed $package in $(($(date +%s) - began)) s" >&2
+        return
+        ;;
+    124 | 137) echo "$1: npm did not finish $package within $seconds s, and was ended" >&2 ;;
+    *) echo "$1: npm could not install $package (code $code):" >&2 ;;
+    esac
+    tail -n 3 "$place/$1/npm.log" >&2
+    return 1
 }
 
 hosts=''
 options=''
 install_only=''
+limit=3600
 while [ $# -gt 0 ]; do
     case $1 in
     --install-only) install_only=yes ;;
+    --limit)
+        limit=${2:?}
+        shift
+        ;;
     --load) options="$options --load" ;;
     --runs | --json)
         options="$options $1 ${2:?}"
@@ -74,6 +91,7 @@ while [ $# -gt 0 ]; do
 done
 hosts=${hosts:-claude codex openclaw opencode gemini qwen copilot cline continue}
 
+end=$(($(date +%s) + limit))
 failed=''
 if install node; then
     PATH="$place/node/node_modules/.bin:$PATH"

@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.clients.install import update_file, would_change
+from notewell.clients.install import take_out, update_file, would_change
 from notewell.clients.merge import TOKEN, CannotMerge, indent_of, line_break_of, merged_json
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def remove_hooks(file: Path, hooks: HookFile, host: str) -> Installed:
     """Take our hooks out again. Raises `CannotMerge` or `FileNotWritten`."""
     from notewell.clients.remove import without_hooks
 
-    return update_file(file, lambda text: without_hooks(text, hooks, host))
+    return take_out(file, lambda text, earlier: without_hooks(text, hooks, host, earlier))
 
 
 def has_hooks(file: Path, hooks: HookFile, host: str) -> bool:

@@ -19,13 +19,16 @@ from notewell.files import PRIVATE_FILE, create_file, replace_file
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from notewell.hosts import McpFile
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Claude Code has more than settings in its file; some have a few megabytes."""
 MAX_BACKUPS = 1000
+EARLIER_TEXTS = 20
+"""How many backups are read before something is taken out."""
+_BACKUP = ".notewell-backup"
 _BOM = b"\xef\xbb\xbf"
 _NOT_TEXT = "the workspace's path cannot be written as UTF-8"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -78,7 +81,7 @@ def remove_entry(mcp: McpFile, file: Path, name: str) -> Installed:
     """Take the MCP entry out again. Raises `CannotMerge` or `FileNotWritten`."""
     from notewell.clients.remove import without_entry
 
-    return update_file(file, lambda text: without_entry(text, mcp, name))
+    return take_out(file, lambda text, earlier: without_entry(text, mcp, name, earlier))
 
 
 def has_entry(mcp: McpFile, file: Path, name: str) -> bool:
@@ -97,9 +100,18 @@ def would_change(file: Path, edit: Callable[[str], str | None]) -> bool:
         return False
 
 
-def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
+def take_out(file: Path, edit: Callable[[str, Sequence[str]], str | None]) -> Installed:
+    """Like `update_file`. `edit` also gets what the file contained before earlier changes, the
+    latest first: text that was there then is not ours."""
+    earlier = _earlier_texts(Path(os.path.realpath(file)))
+    return update_file(file, lambda text: edit(text, earlier), had_empty_file="" in earlier)
+
+
+def update_file(
+    file: Path, edit: Callable[[str], str | None], *, had_empty_file: bool = False
+) -> Installed:
     """Replace a file by its edited text; `edit` returns None to leave the file as it is, and an
-    empty text to remove it."""
+    empty text to remove it, unless the user had an empty file."""
     try:
         # People keep such files in a repository and link to them: edit the target of the link.
         file = Path(os.path.realpath(file))
@@ -110,7 +122,7 @@ def update_file(file: Path, edit: Callable[[str], str | None]) -> Installed:
         # A host that never ran has no folder yet. Its settings may contain keys, hence 0700.
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         backup = None if before is None else _back_up(file, before)
-        _replace(file, before, after)
+        _replace(file, before, after, removes=not after and not had_empty_file)
     except OSError as error:
         raise FileNotWritten(file, error.strerror or str(error)) from error
     return Installed(file, changed=True, backup=backup)
@@ -164,20 +176,47 @@ def _read(file: Path) -> _Before | None:
 def _back_up(file: Path, before: _Before) -> Path:
     """A copy in the same folder, under a name that is free."""
     for number in range(MAX_BACKUPS):
-        backup = file.with_name(f"{file.name}.notewell-backup{f'-{number}' if number else ''}")
+        backup = file.with_name(f"{file.name}{_BACKUP}{f'-{number}' if number else ''}")
         if create_file(backup, before.data, durable=True, mode=before.mode):
             return backup
     raise FileNotWritten(file, f"there are {MAX_BACKUPS} backups beside it; remove some")
 
 
-def _replace(file: Path, before: _Before | None, after: bytes) -> None:
+def _earlier_texts(file: Path) -> list[str]:
+    """The contents of the latest backups, the latest first."""
+    start = file.name + _BACKUP
+    try:
+        numbers = [
+            (int(end[1:] or 0), name)
+            for name in (one.name for one in file.parent.iterdir())
+            if name.startswith(start) and _is_number(end := name.removeprefix(start))
+        ]
+    except OSError:
+        return []
+    latest = sorted(numbers, reverse=True)[:EARLIER_TEXTS]
+    return [text for _, name in latest if (text := _text_of(file.with_name(name))) is not None]
+
+
+def _is_number(end: str) -> bool:
+    return not end or (end[0] == "-" and end[1:].isdecimal() and end.isascii())
+
+
+def _text_of(file: Path) -> str | None:
+    try:
+        before = _read(file)
+        return before.data.removeprefix(_BOM).decode() if before else None
+    except (OSError, CannotMerge, UnicodeDecodeError):
+        return None
+
+
+def _replace(file: Path, before: _Before | None, after: bytes, *, removes: bool) -> None:
     """An atomic replace, unless the file changed since it was read."""
 
     def require_unchanged() -> None:
         if not _is_as_before(file, before):
             raise FileNotWritten(file, "another program changed it meanwhile: run this again")
 
-    if not after:
+    if removes:
         require_unchanged()
         file.unlink()
         return

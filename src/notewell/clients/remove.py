@@ -4,6 +4,9 @@ A text without the entry can be written in several ways: with the comma before i
 the empty object that held it or without. The right one is one from which the installation makes
 the present file again, to the character. Several may do so; then an object that holds nothing else
 is taken for ours. If the file was edited since, there is none; then only the entry goes.
+
+The backups of the installation know more: whether there was a file, and which objects were empty
+in it. Without them, a file from which the entry goes before the hooks would keep an empty object.
 """
 
 from __future__ import annotations
@@ -39,14 +42,19 @@ _VALUE = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}{\[:"]+')
 _SPACE = re.compile(r"\s*")
 
 
-def without_entry(text: str, mcp: McpFile, name: str) -> str | None:
-    """The file without the entry; None if it has none. Raises `CannotMerge`."""
+def without_entry(text: str, mcp: McpFile, name: str, earlier: Sequence[str] = ()) -> str | None:
+    """The file without the entry; None if it has none. `earlier` are texts that the file had
+    before, the latest first. Raises `CannotMerge`."""
     parse = {"json": parse_json, "toml": parse_toml, "yaml": parse_yaml}[mcp.format]
     entry = _entry(parse(text), mcp, name) if text.strip() else None
     if entry is None:
         return None
     if not is_our_entry(entry):
         raise CannotMerge(f"the server {name!r} there is not one that Notewell wrote")
+    install = partial(_with_entry, mcp, name, entry)
+    restored = _restored(text, earlier, install)
+    if restored is not None:
+        return restored
     texts = {
         "json": lambda: list(_without_paths(text, (mcp.key, name))),
         "toml": lambda: _without_table(text, toml_table(mcp.key, name, entry)),
@@ -55,12 +63,34 @@ def without_entry(text: str, mcp: McpFile, name: str) -> str | None:
     # A text that has lost more than the entry is none of the candidates.
     rest = _rest(parse(text), mcp, name)
     valid = [one for one in texts if _parsed(parse, one) in rest]
-    return _chosen(text, valid, lambda one: merged(one, mcp, name, entry))
+    bases = [one for one in (_parsed(parse, text) for text in earlier) if one is not None]
+    if bases:
+        base = next((one for one in bases if _entry(one, mcp, name) is None), {})
+        valid = _like(valid, parse, [(mcp.key,)], base)
+    return _chosen(text, valid, install)
 
 
-def without_hooks(text: str, hooks: HookFile, host: str) -> str | None:
-    """The file without our hooks; None if it has none. Raises `CannotMerge`."""
-    return _without(text, hooks, lambda event, item: bool(_our_words(item, host)))
+def _with_entry(mcp: McpFile, name: str, entry: dict[str, Any], text: str) -> str | None:
+    return merged(text, mcp, name, entry)
+
+
+def without_hooks(
+    text: str, hooks: HookFile, host: str, earlier: Sequence[str] = ()
+) -> str | None:
+    """The file without our hooks; None if it has none. `earlier` as above. Raises
+    `CannotMerge`."""
+
+    def is_ours(event: str, item: Item) -> bool:
+        return bool(_our_words(item, host))
+
+    items = dict(_hooks(parse_json(text) if text.strip() else {}, is_ours))
+    install = partial(_with_items, hooks, items)
+    restored = _restored(text, earlier, install) if items else None
+    return _without(text, hooks, is_ours, earlier) if restored is None else restored
+
+
+def _with_items(hooks: HookFile, items: Mapping[str, Item], text: str) -> str | None:
+    return with_hooks(text or hooks.new_file, items)
 
 
 def without_stale_hooks(
@@ -77,8 +107,15 @@ def without_stale_hooks(
     return _without(text, hooks, is_stale)
 
 
-def _without(text: str, hooks: HookFile, is_gone: Callable[[str, Item], bool]) -> str | None:
+def _without(
+    text: str,
+    hooks: HookFile,
+    is_gone: Callable[[str, Item], bool],
+    earlier: Sequence[str] = (),
+) -> str | None:
     after = text
+    bases = [one for one in (_parsed(parse_json, text) for text in earlier) if one is not None]
+    base = next((one for one in bases if _last_hook(one, is_gone) is None), {})
     # The last one first: each step then undoes the last step of the installation.
     while found := _last_hook(parse_json(after) if after.strip() else {}, is_gone):
         event, at, item = found
@@ -89,12 +126,47 @@ def _without(text: str, hooks: HookFile, is_gone: Callable[[str, Item], bool]) -
             for one in _without_paths(after, (KEY, event, at))
             if _compact(_parsed(parse_json, one)) == _compact(expected)
         ]
-        after = _chosen(after, valid, partial(_with_hook, hooks, event, item))
+        if bases:
+            valid = _like(valid, parse_json, [(KEY,), (KEY, event)], base)
+        after = _chosen(after, valid, partial(_with_items, hooks, {event: item}))
     return None if after == text else after
 
 
-def _with_hook(hooks: HookFile, event: str, item: Item, text: str) -> str | None:
-    return with_hooks(text or hooks.new_file, {event: item})
+def _restored(
+    text: str, earlier: Sequence[str], install: Callable[[str], str | None]
+) -> str | None:
+    """The earlier text that the installation made this text of."""
+    for one in earlier:
+        try:
+            if install(one) == text:
+                return one
+        except CannotMerge:
+            continue
+    return None
+
+
+def _like(
+    valid: list[str],
+    parse: Callable[[str], dict[str, Any]],
+    paths: Sequence[tuple[str, ...]],
+    base: dict[str, Any],
+) -> list[str]:
+    """Those texts that have an object at these paths where the base has one, as far as any has."""
+
+    def differences(text: str) -> int:
+        document = _parsed(parse, text) or {}
+        return sum(_has(document, path) != _has(base, path) for path in paths)
+
+    least = min(map(differences, valid), default=0)
+    return [one for one in valid if differences(one) == least]
+
+
+def _has(document: Any, path: tuple[str, ...]) -> bool:
+    for key in path:
+        if not isinstance(document, dict) or key not in document:
+            return False
+        document = document[key]
+    return True
 
 
 def _chosen(text: str, valid: list[str], install: Callable[[str], str | None]) -> str:
@@ -143,13 +215,28 @@ def _is_ours(words: Sequence[str], *verbs: str) -> bool:
 def _last_hook(
     document: dict[str, Any], is_gone: Callable[[str, Item], bool]
 ) -> tuple[str, int, Item] | None:
-    hooks = document.get(KEY)
     found = None
-    for event, items in (hooks if isinstance(hooks, dict) else {}).items():
-        for at, item in enumerate(items if isinstance(items, list) else ()):
+    for event, items in _lists(document):
+        for at, item in enumerate(items):
             if isinstance(item, dict) and is_gone(event, item):
                 found = event, at, item
     return found
+
+
+def _hooks(
+    document: dict[str, Any], is_ours: Callable[[str, Item], bool]
+) -> Iterator[tuple[str, Item]]:
+    """Our hooks with their events."""
+    for event, items in _lists(document):
+        yield from (
+            (event, item) for item in items if isinstance(item, dict) and is_ours(event, item)
+        )
+
+
+def _lists(document: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    hooks = document.get(KEY)
+    for event, items in (hooks if isinstance(hooks, dict) else {}).items():
+        yield event, items if isinstance(items, list) else []
 
 
 def _our_words(item: Item, host: str) -> list[str]:

@@ -25,6 +25,8 @@ class Started(NamedTuple):
     environ: Environ = {}  # noqa: RUF012 - a default of a named tuple, never changed
     before: Sequence[list[str]] = ()
     """Commands of the host itself that must run first."""
+    after: Sequence[list[str]] = ()
+    """Commands of the host itself that end what it leaves running."""
 
 
 class Program(NamedTuple):
@@ -134,7 +136,8 @@ def _copilot(home: Path, url: str, prompt: str) -> Started:
 def _cline(home: Path, url: str, prompt: str) -> Started:
     account = ["-p", "openai", "-k", "x", "-m", "scripted", "-b", f"{url}/v1"]
     run = ["cline", prompt, "-P", "openai-compatible", "-m", "scripted"]
-    return Started(run, before=[["cline", "auth", *account]])
+    # It leaves a program behind that serves all its windows.
+    return Started(run, before=[["cline", "auth", *account]], after=[["cline", "hub", "stop"]])
 
 
 _CONTINUE = """\

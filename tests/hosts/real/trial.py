@@ -75,6 +75,8 @@ class Observed(NamedTuple):
     has_prompt_hook: bool
     keeps: bool
     """Installed by a command that says that conversations are kept; a plugin says nothing."""
+    left: tuple[str, ...] = ()
+    """The command lines of processes that still run after the trial."""
 
     @property
     def failures(self) -> list[str]:
@@ -87,6 +89,7 @@ class Observed(NamedTuple):
             "appended": self.appended,
             "masked": self.masked,
             f"exit code {self.exit_code}": self.exit_code == 0,
+            f"left running: {', '.join(self.left)}": not self.left,
         }
         if self.has_hooks:
             needs |= {"recalled": self.recalled, "captured": self.captured}
@@ -125,13 +128,18 @@ def try_host(
         for command in started.before:
             run_command(command, environ, project)
         version = run_command([started.command[0], "--version"], environ, project).stdout.strip()
-        began = time.monotonic()
-        run = run_command(started.command, environ, project)
-        seconds = time.monotonic() - began
-        if has_hooks:
-            _next_session(started.command, environ, home)
+        try:
+            began = time.monotonic()
+            run = run_command(started.command, environ, project)
+            seconds = time.monotonic() - began
+            if has_hooks:
+                _next_session(started.command, environ, home)
+        finally:
+            for command in started.after:
+                run_command(command, environ, project)
         observed = _observed(host, version, model, home, run, seconds, has_hooks=has_hooks)
-        return observed._replace(keeps=has_hooks and commands is None)
+        left = _left_running(home)
+        return observed._replace(keeps=has_hooks and commands is None, left=left)
 
 
 def write_notes(folder: Path) -> Path:
@@ -195,6 +203,27 @@ def _next_session(command: list[str], environ: dict[str, str], home: Path) -> No
             run_command(words, environ, home / "project")
             return
         time.sleep(0.2)
+
+
+def _left_running(home: Path) -> tuple[str, ...]:
+    """What runs with this home folder. A hook at the end of a session may need a moment."""
+    limit = time.monotonic() + LATE_LIMIT_S
+    while (left := _processes_of(home)) and time.monotonic() < limit:
+        time.sleep(0.2)
+    return left
+
+
+def _processes_of(home: Path) -> tuple[str, ...]:
+    """Their command lines; none on a system without /proc."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                found.append(b" ".join(words).decode(errors="replace").strip())
+        except OSError:
+            continue  # It has ended, or belongs to somebody else.
+    return tuple(filter(None, found))
 
 
 def _is_captured(notes: Path) -> bool:
