@@ -81,7 +81,8 @@ def keep_messages(
         if file is None:
             file = folder / (names.part if new.begins_at else names.whole)
         known = end.ids if new.is_continued or not end.size else _ids_of(file, end)
-        lines = list(_new_lines(new, as_said(redact), known, _earliest(settings, now), now))
+        earliest = _earliest(settings, now, new)
+        lines = list(_new_lines(new, as_said(redact), known, earliest, now))
         records = [*lines, *_position_line(new, end, lines, now)]
         if not lines and (not records or not end.size):
             return Kept(is_complete=new.is_complete)
@@ -135,8 +136,14 @@ def _ids_of(file: Path, end: KeptEnd) -> frozenset[str]:
         return opened.ids(end)
 
 
-def _earliest(settings: KeepSettings, now: datetime) -> datetime | None:
-    return now - timedelta(days=settings.days) if settings.days else None
+def _earliest(settings: KeepSettings, now: datetime, new: NewMessages) -> datetime | None:
+    """Messages before it are past their retention: a host's file that is read again has some that
+    were removed. What follows the last hook is new, whatever clocks say. Otherwise it counts from
+    the newest message, if that is before our clock, which may have jumped ahead."""
+    if not settings.days or new.is_continued:
+        return None
+    newest = max((message.at for message in new.messages if message.at), default=now)
+    return min(now, newest) - timedelta(days=settings.days)
 
 
 # -- the lines -----------------------------------------------------------------------------------

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from datetime import UTC
 from functools import partial
 from typing import Any
 
-from tests.hardening.faults.scene import Scene, Seen, told
+from tests.hardening.faults.scene import NOW, Scene, Seen, told
 
 from notewell.capture import (
     CannotUndo,
@@ -29,6 +31,8 @@ from notewell.capture import (
     writes,
 )
 from notewell.capture.undo import undo_write
+from notewell.cli.hook import handle
+from notewell.cli.parser import build_parser
 from notewell.errors import BadRequest, EditRefused
 from notewell.files import read_json
 from notewell.memory import Memory
@@ -221,6 +225,33 @@ class KeepCase:
 
 
 @dataclass(frozen=True, slots=True)
+class HookCase:
+    """The command that a host runs at the end of a session: it keeps the conversation, writes a
+    note, and leaves what the next hook has to know. Whatever happens, the host is not told."""
+
+    name: str = "hook at the end of a session"
+    writes_to: tuple[str, ...] = ("memory/2026-11-15-",)
+
+    def prepare(self, scene: Scene) -> None:
+        SessionCase().prepare(scene)
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        place = ["--workspace", str(scene.workspace), "--state-dir", str(scene.state)]
+        words = ["hook", "session-end", "--host", "claude", "--keep", *place]
+        arguments = build_parser("hook").parse_args(words)
+        talk = str(scene.outside / "talk.jsonl")
+        data = json.dumps({"session_id": "s", "transcript_path": talk}).encode()
+        arm()
+        with redirect_stderr(io.StringIO()):
+            handle(arguments, data, NOW, UTC)
+
+    def look(self, scene: Scene) -> Seen:
+        kept, note = KeepCase("").look(scene), SessionCase().look(scene)
+        whole = {"kept": kept["whole"], "note": note["whole"]["said"]}
+        return {"whole": whole, "parts": kept["parts"]}
+
+
+@dataclass(frozen=True, slots=True)
 class UndoCase:
     """An entry is taken back, or a whole note that was ours."""
 
@@ -311,6 +342,7 @@ NOTE_CASES = (
     SessionCase(),
     KeepCase("keep a conversation"),
     KeepCase("keep what is new in a conversation", is_begun=True),
+    HookCase(),
     UndoCase("undo an entry"),
     UndoCase("undo a note", whole_note=True),
     EditCase(
