@@ -186,7 +186,7 @@ def tell_host(
         hooks.fire("session-start", {**payload, "source": "startup"}, first.at)
         for part in parts:
             for turn in _turns(part.messages):
-                _append(file, name, part.cwd, turn)
+                append_turn(file, name, part.cwd, turn)
                 hooks.fire("stop", payload, turn[-1].at)
         hooks.fire("session-end", {**payload, "reason": "other"}, last.at)
 
@@ -212,7 +212,7 @@ def _turns(messages: Iterable[ReplayMessage]) -> Iterator[list[ReplayMessage]]:
         yield turn
 
 
-def _append(file: Path, session: str, cwd: str, turn: Iterable[ReplayMessage]) -> None:
+def append_turn(file: Path, session: str, cwd: str, turn: Iterable[ReplayMessage]) -> None:
     with file.open("a", encoding="utf-8", newline="\n") as opened:
         opened.writelines(
             json.dumps(_claude_record(session, cwd, message), ensure_ascii=False) + "\n"
