@@ -488,6 +488,16 @@ def test_a_prompt_gets_what_notes_have_only_if_asked(host: Host) -> None:
     assert host.out == ""
 
 
+def test_a_name_is_enough_for_a_recall_and_small_talk_is_not(host: Host) -> None:
+    text = "Hier im Flur ist die Fritzbox. Was noch los war: danke, wir machen morgen weiter.\n"
+    (host.workspace / "MEMORY.md").write_text(text, encoding="utf-8")
+    for prompt in ("was ist hier los?", "danke, weiter", "wir machen das morgen"):
+        host("prompt", "--recall", prompt=prompt)
+        assert host.out == ""
+    host("prompt", "--recall", prompt="Fritzbox")
+    assert "Fritzbox" in json.loads(host.out)["hookSpecificOutput"]["additionalContext"]
+
+
 def test_a_prompt_finds_notes_that_were_never_indexed(host: Host) -> None:
     (host.workspace / "MEMORY.md").write_text("- the router is a Fritzbox\n", encoding="utf-8")
     host("prompt", "--recall", prompt="which router do we have?")

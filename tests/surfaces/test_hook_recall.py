@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,9 @@ from notewell import Memory, open_memory
 from notewell.cli.hook_turns import RECALL_CHARS, recalled_notes
 from notewell.testing import HashEmbedder
 from notewell.tools import is_near
+
+SHORT = Path(__file__).parents[2] / "bench" / "recall_short"
+"""Notes and short prompts in several languages; see `bench/recall.py`."""
 
 NOTES = {
     "MEMORY.md": "The router in the office is a Fritzbox.\n\nOur dentist is Dr. Novak.\n",
@@ -35,6 +40,8 @@ def memory(tmp_path: Path) -> Memory:
         ("Who is our dentist again?", "Novak"),
         ("Could somebody look at this long list with a828e60 in it today?", "leaking tap"),
         ("明天在哪里见面?", "图书馆"),
+        ("Fritzbox", "Fritzbox"),
+        ("novak?", "Novak"),
     ],
 )
 def test_a_prompt_about_the_notes_gets_its_passage(
@@ -53,6 +60,8 @@ def test_a_prompt_about_the_notes_gets_its_passage(
         "Run it",
         "continue",
         "Explain what this regular expression does",
+        "what is the next step before each release of it?",
+        "Run the tests",
     ],
 )
 def test_any_other_prompt_gets_nothing(memory: Memory, prompt: str) -> None:
@@ -72,3 +81,42 @@ def test_a_recall_fits_its_budget_with_its_marks(tmp_path: Path) -> None:
         assert text.count("<recalled path=") == text.count("</recalled>") >= 1
         hits = memory.search("Where is the red harbour crane?", mode="keyword").hits
         assert is_near("Where is the red harbour crane?", hits[0])
+
+
+@pytest.mark.parametrize("language", ["de", "en", "es", "fr", "zh"])
+def test_a_short_prompt_gets_a_passage_only_for_its_content(tmp_path: Path, language: str) -> None:
+    content = tomllib.loads((SHORT / f"{language}.toml").read_text(encoding="utf-8"))
+    for name, text in content["notes"].items():
+        path = tmp_path / "workspace" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    prompts: list[dict[str, Any]] = [
+        content[part] for part in ("look", "aside") if part in content
+    ]
+    unrelated = [prompt for part in prompts for prompt in part["unrelated"]]
+    names = {prompt: name for part in prompts for prompt, name in part["names"].items()}
+    state = tmp_path / "state"
+    with open_memory(tmp_path / "workspace", state_dir=state, embedder=HashEmbedder()) as memory:
+        noise = [one for one in unrelated if recalled_notes(memory, one, within_s=60).text]
+        missed = [
+            prompt
+            for prompt, name in names.items()
+            if name not in recalled_notes(memory, prompt, within_s=60).text
+        ]
+    assert len(noise) <= 0.1 * len(unrelated), noise
+    assert len(missed) <= 0.1 * len(names), missed
+
+
+def test_the_passage_that_is_shortened_shows_the_words_of_the_prompt(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    padding = "The ferry was late and the sea was calm all day.\n"
+    first = f"The red harbour crane is number 0.\n{padding * 14}"
+    second = f"The harbour is open.\n{padding * 10}The crane number 1 is red.\n"
+    for number, text in enumerate((first, second)):
+        (workspace / "memory" / f"crane-{number}.md").write_text(text, encoding="utf-8")
+    with open_memory(workspace, state_dir=tmp_path / "s", embedder=HashEmbedder()) as memory:
+        text = recalled_notes(memory, "Where is the red harbour crane?", within_s=60).text
+    assert len(text) <= RECALL_CHARS
+    assert "crane is number 0" in text
+    assert "crane number 1 is red" in text

@@ -51,7 +51,7 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
     )
     near = [hit for hit in answer.hits if is_near(question, hit)]
     if near:
-        return RecalledText(quoted_hits(near, RECALL_CHARS), answer.notice)
+        return RecalledText(quoted_hits(question, near, RECALL_CHARS), answer.notice)
     # A notice says what was not searched, such as notes that changed. What a second engine has
     # searched in place of the first one was searched.
     why = None if answer.fallback else answer.public_notice
@@ -60,17 +60,20 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
     return RecalledText(not_searched(why) if why else "", answer.notice or why)
 
 
-def quoted_hits(hits: Sequence[Hit], max_chars: int) -> str:
-    """The best hits as quotations, in so many characters; the last one is shortened."""
+def quoted_hits(question: str, hits: Sequence[Hit], max_chars: int) -> str:
+    """The best hits as quotations, in so many characters; the last one is shortened to the lines
+    with the most words of the question."""
+    from notewell.core import snippet, text_query
     from notewell.tools import REMINDER, escaped, fenced
 
     parts, left = [REMINDER], max_chars - len(REMINDER)
+    weights = dict.fromkeys(text_query(question).terms, 1.0)
     for hit in hits:
         # Escaped first, because that makes a text longer.
         text, path = escaped(hit.snippet), hit.citation
         room = left - len(fenced("", path=path)) - 1
         if len(text) > room:
-            text = f"{text[: max(0, room - 2)].rsplit(None, 1)[0]} …" if room > LEAST_CHARS else ""
+            text = snippet(text, weights, room) if room > LEAST_CHARS else ""
         if not text:
             break
         parts.append(fenced(text, path=path))

@@ -10,6 +10,7 @@ fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 flush.py      memory_flush: a host asks whether to write notes before a compaction
 nearness.py   whether a hit is near enough for a prompt that did not ask
+ordinary_words.py  words of a prompt that do not say what it is about, by language
 recall.py     the system prompt's section on memory, and the context of a new session
 entry_tools.py  memory_recall, memory_store, memory_forget; recall before a turn, capture after
 entry_capture.py  capture from the transcript of a host
