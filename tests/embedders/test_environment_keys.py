@@ -22,6 +22,14 @@ KEY = "sk-canary-0123456789"
 OPENAI = "api.openai.com:443"
 Use: TypeAlias = Callable[[Machine], None]
 CONSENT = {"useEnvironmentKeys": True}
+PATIENT_HOST = """
+import sys
+from notewell.cli import hook_events, main
+from notewell.cli.hook_call import HookTime
+hook_events.time_of = lambda *_: HookTime(600, 600)
+sys.exit(main(sys.argv[1:]))
+"""
+"""Hosts grant a hook 10 s, and no setting can make that longer: a busy machine would decide."""
 
 
 class ProxyLog:
@@ -109,13 +117,16 @@ def run_entry_hooks(machine: Machine) -> None:
     transcript = machine.home / "s.jsonl"
     transcript.write_text(json.dumps(record) + "\n", encoding="utf-8")
     payload = json.dumps({"session_id": "s", "transcript_path": str(transcript)})
-    # On a busy machine the time of a hook can be over; the next one stores what is left.
-    for _ in range(10):
-        machine.run("hook", "stop", "--host", "claude", stdin=payload)
-        entries = machine.run("entries", "list").stdout
-        if entries:
-            break
-    assert said["content"] in entries
+    subprocess.run(
+        [sys.executable, "-c", PATIENT_HOST, "hook", "stop", "--host", "claude"],
+        cwd=machine.workspace,
+        env=machine.environment,
+        input=payload,
+        encoding="utf-8",
+        timeout=240,
+        check=True,
+    )
+    assert said["content"] in machine.run("entries", "list").stdout
 
 
 def run_library(machine: Machine) -> None:

@@ -258,7 +258,7 @@ class SessionNote:
             return f"{seen.halves} notes are half a conversation"
         if acknowledged and (seen.first, seen.after) != (1, 1):
             return f"it was told, there were {seen.first} notes, and {seen.after} after one more"
-        return None if seen.after >= 1 else "it cannot be saved any more"
+        return None if seen.after == 1 else f"one more hook leaves {seen.after} whole notes"
 
 
 @dataclass(frozen=True, slots=True)
