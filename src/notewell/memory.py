@@ -151,16 +151,18 @@ class Memory:
         max_results: int | None = None,
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
+        folder: str | None = None,
         session_key: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Answer:
         """The best hits; an empty answer says why it is empty.
 
+        `folder` leaves out conversations in other folders: a path, the name of a folder, or `.`.
         `session_key` names the conversation that asks, for settings that restrict who may ask;
         None is the owner's own program. Notes that were never indexed are indexed first, by their
         words and up to a limit, with `progress`; `sync` computes the vectors.
         """
-        request = Question.of(question, max_results, min_score, mode)
+        request = Question.of(question, max_results, min_score, mode, folder)
         self.require_scope(session_key)
         if not self.sees_private(session_key):
             request = replace(request, hides_private=True)

@@ -125,6 +125,30 @@ class ScoreParts(NamedTuple):
     """The factor for lines in which the user asked the same question; 1 for others."""
 
 
+class Utterance(NamedTuple):
+    """Who said the lines of a hit in a conversation, when and where."""
+
+    speaker: str | None
+    """`User` or `Assistant`: of the first line that is shown."""
+    at: str
+    """`2026-11-02T14:05Z`; empty if the host wrote no time."""
+    host: str | None
+    folder: str | None
+
+    @property
+    def folder_name(self) -> str | None:
+        """The last part of the folder: it tells the project, and nothing of the machine."""
+        parts = self.folder.replace("\\", "/").rstrip("/") if self.folder else ""
+        return parts.rpartition("/")[2] or None
+
+    def label(self, *, whole_folder: bool = False) -> str:
+        """`2026-11-02 14:05Z Assistant, claude, shop`."""
+        when = self.at.replace("T", " ")
+        who = " ".join(filter(None, (when, self.speaker)))
+        folder = self.folder if whole_folder else self.folder_name
+        return ", ".join(filter(None, (who, self.host, folder)))
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that answers, with what a reader needs to judge and cite it."""
@@ -140,6 +164,8 @@ class Hit:
     parts: ScoreParts
     chars: int
     """The number of characters of these lines: what an agent reads."""
+    said: Utterance | None = None
+    """Of a conversation; None for a note."""
 
     @property
     def citation(self) -> str:

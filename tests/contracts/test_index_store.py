@@ -429,6 +429,9 @@ def test_what_a_transcript_says_of_its_conversation_is_kept(store: IndexStore) -
         assert view is not None
         assert view.sessions(["sessions/a.jsonl", "MEMORY.md"]) == {"sessions/a.jsonl": facts}
         (chunk_id,) = view.chunks_of("sessions/a.jsonl")
+        assert view.folders() == ["/work/shop"]
+        assert view.chunks_in(["/work/shop"]) == [chunk_id]
+        assert view.chunks_in(["/work"]) == []
         assert view.chunks([chunk_id])[chunk_id].said_at == "2026-10-02T14:06Z"
         assert view.notes("memory") == {}
         assert list(view.notes("sessions")) == list(view.notes()) == ["sessions/a.jsonl"]

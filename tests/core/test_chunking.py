@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from notewell.core.chunking import (
     FRONT_MATTER_LINES,
     PARSED_CHARS,
-    QUESTION_CHARS,
     ChunkLimits,
     chunk,
     find_units,
@@ -315,20 +314,15 @@ def test_a_conversation_that_fits_is_one_chunk() -> None:
     assert one.span == Span(1, 4)
 
 
-def test_each_chunk_of_a_long_answer_has_the_question() -> None:
+def test_an_exchange_that_is_too_long_begins_a_chunk() -> None:
     answer = "Assistant: " + " ".join(f"step {number}." for number in range(40))
-    chunks = chunk(f"User: how do I deploy?\n{answer}\n", SMALL, is_spoken=True)
-    assert chunks[0].text == "User: how do I deploy?"
-    assert len(chunks) > 3
-    assert {one.heading for one in chunks[1:]} == {"User: how do I deploy?"}
-
-
-def test_a_question_in_the_place_of_a_heading_is_shortened_at_a_word() -> None:
-    question = "User: " + "deploy " * 100
-    chunks = chunk(f"{question}\nAssistant: {'yes ' * 60}\n", DEFAULT, is_spoken=True)
-    (heading,) = {one.heading for one in chunks} - {""}
-    assert heading.endswith("deploy …")
-    assert len(heading) <= QUESTION_CHARS + 2
+    text = f"User: hello\nAssistant: hello\nUser: how do I deploy?\n{answer}\n"
+    chunks = chunk(text, SMALL, is_spoken=True)
+    assert [one.text for one in chunks[:2]] == [
+        "User: hello\nAssistant: hello",
+        "User: how do I deploy?",
+    ]
+    assert all(one.piece for one in chunks[2:])
 
 
 def test_messages_of_the_user_in_a_row_begin_one_exchange() -> None:

@@ -174,5 +174,16 @@ def test_where_sessions_are_searched_a_turn_is_found(tmp_path: Path) -> None:
         served.ask("POST", "/v1/sync", "append")
         (hit, *_) = served.search("okapi")["results"]
         assert (hit["path"], hit["source"]) == ("sessions/s1.jsonl", "sessions")
+        said = hit["said"]
+        assert (said["speaker"], said["host"], said["folder"]) == ("User", "http", None)
+        assert said["at"].endswith("Z")
         note = served.ask("GET", f"/v1/notes/{hit['path']}").json()
         assert "okapi" in note["text"]
+        compared = {"query": "okapi", "a": {}}
+        shown = served.ask("POST", "/v1/page/search", "admin", json=compared).json()
+        assert shown["a"]["results"][0]["said"]["at"] == said["at"]
+        narrowed = served.search("okapi", folder="zoo")
+        assert narrowed["results"] == []
+        assert "no conversation is from that folder" in narrowed["notice"]
+        refused = served.ask("POST", "/v1/search", json={"query": "okapi", "folder": " "})
+        assert refused.status_code == 422

@@ -84,6 +84,11 @@ def _search(parser: argparse.ArgumentParser) -> None:
         default="hybrid",
         help="words and meaning, or words alone (faster to start)",
     )
+    parser.add_argument(
+        "--folder",
+        metavar="DIR",
+        help="of the conversations, only those in this folder: a path, a name, or . for this one",
+    )
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
     parser.add_argument(
         "--why", metavar="PATH", help="instead of hits, say why this note is not among them"

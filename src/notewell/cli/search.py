@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         "max_results": arguments.max_results,
         "min_score": arguments.min_score,
         "mode": arguments.mode,
+        "folder": arguments.folder,
     }
     with memory_of(arguments) as memory:
         if arguments.why:
@@ -116,7 +117,8 @@ def _show(answer: Answer, *, explain: bool) -> None:
     bold, plain = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
     for hit in answer.hits:
         heading = f"  {hit.heading}" if hit.heading else ""
-        say(f"{bold}{hit.citation}{plain}  {hit.score:.2f}{heading}")
+        said = f"  {hit.said.label(whole_folder=True)}" if hit.said else ""
+        say(f"{bold}{hit.citation}{plain}  {hit.score:.2f}{said}{heading}")
         if explain:
             say(f"    {_explained(hit.parts)}")
         say("".join(f"    {line}\n" for line in hit.snippet.split("\n")))

@@ -15,7 +15,8 @@ Those units are packed in order into chunks:
 * Overlap repeats the last lines of the previous chunk, never across a heading. Without room there
   is no overlap: no chunk is ever heavier than the limit.
 * In a conversation, a message of the user and what follows it up to the next one are a unit, an
-  exchange. A chunk that begins inside an exchange has the question in the place of a heading.
+  exchange. The question is not repeated in the chunks of a long answer: they would come before
+  what the user said (see docs/ranking.md).
 
 The weight of a text is an estimate of its tokens, made without a tokenizer. Its unit is a quarter
 of a token: four characters of most scripts make a token, while a Chinese, Japanese or Korean
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 HEADING_SEPARATOR = " › "
 HEADING_CHARS = 200  # A heading is a title; a longer one is a paragraph after a `#`.
 ASKED = "User: "  # As `sessions.transcript` writes it.
-QUESTION_CHARS = 120
 FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front matter.
 PARSED_CHARS = 1_000_000
 """A longer note is split at lines: for two megabytes of list the parser takes a gigabyte."""
@@ -86,7 +86,7 @@ def chunk(text: str, limits: ChunkLimits, *, is_spoken: bool = False) -> list[Ch
     no Markdown."""
     lines = text.split("\n")
     units = _exchanges(lines) if is_spoken else find_units(lines)
-    paths = _questions(lines, units) if is_spoken else _heading_paths(units, len(lines))
+    paths = _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
     for start, end, piece in _pack(lines, units, limits):
         body = piece if piece is not None else "\n".join(lines[start:end])
@@ -141,24 +141,6 @@ def _exchanges(lines: Sequence[str]) -> list[Unit]:
         if not number or (line.startswith(ASKED) and not lines[number - 1].startswith(ASKED))
     ]
     return [Unit(*bounds) for bounds in pairwise([*starts, len(lines)])]
-
-
-def _questions(lines: Sequence[str], units: Sequence[Unit]) -> list[str]:
-    """For each line, the last message of the user before it in its exchange, shortened."""
-    questions = [""] * len(lines)
-    for unit in units:
-        asked = ""
-        for number in range(unit.start, unit.end):
-            questions[number] = asked
-            if lines[number].startswith(ASKED):
-                asked = _shortened(lines[number])
-    return questions
-
-
-def _shortened(question: str) -> str:
-    if len(question) <= QUESTION_CHARS:
-        return question
-    return question[:QUESTION_CHARS].rpartition(" ")[0] + " …"
 
 
 def find_units(lines: Sequence[str]) -> list[Unit]:

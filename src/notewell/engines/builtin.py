@@ -117,6 +117,7 @@ class BuiltinEngine:
             half_life_days=_or(weighing.half_life_days, settings.half_life_days) or None,
             sources=_sources(self.indexer.sources, question),
             hides_private=question.hides_private,
+            folder=question.folder,
             keyword_only=question.keyword_only or settings.keyword_only,
         )
 

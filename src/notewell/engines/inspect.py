@@ -102,9 +102,10 @@ class IndexInspector:
         max_results: int | None = None,
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
+        folder: str | None = None,
     ) -> str:
         """Why a note is not among the hits of a question, or which hit it is."""
-        request = Question.of(question, max_results, min_score, mode)
+        request = Question.of(question, max_results, min_score, mode, folder)
         path = path.removeprefix("./")
         context = self._engine.prepare(request)
         with self.store.view() as view:

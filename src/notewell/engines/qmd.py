@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 NAME = "qmd"
 # Any word will do: `check` only wants to know whether QMD answers.
 PROBE = "memory"
+ALL_FOLDERS = Notice.same("QMD does not know the folders of conversations: all were searched")
 MAX_CHANGED = 32
 """Up to so many changed notes are indexed before a search. More are a checkout or a move, which
 takes longer than a question may."""
@@ -143,8 +144,9 @@ class QmdEngine:
         hits = tuple(self._hits(_balanced(visible, limit), mode))
         reason = None if hits else "QMD found nothing for these words"
         answer = Answer(hits, _MODES[mode], NAME, mode, reason)
-        notice = self._notice()
-        return answer.with_notice(notice) if notice else answer
+        for notice in (self._notice(), ALL_FOLDERS if question.folder else None):
+            answer = answer.with_notice(notice) if notice else answer
+        return answer
 
     def check(self) -> None:
         """Asks one real question, because nothing else shows that QMD answers."""

@@ -57,6 +57,7 @@ async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
                 max_results=body.max_results,
                 min_score=body.min_score,
                 mode=body.mode,
+                folder=body.folder,
                 session_key=key,
                 journal_as=TOOL,
             )
@@ -83,7 +84,7 @@ def _answer_json(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnsw
 def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
     # Agents paste this into prompts: a note must not be able to forge our markers.
     text = {"snippet": escaped(hit.snippet), "heading": escaped(hit.heading)}
-    return hit_json(hit, explain=explain) | text
+    return hit_json(hit, explain=explain, public=True) | text
 
 
 @router.get("/bootstrap", **needs("read"))

@@ -13,6 +13,7 @@ from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
 from notewell.limits import MAX_RESULTS
 from notewell.notes import MAX_ENTRY_BYTES
 from notewell.tools import (
+    MAX_PATH_CHARS,
     MAX_SECTION_CHARS,
     MAX_SESSION_CHARS,
     MAX_TOKENS,
@@ -72,6 +73,14 @@ class SearchBody(RequestModel):
     mode: Annotated[
         Literal["hybrid", "keyword"], Field(description="Words and meaning, or words only.")
     ] = "hybrid"
+    folder: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=MAX_PATH_CHARS,
+            description="Of the conversations, only those in this folder: its path or its name.",
+        ),
+    ] = None
     explain: Annotated[bool, Field(description="Add the parts of each score.")] = False
 
 
@@ -92,6 +101,15 @@ class ScoreBreakdown(ResponseModel):
     echo: float
 
 
+class SpokenLines(ResponseModel):
+    """Who said the lines of a hit in a conversation, when and where."""
+
+    speaker: Literal["User", "Assistant"] | None
+    at: str | None
+    host: str | None
+    folder: Annotated[str | None, Field(description="The last part of its path.")]
+
+
 class SearchHit(ResponseModel):
     path: str
     start_line: int
@@ -101,6 +119,7 @@ class SearchHit(ResponseModel):
     source: Literal["memory", "sessions"]
     heading: str
     citation: str
+    said: SpokenLines | None = None
     parts: ScoreBreakdown | None = None
 
 

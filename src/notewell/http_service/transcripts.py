@@ -94,7 +94,8 @@ def _add(fd: int, file: Path, records: list[dict[str, Any]], now: datetime) -> i
     if not new:
         return 0
     if not before.st_size:
-        header = {"type": "session", "id": file.stem, "timestamp": now.isoformat()}
+        at = now.isoformat()
+        header = {"type": "session", "id": file.stem, "timestamp": at, "host": "http"}
         new.insert(0, header)
         # Before the first write: a file that has content is then known to survive a power loss.
         sync_directory(file.parent)

@@ -171,6 +171,14 @@ class IndexView(Protocol):
         """What these transcripts say of their conversations; notes are left out."""
         ...
 
+    def folders(self) -> list[str]:
+        """The folders in which the conversations took place, sorted."""
+        ...
+
+    def chunks_in(self, folders: Sequence[str]) -> list[int]:
+        """The chunks of the conversations in exactly these folders."""
+        ...
+
     def chunks_of(self, path: str) -> list[int]:
         """The chunks of a note, in order."""
         ...

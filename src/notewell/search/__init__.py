@@ -1,6 +1,8 @@
 """Hybrid search over one view of an index: full-text and vectors, fused into one order.
 
 hybrid.py      START HERE: the steps from a question to an answer, and why a note is no hit
+narrowing.py   a search in the conversations of one folder
+utterances.py  who said what a hit shows, when and where
 copies.py      session notes of conversations that are searched themselves
 echoes.py      earlier conversations that asked the same question
 candidates.py  the two legs, and what a search reads about the index beforehand

@@ -22,13 +22,15 @@ from notewell.types import Notice, counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notewell.core import TextMatch
-    from notewell.index import IndexFacts, IndexView
+    from notewell.core import TextMatch, TextStats
+    from notewell.index import IndexFacts, IndexView, StoredChunk
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchOptions
     from notewell.types import Mode
 
 
+EXACT_CHUNKS = 8192
+"""Up to so many chunks of a folder are compared one by one: 12 MB of vectors."""
 WORDS_INSTEAD = "; keywords answer, although `query.hybrid.enabled` is false"
 
 
@@ -68,6 +70,15 @@ class Candidates:
     """The mode is less than what was requested."""
     hidden: frozenset[int] = frozenset()
     """Chunks that the answer must not quote."""
+    among: frozenset[int] | None = None
+    """The chunks of conversations that may be found; None: all of them."""
+    folder_notice: Notice | None = None
+    """Why there are none in the folder."""
+
+    def leaves_out(self, chunk: StoredChunk) -> bool:
+        """Whether it is of a conversation in another folder than the wanted one."""
+        is_said = chunk.source == "sessions"
+        return self.among is not None and is_said and chunk.id not in self.among
 
     @property
     def legs(self) -> ranking.LegScores:
@@ -165,6 +176,8 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
     if context.options.hides_private:
         candidates.hidden = _private_chunks(view)
+    if context.options.folder is not None:
+        _narrow(view, context.options, candidates)
     if context.options.hybrid or context.vector is None:
         search_words(view, context.options, candidates, also)
     if context.vector is not None:
@@ -172,6 +185,14 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     if not context.options.hybrid and candidates.mode == "keyword":
         _answer_by_words(view, context.options, candidates, also)
     return candidates
+
+
+def _narrow(view: IndexView, options: SearchOptions, candidates: Candidates) -> None:
+    """Conversations in one folder: a filter for both legs."""
+    from notewell.search.narrowing import chunks_within  # Imported late: few questions need it.
+
+    among, candidates.folder_notice = chunks_within(view, options.folder or "")
+    candidates.among = frozenset(among)
 
 
 def _answer_by_words(
@@ -191,7 +212,7 @@ def search_words(
     # Each leg fetches more by the number of hidden chunks and drops those: otherwise they could
     # take the place of all others.
     query, hidden = candidates.query, candidates.hidden
-    matches, stats = view.matching(query, options.sources, options.candidates + len(hidden))
+    matches, stats = _matching(view, options, candidates)
     by_id: dict[int, TextMatch] = {
         match.chunk_id: match for match in matches if match.chunk_id not in hidden
     }
@@ -209,6 +230,46 @@ def search_words(
     places = view.places(by_id)
     for match in text_scores.with_neighbours(by_id.values(), places):
         candidates.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
+
+
+def _matching(
+    view: IndexView, options: SearchOptions, candidates: Candidates
+) -> tuple[Sequence[TextMatch], TextStats]:
+    query, limit = candidates.query, options.candidates + len(candidates.hidden)
+    if candidates.among is None:
+        return view.matching(query, options.sources, limit)
+    notes, stats = view.matching(query, _without_sessions(options.sources), limit)
+    said, said_stats = view.matching(query, _sessions(options), limit, sorted(candidates.among))
+    # The statistics are those of the whole index, but only a query with matches has them.
+    return [*notes, *said], stats if notes else said_stats
+
+
+def _nearest(
+    view: IndexView, vector: Vectors, options: SearchOptions, candidates: Candidates
+) -> list[int]:
+    limit, among = options.candidates + len(candidates.hidden), candidates.among
+    if among is None:
+        return view.nearest(vector, options.sources, limit)
+    near = view.nearest(vector, _without_sessions(options.sources), limit)
+    if not _sessions(options):
+        return near
+    if len(among) <= EXACT_CHUNKS:
+        cosines = view.cosines(vector, sorted(among))
+        said = sorted(cosines, key=lambda chunk_id: (-cosines[chunk_id], chunk_id))
+    else:
+        _, all_said = view.counts().by_source.get("sessions", (0, 0))
+        nearest = view.nearest(vector, ("sessions",), limit + all_said - len(among))
+        said = [chunk_id for chunk_id in nearest if chunk_id in among]
+    return [*near, *said[:limit]]
+
+
+def _without_sessions(sources: Sequence[str]) -> tuple[str, ...]:
+    return tuple(source for source in sources if source != "sessions")
+
+
+def _sessions(options: SearchOptions) -> tuple[str, ...]:
+    """The source of conversations, if they are searched at all."""
+    return ("sessions",) if "sessions" in options.sources else ()
 
 
 def _private_chunks(view: IndexView) -> frozenset[int]:
@@ -239,7 +300,7 @@ def _search_vectors(
         return
     # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.
     hidden = candidates.hidden
-    nearest = view.nearest(vector, options.sources, options.candidates + len(hidden))
+    nearest = _nearest(view, vector, options, candidates)
     near = [chunk_id for chunk_id in nearest if chunk_id not in hidden]
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
     candidates.cosines = view.cosines(vector, [*near, *candidates.texts, *also])

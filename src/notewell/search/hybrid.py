@@ -29,6 +29,7 @@ from notewell.core import (
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
+from notewell.search.utterances import question_before, utterance
 from notewell.types import Answer, Hit, ScoreParts, Span
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ def search(
         None if hits else _why_empty([candidate for candidate, _ in ranked], least, options),
         degraded=candidates.degraded,
     )
-    notice = candidates.notice or notice
-    return answer.with_notice(notice) if notice else answer
+    for remark in (candidates.notice or notice, candidates.folder_notice):
+        answer = answer.with_notice(remark) if remark else answer
+    return answer
 
 
 def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> list[Ranked]:
@@ -191,6 +193,9 @@ class _HitContext(NamedTuple):
     context: SearchContext
     vector_ranks: Mapping[int, int]
     text_ranks: Mapping[int, int]
+    sessions: Mapping[str, SessionFacts]
+    spoken: Sequence[StoredChunk]
+    """The chunks of conversations around the hits."""
 
 
 def make_hits(
@@ -214,13 +219,20 @@ def make_hits(
         options.max_results,
     )
     # Fetched after the quotas, for the few passages that are shown.
-    lines = _lines_by_note(chunk for passage in passages for chunk in _around(view, passage))
+    around = [chunk for passage in passages for chunk in _around(view, passage)]
+    lines = _lines_by_note(around)
     for passage in passages:
         # A note that consists of pieces of one long line has no whole lines to show.
         lines.setdefault(passage.path, ChunkLines(()))
     widen_passages(passages, lines)
+    spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
     common = _HitContext(
-        candidates, context, ranking.ranks(candidates.vectors), ranking.ranks(candidates.texts)
+        candidates,
+        context,
+        ranking.ranks(candidates.vectors),
+        ranking.ranks(candidates.texts),
+        view.sessions(spoken) if spoken else {},
+        [chunk for chunk in around if chunk.path in spoken],
     )
     return tuple(
         _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
@@ -248,14 +260,15 @@ def _hit(
     candidate, chunk = best
     # `_lines_by_note` leaves pieces out, so `lines` cannot have this text.
     text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
+    shown = _snippet(text, chunk, common)
     return Hit(
         id=_chunk_key(chunk, common.context.facts.model),
         path=chunk.path,
         span=Span(passage.start_line, passage.end_line),
         score=round(candidate.score, 4),
-        snippet=_snippet(text, chunk, common),
+        snippet=shown,
         source=chunk.source,
-        heading=chunk.heading,
+        heading=chunk.heading or question_before(chunk, passage.start_line, common.spoken),
         parts=ScoreParts(
             candidate.vector,
             candidate.text,
@@ -267,6 +280,7 @@ def _hit(
             candidate.echo,
         ),
         chars=len(text),
+        said=utterance(chunk, shown, text, common.spoken, common.sessions),
     )
 
 
@@ -295,6 +309,8 @@ def why_absent(
         return f"{path} is indexed, but has no text to find"
     # Both legs score the note's own chunks, however far behind they are.
     candidates = collect(view, context, also=ids)
+    if candidates.leaves_out(view.chunks(ids[:1])[ids[0]]):
+        return f"{path} is a conversation in another folder"
     ranked = rank(view, context, candidates)
     own = [(place, pair) for place, pair in enumerate(ranked, start=1) if pair[1].path == path]
     if not own:

@@ -94,6 +94,8 @@ class Question:
     """Only the built-in engine obeys it."""
     hides_private: bool = False
     """The answer must not quote what is for private conversations (`core.is_private_path`)."""
+    folder: str | None = None
+    """Conversations in this folder alone; see `narrowing`."""
 
     @classmethod
     def of(
@@ -102,13 +104,18 @@ class Question:
         max_results: int | None = None,
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
+        folder: str | None = None,
     ) -> Question:
         """From the arguments of a caller; raises `BadRequest`."""
         # Checked at run time: tool calls bring whatever a model wrote, and no type checker saw it.
         if not isinstance(text, str):
             raise BadRequest(f"the question must be a text, not {type(text).__name__}")
         check_question(text)
-        return cls(text, max_results, min_score, keyword_only=mode == "keyword")
+        if folder is not None:
+            from notewell.search.narrowing import folder_named  # Few questions name a folder.
+
+            folder = folder_named(folder)
+        return cls(text, max_results, min_score, keyword_only=mode == "keyword", folder=folder)
 
 
 def check_question(question: str) -> None:
@@ -132,6 +139,8 @@ class SearchOptions(SearchSettings):
     sources: tuple[str, ...] = ("memory",)
     hides_private: bool = False
     """MEMORY.md is left out; the engine has left transcripts out of the `sources`."""
+    folder: str | None = None
+    """Conversations in this folder alone."""
     quotas: Mapping[str, int] | None = None
     """At most so many hits of a source while others have some; None: half for sessions."""
 

@@ -141,6 +141,18 @@ class InMemoryView:
             if path in notes and notes[path].source == "sessions"
         }
 
+    def folders(self) -> list[str]:
+        folders = {note.session.folder for note in self._state.notes.values()}
+        return sorted(folder for folder in folders if folder is not None)
+
+    def chunks_in(self, folders: Sequence[str]) -> list[int]:
+        notes = self._state.notes
+        return sorted(
+            chunk_id
+            for chunk_id, row in self._state.rows.items()
+            if notes[row.chunk.path].session.folder in folders
+        )
+
     def chunks_of(self, path: str) -> list[int]:
         return [row.chunk.id for row in self._state.of_path(path)]
 

@@ -37,6 +37,7 @@ def ask_memory(
     max_results: int | None = None,
     min_score: float | None = None,
     mode: Literal["hybrid", "keyword"] = "hybrid",
+    folder: str | None = None,
     session_key: str | None = None,
     journal_as: str | None,
     progress: Callable[[Progress], None] | None = None,
@@ -53,6 +54,7 @@ def ask_memory(
         max_results=max_results,
         min_score=min_score,
         mode=mode,
+        folder=folder,
         session_key=session_key,
         progress=progress,
     )

@@ -76,6 +76,7 @@ def memory_search(
             arguments.query,
             max_results=arguments.max_results,
             min_score=arguments.min_score,
+            folder=arguments.folder,
             session_key=context.session_key,
             # An agent asks, so the hits count as recalled; see `ask_memory`.
             journal_as="memory_search",

@@ -90,14 +90,16 @@ class SearchInput:
     query: str
     max_results: int | None = None
     min_score: float | None = None
+    folder: str | None = None
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> SearchInput:
-        values = Arguments(arguments, ("query", "maxResults", "minScore"))
+        values = Arguments(arguments, ("query", "maxResults", "minScore", "folder"))
         return cls(
             values.text("query", MAX_QUERY_CHARS),
             values.whole("maxResults", 1, MAX_RESULTS),
             values.share("minScore"),
+            values.text("folder", MAX_PATH_CHARS) if values.has("folder") else None,
         )
 
 

@@ -78,11 +78,15 @@ class ToolHit:
             payload["heading"] = escaped(self.hit.heading)
         if self.cites:
             payload |= pick(hit, "citation")
+        if self.hit.said:
+            payload["said"] = escaped(self.hit.said.label())
         return payload
 
     def to_text(self) -> str:
         # One attribute says where to read on and what to cite.
-        return fenced(self.snippet, path=self.hit.citation, score=f"{self.hit.score:.2f}")
+        said = {"said": self.hit.said.label()} if self.hit.said else {}
+        score = f"{self.hit.score:.2f}"
+        return fenced(self.snippet, path=self.hit.citation, score=score, **said)
 
     def _footer(self) -> str:
         return f"\n\nSource: {escaped(self.hit.citation)}" if self.cites else ""

@@ -87,6 +87,7 @@ _HIT = _object(
         "source": _text("Where it comes from: memory."),
         "heading": _text("The headings above it."),
         "citation": _text("How to name it to the user: path#L5-L9."),
+        "said": _text("Of a conversation: when and by whom, in which host and folder."),
     },
     ("path", "startLine", "endLine", "score", "snippet", "source"),
 )
@@ -101,7 +102,9 @@ SEARCH = ToolSpec(
         {
             "query": _text("A question or exact words."),
             "maxResults": {"type": "integer"},
-            "minScore": {"type": "number", "description": "0 to 1; seldom useful."},
+            "minScore": {"type": "number"},
+            # A path or a name; without a description, for which the list has no room.
+            "folder": {"type": "string"},
         },
         ("query",),
     ),

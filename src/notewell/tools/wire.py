@@ -29,8 +29,8 @@ def pick(payload: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: payload[name] for name in names}
 
 
-def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
-    """One hit; with `explain`, the parts of its score as well."""
+def hit_json(hit: Hit, *, explain: bool = False, public: bool = False) -> dict[str, Any]:
+    """One hit; with `explain`, the parts of its score as well. `public`: for remote readers."""
     payload: dict[str, Any] = {
         "path": hit.path,
         "startLine": hit.span.start_line,
@@ -42,6 +42,15 @@ def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
         "heading": hit.heading,
         "id": hit.id,
     }
+    # Left out for notes: most hits are from notes.
+    if said := hit.said:
+        folder = said.folder_name if public else said.folder
+        payload["said"] = {
+            "speaker": said.speaker,
+            "at": said.at or None,
+            "host": said.host,
+            "folder": folder,
+        }
     if explain:
         payload["parts"] = score_json(hit.parts)
     return payload

@@ -101,7 +101,7 @@ def _answer_json(
 def _hit_json(hit: Hit, query: str, day: date | None, today: date) -> dict[str, Any]:
     # Not escaped, unlike in the API for agents: the UI inserts texts as text, never as HTML.
     return {
-        **hit_json(hit, explain=True),
+        **hit_json(hit, explain=True, public=True),
         "highlights": highlights(hit.snippet, query),
         "day": day.isoformat() if day else None,
         "ageDays": (today - day).days if day else None,

@@ -58,9 +58,13 @@ function where(hit) {
     el("span", { class: "path" }, hit.path),
     el("span", {}, hit.startLine === hit.endLine ? `line ${lines}` : `lines ${lines}`),
     hit.source === "sessions" && el("span", { class: "badge" }, "session"),
+    hit.said && el("span", { class: "said" }, said(hit.said)),
     old && el("time", { datetime: hit.day, title: day(hit.day) }, old),
   ];
 }
+
+/** Who said it, in which host and folder; the time is beside it. */
+const said = ({ speaker, host, folder }) => [speaker, host, folder].filter(Boolean).join(", ");
 
 /** Removes blank lines from a snippet to save space. */
 const close = (part) => (typeof part === "string" ? part.replaceAll(/\n\s*\n/g, "\n") : part);

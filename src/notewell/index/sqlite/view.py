@@ -186,6 +186,20 @@ class SqliteView:
             for path, day, folder, host in rows
         }
 
+    def folders(self) -> list[str]:
+        rows = self._select(
+            "SELECT DISTINCT folder FROM files WHERE folder IS NOT NULL ORDER BY folder"
+        )
+        return [folder for (folder,) in rows]
+
+    def chunks_in(self, folders: Sequence[str]) -> list[int]:
+        rows = self._select(
+            "SELECT chunks.id FROM files CROSS JOIN chunks ON chunks.path = files.path "
+            "WHERE files.folder IN (SELECT value FROM json_each(?)) ORDER BY chunks.id",
+            (json.dumps(list(folders)),),
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
     def chunks_of(self, path: str) -> list[int]:
         rows = self._select(
             "SELECT id FROM chunks WHERE path = ? ORDER BY start_line, id", (path,)

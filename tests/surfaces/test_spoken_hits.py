@@ -1,0 +1,181 @@
+"""A hit in a conversation says who said it, when and where, and a search can be narrowed to a
+folder."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from notewell import Memory, open_memory
+from notewell.cli import main
+from notewell.errors import BadRequest
+from notewell.testing import HashEmbedder
+from notewell.tools import SearchOutput, call
+
+LONG = " ".join(f"Step {n} of the rollout moves shard {n}." for n in range(60))
+SAID = {
+    "s1": ("/work/shop", [("user", "which router did we choose?"),
+                          ("assistant", "The Turris Omnia, said Marta.")]),
+    "s2": ("/work/bakery/oven", [("user", "which router is in the bakery?"),
+                                 ("assistant", "A FritzBox, behind the oven.")]),
+    "s3": ("/work/shop", [("user", "how does the rollout go?"), ("assistant", LONG)]),
+}  # fmt: skip
+
+
+class Owner:
+    """Somebody whose conversations were kept, and who asks at the command line."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.workspace = root / "workspace"
+        self.workspace.mkdir()
+        self.state = root / "state"
+        self.monkeypatch = monkeypatch
+        (self.workspace / "MEMORY.md").write_text(
+            "# Facts\n\n- The router password is in the safe.\n", encoding="utf-8"
+        )
+
+    def run(self, *words: str) -> int:
+        return main([*words, "-w", str(self.workspace), "--state-dir", str(self.state)])
+
+    def talk(self, session: str, cwd: str, messages: list[tuple[str, str]]) -> None:
+        records = [
+            {
+                "type": role, "uuid": f"{session}-{number}", "sessionId": session, "cwd": cwd,
+                "timestamp": f"2026-11-0{session[1]}T14:0{number}:30Z",
+                "message": {"role": role, "content": text},
+            }
+            for number, (role, text) in enumerate(messages, start=5)
+        ]  # fmt: skip
+        file = self.root / f"{session}.jsonl"
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+        payload = {"session_id": session, "transcript_path": str(file), "cwd": cwd}
+        stdin = io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode()), encoding="utf-8")
+        self.monkeypatch.setattr(sys, "stdin", stdin)
+        assert self.run("hook", "stop", "--host", "claude", "--keep") == 0
+
+    def search(
+        self, capsys: pytest.CaptureFixture[str], *words: str
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        capsys.readouterr()
+        self.run("search", *words, "--mode", "keyword", "--json")
+        answer = json.loads(capsys.readouterr().out)
+        return answer["results"], answer
+
+
+@pytest.fixture
+def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner:
+    owner = Owner(tmp_path, monkeypatch)
+    for session, (cwd, messages) in SAID.items():
+        owner.talk(session, cwd, messages)
+    return owner
+
+
+@pytest.fixture
+def memory(owner: Owner) -> Iterator[Memory]:
+    with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+        yield memory
+
+
+def test_the_command_line_says_who_said_it_when_and_where(
+    owner: Owner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hits, _ = owner.search(capsys, "router Turris Omnia")
+    assert hits[0]["path"] == "sessions/kept/claude-s1.jsonl"
+    assert hits[0]["said"] == {
+        "speaker": "User", "at": "2026-11-01T14:05Z", "host": "claude", "folder": "/work/shop",
+    }  # fmt: skip
+    assert "said" not in next(hit for hit in hits if hit["path"] == "MEMORY.md")
+    owner.run("search", "router Turris Omnia", "--mode", "keyword")
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.endswith("2026-11-01 14:05Z User, claude, /work/shop")
+
+
+def test_a_part_of_a_long_message_names_its_speaker_and_its_question(
+    owner: Owner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hits, _ = owner.search(capsys, "step 55 shard 55")
+    assert not hits[0]["snippet"].startswith("Assistant:")
+    assert hits[0]["said"]["speaker"] == "Assistant"
+    assert hits[0]["said"]["at"] == "2026-11-03T14:06Z"
+    assert hits[0]["heading"] == "User: how does the rollout go?"
+
+
+def test_a_model_sees_it_in_the_mark_and_reads_on_by_the_same_lines(memory: Memory) -> None:
+    answer = call(memory, "memory_search", {"query": "Turris Omnia"})
+    assert isinstance(answer, SearchOutput)
+    text = answer.to_text()
+    assert 'said="2026-11-01 14:05Z User, claude, shop"' in text
+    assert "/work" not in text  # A model needs the project, not the machine.
+    assert answer.to_json()["results"][0]["said"] == "2026-11-01 14:05Z User, claude, shop"
+    # One attribute of a mark: less than a line.
+    without = text.replace(' said="2026-11-01 14:05Z User, claude, shop"', "")
+    assert len(text) - len(without) < 60
+    lines = call(memory, "memory_get", {"path": answer.hits[0].hit.citation}).to_text()
+    assert "User: which router did we choose?\nAssistant: The Turris Omnia, said Marta." in lines
+
+
+@pytest.mark.parametrize("folder", ["/work/shop", "/work/shop/", "shop", "SHOP"])
+def test_a_search_can_be_narrowed_to_the_conversations_of_a_folder(
+    memory: Memory, folder: str
+) -> None:
+    for mode in ("keyword", "hybrid"):
+        paths = {hit.path for hit in memory.search("router", mode=mode, folder=folder).hits}
+        assert paths >= {"MEMORY.md", "sessions/kept/claude-s1.jsonl"}
+        assert "sessions/kept/claude-s2.jsonl" not in paths
+
+
+def test_a_folder_contains_those_below_it_and_no_others(memory: Memory) -> None:
+    below = memory.search("router", mode="keyword", folder="/work/bakery")
+    assert {hit.path for hit in below.hits} == {"MEMORY.md", "sessions/kept/claude-s2.jsonl"}
+    answer = memory.search("router", mode="keyword", folder="/work/bak")
+    assert {hit.path for hit in answer.hits} == {"MEMORY.md"}
+    assert answer.notice is not None
+    assert "no conversation is from /work/bak" in answer.notice
+    assert "/work/shop" in answer.notice
+    assert answer.public_notice is not None
+    assert "/work" not in answer.public_notice
+
+
+def test_other_folders_take_no_place_however_much_was_said_there(owner: Owner) -> None:
+    # More chunks than a leg looks at, each of them a better match.
+    noise = [("user", f"router router router {n} " * 20) for n in range(150)]
+    owner.talk("s4", "/work/noise", noise)
+    with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+        for mode in ("keyword", "hybrid"):
+            hits = memory.search("router", mode=mode, folder="bakery").hits
+            assert "sessions/kept/claude-s2.jsonl" in {hit.path for hit in hits}
+
+
+def test_this_folder_is_a_point(
+    owner: Owner, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    owner.talk("s5", str(here.resolve()), [("user", "the router blinks"), ("assistant", "I see")])
+    owner.monkeypatch.chdir(here)
+    hits, _ = owner.search(capsys, "router", "--folder", ".")
+    assert {hit["path"] for hit in hits} == {"MEMORY.md", "sessions/kept/claude-s5.jsonl"}
+    why = ("search", "router", "--folder", ".", "--why", "sessions/kept/claude-s1.jsonl")
+    assert owner.run(*why, "--mode", "keyword") == 0
+    assert "is a conversation in another folder" in capsys.readouterr().out
+
+
+def test_a_model_can_name_the_project(memory: Memory) -> None:
+    answer = call(memory, "memory_search", {"query": "router", "folder": "bakery"})
+    assert isinstance(answer, SearchOutput)
+    assert {hit.path for hit in answer.hits} == {"MEMORY.md", "sessions/kept/claude-s2.jsonl"}
+
+
+@pytest.mark.parametrize("folder", ["", "  ", "a\0b", "x" * 5000])
+def test_a_folder_that_cannot_be_one_is_refused(memory: Memory, folder: str) -> None:
+    with pytest.raises(BadRequest, match="folder"):
+        memory.search("router", folder=folder)
