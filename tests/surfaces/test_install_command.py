@@ -304,6 +304,20 @@ def test_install_says_what_is_kept_and_where_and_how_to_decline(home: Path) -> N
     assert not settings.exists()
 
 
+def test_install_says_whether_the_memory_is_for_all_projects_or_for_one(home: Path) -> None:
+    notes = (home.parent / "notes").resolve()
+    done = install(home, "claude")
+    assert (
+        f"one memory for all projects: sessions in every folder belong to {notes}" in done.stderr
+    )
+    assert "--project DIR -w DIR" in done.stderr
+    project = home / "shop"
+    project.mkdir()
+    done = install(home, "claude", "--project", str(project))
+    assert f"sessions in {project} belong to the memory in {notes}, and no others" in done.stderr
+    assert (project / ".mcp.json").is_file()
+
+
 def test_install_names_a_remote_provider(home: Path) -> None:
     file = home.parent / "own.json"
     file.write_text(

@@ -39,13 +39,30 @@ def keep_words(arguments: argparse.Namespace) -> list[str]:
     if not will_keep(arguments):
         messages = settings.capture.session_messages
         last = f"the last {messages} messages become a note" if messages else "no note is written"
-        return [f"conversations are not kept: of a session that ends, {last}"]
+        kept = f"conversations are not kept: of a session that ends, {last}"
+        return [_whose_sessions(arguments), kept]
     return [
+        _whose_sessions(arguments),
         "kept from now on: what you and the assistant say, with secrets masked, in "
         f"{kept_folder(arguments)}",
         _who_sees_it(arguments, settings),
         "to decline: install again with --notes-only; to forget: delete files of that folder",
     ]
+
+
+def _whose_sessions(arguments: argparse.Namespace) -> str:
+    """One memory for all projects, or one for each: the user chooses it with the installation."""
+    memory = os.path.realpath(location_of(arguments).workspace)
+    if arguments.project is None:
+        return (
+            f"one memory for all projects: sessions in every folder belong to {memory}; for a "
+            "project with a memory of its own, use --project DIR -w DIR"
+        )
+    project = Path(arguments.project).absolute()
+    return (
+        f"sessions in {project} belong to the memory in {memory}, and no others; for one memory "
+        "of all projects, install without --project"
+    )
 
 
 def kept_folder(arguments: argparse.Namespace) -> str | None:
