@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,34 @@ def test_a_model_can_name_the_project(memory: Memory) -> None:
 def test_a_folder_that_cannot_be_one_is_refused(memory: Memory, folder: str) -> None:
     with pytest.raises(BadRequest, match="folder"):
         memory.search("router", folder=folder)
+
+
+def test_what_is_noted_comes_before_what_was_said_if_both_are_as_relevant(owner: Owner) -> None:
+    notes = owner.workspace / "memory"
+    notes.mkdir()
+    words = " ".join(f"word{number}" for number in range(40))
+    # One word longer, so that it has a little less of the words of the question.
+    (notes / "facts.md").write_text(f"User: the lamp needs a fuse {words} too\n", encoding="utf-8")
+    owner.talk("s6", "/work/shop", [("user", f"the lamp needs a fuse {words}")])
+    day_s = int(datetime(2026, 11, 6, 15, tzinfo=UTC).timestamp())  # Age must not decide.
+    with open_memory(
+        owner.workspace,
+        state_dir=owner.state,
+        embedder=HashEmbedder(),
+        now_ns=lambda: day_s * 10**9,
+    ) as memory:
+        memory.sync()
+        noted, said = memory.search("lamp fuse", mode="keyword").hits
+    assert (noted.path, said.path) == ("memory/facts.md", "sessions/kept/claude-s6.jsonl")
+    assert noted.score < said.score < noted.score + 0.01
+
+
+def test_of_questions_without_an_answer_the_latest_is_shown(owner: Owner) -> None:
+    question = "where is the ladder?"
+    # The name of the latest comes first.
+    for session, reply in (("a9", "I do not know."), ("m8", "Nothing is noted."), ("z7", "No.")):
+        owner.talk(session, "/work/shop", [("user", question), ("assistant", reply)])
+    with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+        hits = memory.search(question, mode="keyword").hits
+    assert [hit.path for hit in hits] == ["sessions/kept/claude-a9.jsonl"]

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 NOTHING_NEAR = 0.2
 """If even the best chunk is below this, a lower threshold would only show noise."""
 
+TIE = 0.01
+"""Between scores that are this near, what is noted comes before what was merely said."""
+
 PRIVATE_ONLY = "only transcripts are searched, and they are for private conversations"
 
 REACH_LINES = 80
@@ -145,9 +148,11 @@ def threshold(options: SearchOptions, candidates: Candidates) -> float:
     return ranking.default_threshold(options.fusion, words_alone=candidates.mode == "keyword")
 
 
-def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, str, int, int, str]:
-    span = chunk.span
-    return (-candidate.score, chunk.path, span.start_line, span.end_line, chunk.digest)
+def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:
+    # Among notes alone, or conversations alone, this is the order of the scores.
+    tie = -round(candidate.score / TIE)
+    is_said = chunk.source == "sessions"
+    return (tie, is_said, -candidate.score, chunk.path, chunk.span, chunk.digest)
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, options: SearchOptions) -> str:
