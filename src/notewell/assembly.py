@@ -266,7 +266,8 @@ def _sessions(settings: Settings, agent: str, state: Path, root: Path) -> _Sessi
     folders = _transcript_folders(settings.sessions, agent, state, root)
     if not settings.sessions.enabled and not redact_notes:
         # What is kept was redacted when it was written, so the index does not depend on the key.
-        return _kept_sessions(state, folders) if folders else _Sessions()
+        kept = kept_dir(state, agent, root)
+        return _kept_sessions(state, kept, folders) if folders else _Sessions()
     from notewell.redaction import RULES_VERSION, Redactor, load_mask_key
 
     key = load_mask_key(state)
@@ -275,10 +276,11 @@ def _sessions(settings: Settings, agent: str, state: Path, root: Path) -> _Sessi
     redaction = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
     transcripts = limits = None
     if folders:
-        from notewell.sessions import DeltaLimits, Transcripts
+        from notewell.sessions import DeltaLimits, Transcripts, forgotten_file
 
         limits = DeltaLimits(settings.sessions.delta_bytes, settings.sessions.delta_messages)
-        transcripts = Transcripts(folders, redactor)
+        forgotten = forgotten_file(kept_dir(state, agent, root))
+        transcripts = Transcripts(folders, redactor, forgotten=forgotten)
     return _Sessions(
         transcripts,
         limits,
@@ -305,11 +307,12 @@ def _transcript_folders(
     return folders
 
 
-def _kept_sessions(state: Path, folders: list[TranscriptFolder]) -> _Sessions:
+def _kept_sessions(state: Path, kept: Path, folders: list[TranscriptFolder]) -> _Sessions:
     from notewell.redaction import DeferredRedactor
-    from notewell.sessions import DeltaLimits, Transcripts
+    from notewell.sessions import DeltaLimits, Transcripts, forgotten_file
 
-    return _Sessions(Transcripts(folders, DeferredRedactor(state)), DeltaLimits())
+    redactor, forgotten = DeferredRedactor(state), forgotten_file(kept)
+    return _Sessions(Transcripts(folders, redactor, forgotten=forgotten), DeltaLimits())
 
 
 def _engine(

@@ -458,6 +458,34 @@ def test_cached_vectors_belong_to_a_model_and_outlive_a_generation(store: IndexS
     other.close()
 
 
+def test_a_purge_leaves_what_is_there_and_drops_vectors_that_nothing_uses(
+    store: IndexStore,
+) -> None:
+    publish(store)
+    cache = store.vector_cache(HashEmbedder().facts)
+    with store.writing(wait_s=0) as writer:
+        assert isinstance(writer.open_current(), UpToDate)
+        in_use = [one.digest for one in writer.view.chunks(range(1, 100)).values()]
+        cache.put({digest: np.ones(64, np.float32) for digest in (*in_use, "of a removed text")})
+        cache.close()
+        with writer.transaction():
+            writer.forget(["memory/2026-10-03.md"])
+        before = writer.view.generation
+        writer.purge()
+        assert writer.view.generation != before
+        # It is still open for writing.
+        with writer.transaction():
+            put(writer, "memory/2026-10-04.md", "Antennas again.")
+    store.purge_cache()
+    with store.view() as view:
+        assert view is not None
+        assert matches(view, "router") == ["MEMORY.md"]
+        assert matches(view, "antennas") == ["memory/2026-10-04.md"]
+        assert view.has_vectors()
+        assert view.identity() == identity()
+    assert store.cache_entries() == 2
+
+
 # -- sync and search through the store ------------------------------------------------------------
 
 

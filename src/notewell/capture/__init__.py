@@ -10,6 +10,7 @@ incremental.py     the same for a growing transcript: every message once
 keeping.py         a conversation kept whole: every message once
 kept_file.py       the file of such a conversation
 keep_status.py     what is kept and what is not, in words
+forget.py          messages removed from our transcripts and logs, and never kept again
 hook_state.py      when hooks last ran; sessions whose end was not reported
 history.py         every write of ours
 undo.py            one write removed again, byte for byte
@@ -36,7 +37,29 @@ if TYPE_CHECKING:
         flush_due,
         flush_failed,
     )
-    from notewell.capture.history import HISTORY, Recorded, writes
+    from notewell.capture.forget import (
+        ForgetPlace,
+        ForgetRequest,
+        FoundMessage,
+        count_messages,
+        finish_rule,
+        found_messages,
+        found_searches,
+        new_rule,
+        remove_from_logs,
+        remove_messages,
+        session_ids,
+        store_rule,
+        unfinished_rules,
+    )
+    from notewell.capture.history import (
+        HISTORY,
+        Forgetting,
+        Recorded,
+        forgettings,
+        record_forgetting,
+        writes,
+    )
     from notewell.capture.hook_state import (
         SessionEnd,
         capture_health,
@@ -55,6 +78,7 @@ if TYPE_CHECKING:
         Kept,
         KeptFiles,
         drop_expired,
+        forgotten_filter,
         keep_messages,
         keep_turn,
         kept_files,
@@ -103,7 +127,12 @@ else:
             "flush_turn": (
                 "FlushModel FlushReport Message ModelReply ToolCall flush flush_due flush_failed"
             ),
-            "history": "HISTORY Recorded writes",
+            "forget": (
+                "ForgetPlace ForgetRequest FoundMessage count_messages finish_rule found_messages "
+                "found_searches new_rule remove_from_logs remove_messages session_ids store_rule "
+                "unfinished_rules"
+            ),
+            "history": "Forgetting HISTORY Recorded forgettings record_forgetting writes",
             "hook_state": (
                 "SessionEnd capture_health capture_trouble forget_pending is_compacted "
                 "pending_sessions record_hook_run remember_pending"
@@ -112,7 +141,9 @@ else:
             "injected": "without_injected",
             "journal": "Journal",
             "keep_status": "KeepStatus read_keep_status",
-            "keeping": "Kept KeptFiles drop_expired keep_messages keep_turn kept_files",
+            "keeping": (
+                "Kept KeptFiles drop_expired forgotten_filter keep_messages keep_turn kept_files"
+            ),
             "review": "Proposal accept decline preview propose",
             "search_journal": (
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "

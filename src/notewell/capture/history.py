@@ -1,6 +1,7 @@
 """The history: every write of ours to a note, so that it can be undone.
 
-One JSON line for a write, and one more when it is undone. It holds no text: the text is in the
+One JSON line for a write, and one more when it is undone. One line also says that something was
+forgotten, and how much. It holds no text: the text is in the
 note, and when the user removes it there, no copy must be left here.
 """
 
@@ -63,6 +64,40 @@ def record(folder: Path, write: Write, at: datetime) -> str:
 
 def record_undo(folder: Path, id_: str, at: datetime) -> None:
     append_json_line(folder / HISTORY, {"undone": id_, "at": at.isoformat()}, max_bytes=MAX_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """That something was forgotten: when, by what, and how much; never its text."""
+
+    id: str
+    at: datetime
+    by: tuple[str, ...]
+    """What it was found by: `session`, `time`, `phrase`."""
+    counts: dict[str, int]
+
+
+def record_forgetting(folder: Path, done: Forgetting) -> None:
+    """Once: a call that is repeated after a crash adds no second line."""
+    if any(one.id == done.id for one in forgettings(folder)):
+        return
+    line = {"forgot": done.id, "at": done.at.isoformat(), "by": list(done.by), **done.counts}
+    append_json_line(folder / HISTORY, line, max_bytes=MAX_BYTES)
+
+
+def forgettings(folder: Path) -> list[Forgetting]:
+    """From the oldest to the newest."""
+    found = (_forgetting(line) for line in read_json_lines(folder / HISTORY) if "forgot" in line)
+    return [one for one in found if one is not None]
+
+
+def _forgetting(line: dict[str, Any]) -> Forgetting | None:
+    try:
+        counts = {name: value for name, value in line.items() if isinstance(value, int)}
+        at = datetime.fromisoformat(line["at"])
+        return Forgetting(str(line["forgot"]), at, tuple(map(str, line["by"])), counts)
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def writes(folder: Path) -> list[Recorded]:

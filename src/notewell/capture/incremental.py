@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from notewell.capture.hook_state import SessionEnd
     from notewell.capture.writer import NoteWriter
+    from notewell.sessions import LeavesOut
 
 STATE = "captured.json"
 INTENT = "making"
@@ -50,11 +51,13 @@ def save_new_messages(
     zone: tzinfo | None,
     messages: int = MESSAGES,
     name_it: Callable[[str], str | None] | None = None,
+    leaves_out: LeavesOut | None = None,
 ) -> Saved | Skip:
     """Save the messages since the last call; `name_it` as in `save_session`.
 
     Of a session that ends at the first call, the last `messages` are saved. At a compaction and
-    after any save, all are: each message is in one note.
+    after any save, all are: each message is in one note. `leaves_out` names messages that were
+    forgotten.
 
     Raises `NoteUnreadable` for the transcript, `NoteNotWritable` and `StateNotWritable`.
     """
@@ -65,7 +68,13 @@ def save_new_messages(
         position = _settle(writer, positions, ended.session, now)
         if ended.is_compacting or position:
             messages = MAX_COMPACTED_MESSAGES
-        tail = read_tail(ended.transcript, position, as_said(writer.redact), messages=messages)
+        tail = read_tail(
+            ended.transcript,
+            position,
+            as_said(writer.redact),
+            messages=messages,
+            leaves_out=leaves_out,
+        )
         conversation = Conversation(
             tail.lines,
             session=ended.session,

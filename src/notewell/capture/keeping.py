@@ -23,7 +23,14 @@ from notewell.capture.kept_file import KeptEnd, open_kept
 from notewell.files import state_lock
 from notewell.hosts import SPEAKERS, Turn
 from notewell.records import dataclass
-from notewell.sessions import NewMessages, SaidMessage, kept_names, read_new
+from notewell.sessions import (
+    NewMessages,
+    SaidMessage,
+    forgotten_file,
+    kept_names,
+    read_new,
+    session_stem,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     from notewell.capture.flush_turn import Message
     from notewell.capture.hook_state import SessionEnd
     from notewell.capture.settings import KeepSettings
-    from notewell.sessions import SourcePosition
+    from notewell.sessions import LeavesOut, SourcePosition
 
 LOCK = "kept"
 """One lock for the folder: an append takes milliseconds."""
@@ -81,8 +88,8 @@ def keep_messages(
         if file is None:
             file = folder / (names.part if new.begins_at else names.whole)
         known = end.ids if new.is_continued or not end.size else _ids_of(file, end)
-        earliest = _earliest(settings, now, new)
-        lines = list(_new_lines(new, as_said(redact), known, earliest, now))
+        earliest, is_forgotten = _earliest(settings, now, new), _forgotten(folder, ended)
+        lines = list(_new_lines(new, as_said(redact), known, earliest, is_forgotten, now))
         records = [*lines, *_position_line(new, end, lines, now)]
         if not lines and (not records or not end.size):
             return Kept(is_complete=new.is_complete)
@@ -115,7 +122,8 @@ def keep_turn(
         file = folder / kept_names(conversation.host, conversation.transcript).whole
         end = _end_of(file if os.path.lexists(file) else None)
         new = NewMessages(said, session=conversation.session, cwd=conversation.cwd)
-        lines = list(_new_lines(new, as_said(redact), end.ids, None, now))
+        is_forgotten = _forgotten(folder, conversation)
+        lines = list(_new_lines(new, as_said(redact), end.ids, None, is_forgotten, now))
         if not lines:
             return Kept()
         header = [] if end.size else [_header(conversation, new, redact, now)]
@@ -136,6 +144,20 @@ def _ids_of(file: Path, end: KeptEnd) -> frozenset[str]:
         return opened.ids(end)
 
 
+def _forgotten(folder: Path, conversation: SessionEnd) -> LeavesOut | None:
+    """Read while the lock is held: a rule is written before the messages are removed under it."""
+    return forgotten_filter(forgotten_file(folder), conversation.transcript)
+
+
+def forgotten_filter(file: Path, transcript: Path) -> LeavesOut | None:
+    """What was forgotten of a transcript; None if nothing ever was. Raises `StateNotWritable`."""
+    if not os.path.lexists(file):
+        return None
+    from notewell.sessions import read_forgotten
+
+    return read_forgotten(file).of_session(session_stem(transcript.as_posix()))
+
+
 def _earliest(settings: KeepSettings, now: datetime, new: NewMessages) -> datetime | None:
     """Messages before it are past their retention: a host's file that is read again has some that
     were removed. What follows the last hook is new, whatever clocks say. Otherwise it counts from
@@ -154,6 +176,7 @@ def _new_lines(
     clean: Callable[[str], str],
     known: Collection[str],
     earliest: datetime | None,
+    is_forgotten: LeavesOut | None,
     now: datetime,
 ) -> Iterator[dict[str, Any]]:
     """The messages that are not known, in the order of the host."""
@@ -165,7 +188,7 @@ def _new_lines(
             continue
         seen.add(id_)
         text = clean(message.turn.text)
-        if text.strip():
+        if text.strip() and not (is_forgotten and is_forgotten(text, message.at)):
             yield {
                 "type": "message",
                 "id": id_,

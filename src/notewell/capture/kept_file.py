@@ -4,6 +4,7 @@
     {"type":"message","id":"…","timestamp":"…","message":{"role":"user","content":"…"},
      "source":{"end":48211,"check":"…"}}
     {"type":"custom","customType":"position","timestamp":"…","source":{…}}
+    {"type":"custom","customType":"forgotten","id":"…","timestamp":"…","source":{…}}
 
 OpenClaw's format, so the reader of its transcripts reads these files too. `source` is the position
 in the host's file behind the message. A message and its position are one line: whenever a process
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+FORGOTTEN = "forgotten"
 END_BYTES = 256 * 1024
 """How much of the end is read first: more than a turn."""
 _FLAGS = (
@@ -145,8 +147,20 @@ def _position(record: dict[str, Any]) -> SourcePosition | None:
 
 
 def _ids(records: Iterable[dict[str, Any]]) -> frozenset[str]:
-    found = (record.get("id") for record in records if record["type"] == "message")
+    found = (record.get("id") for record in records if _is_message(record))
     return frozenset(id_ for id_ in found if isinstance(id_, str))
+
+
+def _is_message(record: dict[str, Any]) -> bool:
+    """Also one that was forgotten: it must not be kept again."""
+    return record["type"] == "message" or record.get("customType") == FORGOTTEN
+
+
+def forgotten_message(record: dict[str, Any]) -> dict[str, Any]:
+    """What stays of a message that was forgotten: its id and its position, no text."""
+    names: tuple[str, ...] = ("id", "timestamp", "source")
+    kept = {name: record[name] for name in names if name in record}
+    return {"type": "custom", "customType": FORGOTTEN, **kept}
 
 
 def _encoded(record: dict[str, Any]) -> bytes:

@@ -13,7 +13,7 @@ from notewell.cli.place import add_place, location_of
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.capture import Recorded
+    from notewell.capture import Forgetting, Recorded
     from notewell.notes import NoteStore
 
 NOTHING_FOUND = 3
@@ -43,19 +43,38 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture import writes
+    from notewell.capture import forgettings, writes
 
     notes, folder = notes_of(arguments)
+    forgotten = forgettings(folder)[::-1][: max(0, arguments.last)]
     # The journal is in the order of writing.
     newest = writes(folder)[::-1][: max(0, arguments.last)]
     rows = [(recorded, _state(notes, recorded)) for recorded in newest]
     if arguments.json:
-        print_json({"writes": [_as_json(recorded, state) for recorded, state in rows]})
-    for recorded, state in () if arguments.json else rows:
+        print_json(
+            {
+                "writes": [_as_json(recorded, state) for recorded, state in rows],
+                "forgotten": [_forgotten_json(one) for one in forgotten],
+            }
+        )
+        return 0 if rows or forgotten else NOTHING_FOUND
+    for recorded, state in rows:
         say(_line(recorded, state))
-    if not rows and not arguments.json:
+    for one in forgotten:
+        say(_forgotten_line(one))
+    if not rows and not forgotten:
         tell("Notewell has no record of a write to these notes")
-    return 0 if rows else NOTHING_FOUND
+    return 0 if rows or forgotten else NOTHING_FOUND
+
+
+def _forgotten_line(done: Forgetting) -> str:
+    counts = ", ".join(f"{count} {name}" for name, count in done.counts.items() if count)
+    by = " and ".join(done.by)
+    return f"{done.id}  {done.at.astimezone():%Y-%m-%d %H:%M}  forgot by {by}: {counts}"
+
+
+def _forgotten_json(done: Forgetting) -> dict[str, object]:
+    return {"id": done.id, "at": done.at.isoformat(), "by": list(done.by), **done.counts}
 
 
 def _line(recorded: Recorded, state: str) -> str:

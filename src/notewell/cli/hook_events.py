@@ -293,8 +293,8 @@ def _save(hook: Hook) -> HookResult:
 
 
 def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
-    from notewell.capture import Saved, save_new_messages
-    from notewell.sessions import was_compacted
+    from notewell.capture import Saved, forgotten_filter, save_new_messages
+    from notewell.sessions import forgotten_file, was_compacted
 
     messages = messages_of(hook.settings)
     if not messages:
@@ -309,6 +309,7 @@ def _save_ended(hook: Hook, ended: SessionEnd) -> HookResult:
         zone=hook.zone,
         messages=messages,
         name_it=_namer(hook),
+        leaves_out=forgotten_filter(forgotten_file(hook.kept), ended.transcript),
     )
     if not isinstance(saved, Saved):
         return HookResult()

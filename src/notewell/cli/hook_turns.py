@@ -104,6 +104,8 @@ def recalled_entries(memory: Memory, prompt: str) -> RecalledText:
 
 def capture_entries(memory: Memory, folder: Path, ended: SessionEnd) -> str | None:
     """Store new statements of the user, with `autoCapture`; returns what went wrong."""
+    from notewell.capture import forgotten_filter
+    from notewell.sessions import forgotten_file, kept_dir
     from notewell.tools import capture_transcript
 
     settings = memory.settings.entries
@@ -113,7 +115,9 @@ def capture_entries(memory: Memory, folder: Path, ended: SessionEnd) -> str | No
         entries = memory.entries
         if entries is None:
             return None
-        captured = capture_transcript(entries, folder, ended, settings)
+        kept = kept_dir(memory.state_dir, memory.agent, memory.workspace)
+        leaves_out = forgotten_filter(forgotten_file(kept), ended.transcript)
+        captured = capture_transcript(entries, folder, ended, settings, leaves_out)
     except NotewellError as error:
         return f"no entries captured: {error}"
     return f"not all entries captured: {captured.trouble}" if captured.trouble else None

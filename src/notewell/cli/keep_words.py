@@ -46,7 +46,7 @@ def keep_words(arguments: argparse.Namespace) -> list[str]:
         "kept from now on: what you and the assistant say, with secrets masked, in "
         f"{kept_folder(arguments)}",
         _who_sees_it(arguments, settings),
-        "to decline: install again with --notes-only; to forget: delete files of that folder",
+        "to decline: install again with --notes-only; to forget what was said: `notewell forget`",
     ]
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _EPILOG = """\
-exit codes: 0 success, 1 error, 2 wrong usage, 3 nothing found, 5 degraded, 75 busy, 130 stopped
+exit codes: 0 success, 1 error, 2 wrong usage, 3 nothing found, 4 not confirmed, 5 degraded,
+            75 busy, 130 stopped
 """
 
 
@@ -272,6 +273,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "review": ("propose statements from daily notes for MEMORY.md", _own("review")),
     "history": ("list what Notewell wrote to the notes", _own("history")),
     "undo": ("undo one write that `notewell history` lists", _undo),
+    "forget": ("remove what was said from the memory", _own("forget")),
     "hook": ("run the hooks of a host, or install them", _own("hook")),
     "eval": ("measure search quality on questions with known answers", _eval),
     "model": ("download a model, or list the models", _model),

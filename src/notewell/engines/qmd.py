@@ -97,13 +97,14 @@ def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
     if indexer.transcripts and "sessions" in indexer.configured_sources:
         return indexer.transcripts
     from notewell.redaction import Redactor, load_mask_key
-    from notewell.sessions import KEPT, TranscriptFolder, Transcripts, kept_dir
+    from notewell.sessions import KEPT, TranscriptFolder, Transcripts, forgotten_file, kept_dir
 
     # The built-in index may leave transcripts out while QMD exports them: two separate settings.
     own = TranscriptFolder(state / "agents" / agent / "sessions")
     kept = TranscriptFolder(kept_dir(state, agent, folder_of(indexer.notes)), KEPT)
     folders = [own, kept] if os.path.isdir(kept.path) else [own]  # noqa: PTH112
-    return Transcripts(folders, Redactor(load_mask_key(state)))
+    redactor = Redactor(load_mask_key(state))
+    return Transcripts(folders, redactor, forgotten=forgotten_file(kept.path))
 
 
 class QmdEngine:

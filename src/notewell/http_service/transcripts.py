@@ -65,9 +65,12 @@ def add_turns(file: Path, turns: Sequence[NewTurn], key: str, now: datetime) -> 
     try:
         make_private(file.parent)
         # O_APPEND: each write goes to the end, whoever else writes. O_NONBLOCK: see `tokens`.
-        fd = os.open(file, _FLAGS, 0o600)
-        with locked_note(fd, name, wait_s=LOCK_WAIT_S):
-            return _add(fd, file, list(_records(turns, key, now)), now)
+        while True:
+            fd = os.open(file, _FLAGS, 0o600)
+            with locked_note(fd, name, wait_s=LOCK_WAIT_S):
+                # `notewell forget` replaces the file while it holds the lock of the old one.
+                if os.path.samestat(os.fstat(fd), os.stat(file)):  # noqa: PTH116
+                    return _add(fd, file, list(_records(turns, key, now)), now)
     except OSError as error:
         why = "its disk is full" if error.errno == errno.ENOSPC else describe_os_error(error)
         raise NoteNotWritable(name, why, "fix that, then send the turns again") from error

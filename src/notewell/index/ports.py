@@ -109,6 +109,10 @@ class IndexStore(Protocol):
         """The cached vectors of one model; they outlive every generation."""
         ...
 
+    def purge_cache(self) -> None:
+        """Remove the cached vectors of texts that the published generation does not have."""
+        ...
+
     def mark_suspect(self) -> None:
         """Record that the published generation is damaged, so that the next writer rebuilds it
         even if it does not come across the damage itself."""
@@ -278,6 +282,11 @@ class IndexWriter(Protocol):
 
     def publish(self) -> None:
         """Make this generation the one that readers see: complete and durable, then visible."""
+        ...
+
+    def purge(self) -> None:
+        """Publish this generation as a new one without a trace of what was removed from it, and
+        remove all others: no file of the store has the text of a removed chunk afterwards."""
         ...
 
     def finish(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         locate,
         shown_path,
     )
-    from notewell.qmd.driver import Qmd
+    from notewell.qmd.driver import Qmd, clear_home
     from notewell.qmd.export import ExportCounts, SessionText, export_name, export_sessions
     from notewell.qmd.failures import QmdFailed
     from notewell.qmd.home import QmdHome, document_counts, has_vectors, home_of
@@ -43,7 +43,7 @@ else:
         {
             "background": "BackgroundUpdater Job",
             "collections": "Collection CollectionFile collections_of locate shown_path",
-            "driver": "Qmd",
+            "driver": "Qmd clear_home",
             "export": "ExportCounts SessionText export_name export_sessions",
             "failures": "QmdFailed",
             "home": "QmdHome document_counts has_vectors home_of",

@@ -12,10 +12,12 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from notewell.files import LockFailed, LockTimeout, file_lock
 from notewell.qmd.daemon import Daemon
+from notewell.qmd.export import export_sessions
 from notewell.qmd.failures import QmdFailed, not_writable
 from notewell.qmd.home import (
     INDEX,
@@ -238,6 +240,14 @@ class Qmd:
         changed = self.home.prepare(self._not_links(), self.settings.models, models)
         self._is_prepared = True
         return changed
+
+
+def clear_home(home: QmdHome) -> None:
+    """Remove the exported transcripts and the index; the next update makes both anew."""
+    with update_lock(home.lock, wait_s=UPDATE_LOCK_S):
+        if home.sessions.is_dir():
+            export_sessions(home.sessions, (), now=datetime.now(UTC), retention_days=None)
+        home.forget_index()
 
 
 @contextlib.contextmanager

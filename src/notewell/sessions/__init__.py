@@ -9,6 +9,7 @@ settings.py      what users can set for transcripts
 deltas.py        whether enough is new to read a transcript again
 tail.py          the new messages of one transcript as text, for session notes
 source.py        the new messages of one transcript with their positions, to be kept
+forgotten.py     what was forgotten and is not taken from a host's file again
 kept.py          the names of kept transcripts; each conversation is indexed once
 transcripts.py   START HERE: scan, read, open
 
@@ -27,11 +28,27 @@ if TYPE_CHECKING:
         path_of_session,
         session_of_path,
     )
-    from notewell.sessions.kept import KEPT, KeptNames, is_kept, kept_names, without_twins
+    from notewell.sessions.forgotten import (
+        ForgetRule,
+        ForgottenMessages,
+        PhraseDigest,
+        phrase_digest,
+        phrase_words,
+        read_forgotten,
+    )
+    from notewell.sessions.kept import (
+        KEPT,
+        KeptNames,
+        forgotten_file,
+        is_kept,
+        kept_names,
+        session_stem,
+        without_twins,
+    )
     from notewell.sessions.settings import SessionSettings, kept_dir
     from notewell.sessions.source import NewMessages, SaidMessage, SourcePosition, read_new
     from notewell.sessions.tail import TranscriptTail, read_tail, was_compacted
-    from notewell.sessions.transcript import Session, Transcript
+    from notewell.sessions.transcript import LeavesOut, Session, Transcript
     from notewell.sessions.transcripts import Transcripts
 else:
     from notewell.lazy import lazy_exports
@@ -43,11 +60,17 @@ else:
             "folders": (
                 "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder path_of_session session_of_path"
             ),
-            "kept": "KEPT KeptNames is_kept kept_names without_twins",
+            "forgotten": (
+                "ForgetRule ForgottenMessages PhraseDigest phrase_digest phrase_words "
+                "read_forgotten"
+            ),
+            "kept": (
+                "KEPT KeptNames forgotten_file is_kept kept_names session_stem without_twins"
+            ),
             "settings": "SessionSettings kept_dir",
             "source": "NewMessages SaidMessage SourcePosition read_new",
             "tail": "TranscriptTail read_tail was_compacted",
-            "transcript": "Session Transcript",
+            "transcript": "LeavesOut Session Transcript",
             "transcripts": "Transcripts",
         },
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 KEPT = "kept"
 """The name of the folder in the path of a hit."""
 KEPT_KEY = f"{PREFIX}/{KEPT}/"
+FORGOTTEN = ".forgotten.json"
 PART = ".part"
 STALE_NS = 86_400 * 10**9
 """A host writes on after our last hook. A day later, hooks no longer run for this conversation."""
@@ -45,6 +46,18 @@ class KeptNames(NamedTuple):
 def kept_names(host: str, transcript: Path) -> KeptNames:
     stem = f"{host}-{_stem(transcript.as_posix())}"
     return KeptNames(f"{stem}{SUFFIX}", f"{stem}{PART}{SUFFIX}")
+
+
+def forgotten_file(kept: Path) -> Path:
+    """The record of what was forgotten; beside the folder, which must not appear because of it."""
+    return kept.with_name(f"{kept.name}{FORGOTTEN}")
+
+
+def session_stem(path: str) -> str:
+    """The name of the host's file, for its own path and for that of the kept conversation."""
+    if not is_kept(path):
+        return _stem(path)
+    return _host_stem(path).removesuffix(PART)
 
 
 def is_kept(path: str) -> bool:

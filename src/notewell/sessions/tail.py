@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from notewell.hosts import Record, TranscriptDatabase, TranscriptFormat
     from notewell.sessions.records import RawLine
-    from notewell.sessions.transcript import Transcript
+    from notewell.sessions.transcript import LeavesOut, Transcript
 
 TAILS_BYTES = tuple(512 * 1024 << step for step in range(7))
 """How much of a file's end is read: twice as much if the wanted messages are not in it, since tool
@@ -63,21 +63,25 @@ def read_tail(
     *,
     messages: int,
     formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+    leaves_out: LeavesOut | None = None,
 ) -> TranscriptTail:
-    """The messages after `position`, at least the last `messages` of them that are near the end.
+    """The messages after `position`, at least the last `messages` of them that are near the end,
+    without those that `leaves_out` names.
 
     A conversation in a database has a path too, `opencode.db/<id>.jsonl`. Raises `NoteUnreadable`,
     also for a file in no known format.
     """
     if database := TRANSCRIPT_DATABASES.get(path.parent.name):
-        return _after_record(_conversation(path, database, redact), position)
+        conversation = _conversation(path, database, redact, leaves_out)
+        return _after_record(conversation, position)
     fd = open_transcript(str(path), TranscriptFolder(path.parent), (path.name,))
     try:
         if document_formats(path.name, formats):
-            transcript = read_transcript(str(path), read_blocks(fd), redact, formats)
+            blocks = read_blocks(fd)
+            transcript = read_transcript(str(path), blocks, redact, formats, leaves_out)
             tail, is_known = _after_record(transcript, position), _has_format(transcript)
         else:
-            tail, is_known = _after_byte(fd, position, redact, messages, formats)
+            tail, is_known = _after_byte(fd, position, redact, messages, formats, leaves_out)
     except OSError as error:
         raise NoteUnreadable(str(path), describe_os_error(error)) from error
     finally:
@@ -111,9 +115,12 @@ def was_compacted(path: Path, formats: Sequence[TranscriptFormat] = TRANSCRIPT_F
 
 
 def _conversation(
-    path: Path, database: TranscriptDatabase, redact: Callable[[str], str]
+    path: Path,
+    database: TranscriptDatabase,
+    redact: Callable[[str], str],
+    leaves_out: LeavesOut | None,
 ) -> Transcript:
-    return records_as_text(conversation_in(path, database), redact, database.format)
+    return records_as_text(conversation_in(path, database), redact, database.format, leaves_out)
 
 
 def _has_format(transcript: Transcript) -> bool:
@@ -146,6 +153,7 @@ def _after_byte(
     redact: Callable[[str], str],
     messages: int,
     formats: Sequence[TranscriptFormat],
+    leaves_out: LeavesOut | None,
 ) -> tuple[TranscriptTail, bool]:
     status = os.fstat(fd)
     # Another inode is another file, even if it is larger: read it from its start.
@@ -162,7 +170,7 @@ def _after_byte(
     # Without the start of the file, or with an empty one, nothing can be said about its format.
     is_known = bool(records.start) or not end or records.format is not None
     position = {"inode": status.st_ino, "bytes": end}
-    return TranscriptTail(records.text_lines(redact), position), is_known
+    return TranscriptTail(records.text_lines(redact, leaves_out), position), is_known
 
 
 class _LastRecords:
@@ -194,10 +202,13 @@ class _LastRecords:
         self._records[:0] = records
         self.start = begin
 
-    def text_lines(self, redact: Callable[[str], str]) -> list[str]:
+    def text_lines(
+        self, redact: Callable[[str], str], leaves_out: LeavesOut | None
+    ) -> list[str]:
         if self.format is None:
             return []
-        return records_as_text(self._records, redact, self.format).text.splitlines()
+        transcript = records_as_text(self._records, redact, self.format, leaves_out)
+        return transcript.text.splitlines()
 
     def _passes_over(self, line: RawLine) -> bool:
         format_ = self.format

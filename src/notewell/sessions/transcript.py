@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from datetime import UTC, datetime, tzinfo
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.errors import NoteUnreadable
 from notewell.hosts import TRANSCRIPT_FORMATS, folded
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     from notewell.hosts import Record, RecordFacts, TranscriptFormat, Turn
     from notewell.sessions.records import RawLine
+
+LeavesOut: TypeAlias = "Callable[[str, datetime | None], bool]"
+"""Whether a message, by its text and its time, is not read: the user has had it forgotten."""
 
 NO_KNOWN_HOST = "it is not a transcript of a host that Notewell knows"
 
@@ -113,20 +116,23 @@ def read_transcript(
     blocks: Iterable[bytes],
     redact: Callable[[str], str],
     formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+    leaves_out: LeavesOut | None = None,
 ) -> Transcript:
     """The transcript in a file's bytes. Raises `NoteUnreadable` for a document that is incomplete:
     with an empty text instead, a sync would remove the conversation from the index."""
     as_document = document_formats(path, formats)
     if not as_document:
         lines = split_lines(blocks)
-        return as_text(lines, redact, formats, max_unowned=MAX_UNOWNED_RECORDS)
+        return as_text(
+            lines, redact, formats, max_unowned=MAX_UNOWNED_RECORDS, leaves_out=leaves_out
+        )
     # The size is checked while reading: the file may grow after its stat.
     data = bytearray()
     for block in blocks:
         data += block
         if len(data) > MAX_DOCUMENT_BYTES:
             raise NoteUnreadable(path, f"larger than {MAX_DOCUMENT_BYTES // 2**20} MiB")
-    transcript = _document_as_text(bytes(data), redact, as_document)
+    transcript = _document_as_text(bytes(data), redact, as_document, leaves_out)
     if transcript.pending_bytes:
         raise NoteUnreadable(path, "its JSON is not complete")
     return transcript
@@ -138,11 +144,13 @@ def as_text(
     formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
     *,
     max_unowned: float = inf,
+    leaves_out: LeavesOut | None = None,
 ) -> Transcript:
     """The transcript in JSON lines, with its secrets masked. After `max_unowned` records that no
     format owns, the rest is not read."""
     problems = ReadProblems()
-    reader = _Reader(redact, [format_ for format_ in formats if not format_.is_document])
+    as_lines = [format_ for format_ in formats if not format_.is_document]
+    reader = _Reader(redact, as_lines, leaves_out)
     for number, record in line_records(lines, problems, reader.passes_over):
         reader.add(number, record)
         if reader.unowned > max_unowned:
@@ -151,11 +159,14 @@ def as_text(
 
 
 def records_as_text(
-    records: Iterable[Record | None], redact: Callable[[str], str], format_: TranscriptFormat
+    records: Iterable[Record | None],
+    redact: Callable[[str], str],
+    format_: TranscriptFormat,
+    leaves_out: LeavesOut | None = None,
 ) -> Transcript:
     """The transcript in records that are known to be of one format; None is a damaged one."""
     problems = ReadProblems()
-    reader = _Reader(redact, [format_])
+    reader = _Reader(redact, [format_], leaves_out)
     for number, record in enumerate(records, 1):
         if record is None:
             problems.broken += 1
@@ -165,11 +176,14 @@ def records_as_text(
 
 
 def _document_as_text(
-    data: bytes, redact: Callable[[str], str], formats: Sequence[TranscriptFormat]
+    data: bytes,
+    redact: Callable[[str], str],
+    formats: Sequence[TranscriptFormat],
+    leaves_out: LeavesOut | None,
 ) -> Transcript:
     problems = ReadProblems()
     document = parse_document(data, problems)
-    reader = _Reader(redact, formats)
+    reader = _Reader(redact, formats, leaves_out)
     if document is not None:
         reader.add_document(document)
     return reader.transcript(problems)
@@ -178,8 +192,14 @@ def _document_as_text(
 class _Reader:
     """Reads one transcript from its start."""
 
-    def __init__(self, redact: Callable[[str], str], formats: Sequence[TranscriptFormat]) -> None:
+    def __init__(
+        self,
+        redact: Callable[[str], str],
+        formats: Sequence[TranscriptFormat],
+        leaves_out: LeavesOut | None,
+    ) -> None:
         self._redact = redact
+        self._leaves_out = leaves_out
         self._formats = formats
         self._format: TranscriptFormat | None = None
         self._seen_ids: set[str] = set()
@@ -209,7 +229,7 @@ class _Reader:
         if facts.turn is not None and self._is_new(facts.turn) and not self._is_subagent:
             # Redact first: a private key is found by its lines, which folding removes.
             line = folded(self._redact(facts.turn.text))
-            if line:
+            if line and not (self._leaves_out and self._leaves_out(line, facts.at)):
                 self._lines.append(f"{facts.turn.speaker}: {line}")
                 self._line_map.append(number)
                 self._said_at.append(_minute(facts.at))

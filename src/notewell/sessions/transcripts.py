@@ -6,7 +6,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from notewell.errors import NotANote, NoteUnreadable
+from notewell.errors import NotANote, NoteUnreadable, StateNotWritable
 from notewell.files import describe_os_error, note_stat
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.sessions.databases import (
@@ -22,7 +22,7 @@ from notewell.sessions.folders import (
     read_blocks,
     transcript_suffixes,
 )
-from notewell.sessions.kept import without_twins
+from notewell.sessions.kept import session_stem, without_twins
 from notewell.sessions.transcript import (
     NO_KNOWN_HOST,
     document_formats,
@@ -33,11 +33,12 @@ from notewell.types import Note, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from notewell.hosts import TranscriptDatabase, TranscriptFormat
     from notewell.sessions.folders import TranscriptFolder
-    from notewell.sessions.transcript import Transcript
+    from notewell.sessions.transcript import LeavesOut, Transcript
     from notewell.types import FoundNote, NoteStat
 
 
@@ -49,13 +50,17 @@ class Transcripts:
         folders: Sequence[TranscriptFolder],
         redact: Callable[[str], str],
         formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS,
+        *,
+        forgotten: Path | None = None,
     ) -> None:
-        """`redact` gets every message first: nothing else sees an unmasked secret."""
+        """`redact` gets every message first: nothing else sees an unmasked secret. `forgotten` is
+        the record of messages that are left out; see `forgotten_file`."""
         # Named folders first: `sessions/claude/x.jsonl` is in the folder of that name, and not in
         # the agent's own, whose key is a prefix of it.
         self._folders = tuple(sorted(folders, key=lambda folder: folder.name, reverse=True))
         self._redact = redact
         self._formats = tuple(formats)
+        self._forgotten = forgotten
         self.suffixes = transcript_suffixes(formats)
 
     @property
@@ -98,6 +103,17 @@ class Transcripts:
         host wrote."""
         return self._read(path)[1]
 
+    def has_message(self, path: str, is_wanted: LeavesOut) -> bool:
+        """Whether a transcript has such a message, also one that was forgotten before."""
+        found: list[bool] = []
+
+        def look(text: str, at: datetime | None) -> bool:
+            found.append(is_wanted(text, at))
+            return True
+
+        self._read(path, look)
+        return any(found)
+
     def new_messages(self, found: FoundNote, size: int) -> int | None:
         """The number of lines after the first `size` bytes; 0 if the file cannot be read.
 
@@ -128,23 +144,38 @@ class Transcripts:
         finally:
             os.close(fd)
 
-    def _read(self, path: str) -> tuple[NoteStat, Transcript]:
+    def _read(self, path: str, leaves_out: LeavesOut | None = None) -> tuple[NoteStat, Transcript]:
+        leaves_out = leaves_out or self._leaves_out(path)
         if in_database := self._database(path):
             folder, database = in_database
             # The stat first, for the same reason as below.
             stat = conversation_stat(path, folder, database)
             records = conversation_records(path, folder, database)
-            return stat, records_as_text(records, self._redact, database.format)
+            return stat, records_as_text(records, self._redact, database.format, leaves_out)
         fd = self._descriptor(path)
         try:
             # The stat from before the read: if the host writes meanwhile, the next scan sees
             # another stat and the transcript is read again.
             stat = note_stat(os.fstat(fd))
-            return stat, read_transcript(path, read_blocks(fd), self._redact, self._formats)
+            return stat, read_transcript(
+                path, read_blocks(fd), self._redact, self._formats, leaves_out
+            )
         except OSError as error:
             raise NoteUnreadable(path, describe_os_error(error)) from error
         finally:
             os.close(fd)
+
+    def _leaves_out(self, path: str) -> LeavesOut | None:
+        """The filter for what was forgotten of this conversation; None if nothing ever was."""
+        # Read each time: another process may have forgotten something meanwhile.
+        if self._forgotten is None or not os.path.lexists(self._forgotten):
+            return None
+        from notewell.sessions.forgotten import read_forgotten
+
+        try:
+            return read_forgotten(self._forgotten).of_session(session_stem(path))
+        except StateNotWritable as error:
+            raise NoteUnreadable(path, f"{self._forgotten.name}: {error.why}") from error
 
     def _database(self, path: str) -> tuple[TranscriptFolder, TranscriptDatabase] | None:
         folder, names = self._locate(path)

@@ -8,6 +8,7 @@ vector_keeping.py whether vectors survive an index of another model
 watch.py          syncs whenever something changes
 schedule.py       decides when the next sync is due: debounce, backoff, interval
 notifier.py       the operating system's notices, and the folders to watch
+purge.py          no trace in the index of what was removed
 record.py         how the last sync ended, for the status of other processes
 settings.py       what can be set
 """
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         behind,
         plan_sync,
     )
+    from notewell.sync.purge import doubt_transcripts, purge_index
     from notewell.sync.record import (
         BatchFailure,
         SyncFailure,
@@ -57,6 +59,7 @@ else:
             "plan": (
                 "Progress ProgressCallback SyncInterrupted SyncReport TextSource behind plan_sync"
             ),
+            "purge": "doubt_transcripts purge_index",
             "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",
             "schedule": "Timing",
             "settings": "SyncSettings",

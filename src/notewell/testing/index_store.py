@@ -131,6 +131,12 @@ class InMemoryIndexStore:
         with self._embedder.held(0):
             yield
 
+    def purge_cache(self) -> None:
+        state = self._committed.state
+        in_use = {row.chunk.digest for row in state.rows.values()} if state else set()
+        for key in [key for key in self._cache if key[-1] not in in_use]:
+            del self._cache[key]
+
     def vector_cache(self, facts: ModelFacts) -> _InMemoryCache:
         return _InMemoryCache(self._cache, facts)
 
@@ -257,6 +263,11 @@ class _InMemoryWriter:
     def publish(self) -> None:
         self._committed.commit(self._open)
         self._is_published = True
+
+    def purge(self) -> None:
+        name = self._committed.next_generation()
+        self._state = replace(self._open, generation=name)
+        self._committed.commit(self._state)
 
     def finish(self) -> None:
         """There are no logs to merge."""

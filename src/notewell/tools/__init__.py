@@ -8,6 +8,7 @@ outputs.py    typed values to the text that a model reads, and to JSON
 failures.py   our errors as an agent sees them, each with a next step
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
+forget.py     what was said is found and removed, for `notewell forget`
 flush.py      memory_flush: a host asks whether to write notes before a compaction
 nearness.py   whether a hit is near enough for a prompt that did not ask
 ordinary_words.py  words of a prompt that do not say what it is about, by language
@@ -48,6 +49,15 @@ if TYPE_CHECKING:
         FlushOutput,
         flush_decision,
         memory_flush,
+    )
+    from notewell.tools.forget import (
+        Findings,
+        NotePlace,
+        find_forgettable,
+        finish_forgetting,
+        forget_found,
+        has_unfinished,
+        request_of,
     )
     from notewell.tools.inputs import (
         HERE,
@@ -107,6 +117,10 @@ else:
             "fence": "REMINDER escaped fenced",
             "flush": (
                 "FlushInput FlushOutput MAX_SESSION_CHARS MAX_TOKENS flush_decision memory_flush"
+            ),
+            "forget": (
+                "Findings NotePlace find_forgettable finish_forgetting forget_found "
+                "has_unfinished request_of"
             ),
             "inputs": (
                 "AppendInput CallContext GetInput HERE MAX_LINE MAX_PATH_CHARS "

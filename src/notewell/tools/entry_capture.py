@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from notewell.capture import SessionEnd
     from notewell.entries import EntriesSettings, EntryStore
+    from notewell.sessions import LeavesOut
 
 STATE = "entries.json"
 MAX_SESSIONS = 1000
@@ -31,11 +32,16 @@ _USER = "User: "
 
 
 def capture_transcript(
-    entries: EntryStore, folder: Path, ended: SessionEnd, settings: EntriesSettings
+    entries: EntryStore,
+    folder: Path,
+    ended: SessionEnd,
+    settings: EntriesSettings,
+    leaves_out: LeavesOut | None = None,
 ) -> Capture:
     """Store the statements of the user since the last call; nothing unless `autoCapture` is on.
 
-    `folder` is that of the captures (see `capture_dir`). Raises `NoteUnreadable` for the
+    `folder` is that of the captures (see `capture_dir`); `leaves_out` names messages that were
+    forgotten. Raises `NoteUnreadable` for the
     transcript, and `StateNotWritable`.
     """
     if not settings.auto_capture:
@@ -45,7 +51,11 @@ def capture_transcript(
     with state_lock(file):
         state = read_json(file)
         tail = read_tail(
-            ended.transcript, _position(state, ended.session), without_injected, messages=MESSAGES
+            ended.transcript,
+            _position(state, ended.session),
+            without_injected,
+            messages=MESSAGES,
+            leaves_out=leaves_out,
         )
         captured = capture_turn(entries, _said(tail.lines), settings)
         if captured.trouble is None:

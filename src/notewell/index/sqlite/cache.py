@@ -7,6 +7,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+import apsw
+
 from notewell.errors import IndexUnreadable
 from notewell.index.sqlite.connect import (
     cannot_open,
@@ -23,11 +25,9 @@ from notewell.index.sqlite.lease import writer_lease
 from notewell.index.sqlite.schema import CACHE_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
-
-    import apsw
 
     from notewell.ports import ModelFacts, Vectors
 
@@ -191,5 +191,25 @@ def count_entries(path: Path) -> int:
         db = open_reader(path)
         try:
             return int(select(db, "SELECT count(*) FROM embedding_cache")[0][0])
+        finally:
+            db.close()
+
+
+def keep_entries(path: Path, digests: Iterable[str]) -> None:
+    """Remove the vectors of all other texts, also from the bytes of the file. Raises `IndexBusy`
+    if another process reads it for too long."""
+    with our_errors(path):
+        db = open_writer(path)
+        try:
+            require_checksums(db, path)
+            db.execute("CREATE TEMP TABLE in_use (hash TEXT PRIMARY KEY) WITHOUT ROWID")
+            rows = ((digest,) for digest in digests)
+            db.executemany("INSERT OR IGNORE INTO in_use VALUES (?)", rows)
+            with transaction(db):
+                db.execute(
+                    "DELETE FROM embedding_cache WHERE hash NOT IN (SELECT hash FROM in_use)"
+                )
+            db.execute("VACUUM")
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             db.close()

@@ -59,11 +59,7 @@ def _load_checksums() -> None:
 
 def open_new(path: Path) -> apsw.Connection:
     """A new, empty file with checksums, which only its owner can read."""
-    try:
-        # SQLite would create it with mode 0644. O_EXCL: a file that is already there is not ours.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except OSError as error:
-        raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
+    create_empty(path)
     with not_damage(path):
         db = _open(str(path), apsw.SQLITE_OPEN_READWRITE)
         # Both settings apply to an empty file only: after the first table they need a VACUUM.
@@ -71,6 +67,14 @@ def open_new(path: Path) -> apsw.Connection:
         db.pragma("page_size", PAGE_BYTES)
         _prepare_writer(db)
     return db
+
+
+def create_empty(path: Path) -> None:
+    try:
+        # SQLite would create it with mode 0644. O_EXCL: a file that is already there is not ours.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
 
 
 def open_writer(path: Path) -> apsw.Connection:

@@ -138,6 +138,15 @@ class IndexFolder:
             raise StateNotWritable(str(damaged), error.strerror or str(error)) from error
         return kept
 
+    def remove_damaged(self) -> None:
+        """Remove what was set aside. Raises `StateNotWritable`."""
+        for older in self.path.glob("*.damaged"):
+            if not older.is_dir():  # We create no folders here, so a folder is not ours.
+                try:
+                    older.unlink(missing_ok=True)
+                except OSError as error:
+                    raise StateNotWritable(str(older), error.strerror or str(error)) from error
+
     def remove(self, generation: Path) -> None:
         for suffix in _SIDE_FILES:
             # Windows does not remove a file that a reader has open. A file that stays is harmless,

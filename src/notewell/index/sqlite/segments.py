@@ -128,6 +128,10 @@ class SegmentDriver:
             if rows > (self.tail_rows if begun else self.exact_rows):
                 self._seal(db, source)
 
+    def purge(self, db: apsw.Connection) -> None:
+        _dissolve(db, "dead > 0")
+        self.settle(db)
+
     def _seal(self, db: apsw.Connection, source: str) -> None:
         import numpy as np
 

@@ -92,6 +92,9 @@ class SqliteVecDriver:
     def settle(self, db: apsw.Connection) -> None:
         """Nothing to do: vec0 merges its blocks by itself."""
 
+    def purge(self, db: apsw.Connection) -> None:
+        """Nothing to do: vec0 overwrites a vector with zeros when it is deleted."""
+
     def count(self, db: apsw.Connection, sources: Sequence[str]) -> int:
         _load(db, self.library)
         rows = select(db, "SELECT source, count(*) FROM chunks_vec GROUP BY source")

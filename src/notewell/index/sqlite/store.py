@@ -174,6 +174,15 @@ class SqliteStore:
 
         return count_entries(self.folder.cache)
 
+    def purge_cache(self) -> None:
+        from notewell.index.sqlite.cache import keep_entries
+
+        if not os.path.lexists(self.folder.cache):
+            return
+        with self.view() as view:
+            digests = view.digests() if view else []
+        keep_entries(self.folder.cache, digests)
+
     def mark_suspect(self) -> None:
         if generation := self.folder.current():
             self.folder.mark_suspect(generation)

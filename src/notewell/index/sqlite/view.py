@@ -200,6 +200,10 @@ class SqliteView:
         )
         return [chunk_id for (chunk_id,) in rows]
 
+    def digests(self) -> list[str]:
+        """Of the text of each chunk."""
+        return [digest for (digest,) in self._select("SELECT DISTINCT hash FROM chunks")]
+
     def chunks_of(self, path: str) -> list[int]:
         rows = self._select(
             "SELECT id FROM chunks WHERE path = ? ORDER BY start_line, id", (path,)

@@ -11,6 +11,7 @@ from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
 from notewell.index.sqlite.connect import (
     cannot_open,
+    create_empty,
     found_schema,
     is_damage,
     not_damage,
@@ -139,6 +140,24 @@ class SqliteWriter:
             except apsw.BusyError:
                 # A reader still uses the log, which is durable as it is: copy what is possible.
                 self._opened.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def purge(self) -> None:
+        """A copy and not a VACUUM in place: a reader of the old file could keep its pages from
+        being overwritten, and a crash would leave the old words in the log."""
+        with self.transaction() as db:
+            # Deleted rows stay in the segments of FTS5 until they are merged.
+            db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+            self._driver.purge(db)
+        new = self._folder.next_generation()
+        with self._our_errors():
+            create_empty(new)
+            self._opened.execute("VACUUM INTO ?", (str(new),))
+        self.close()
+        self._folder.publish(new)
+        self._folder.sweep()
+        self._folder.remove_damaged()
+        with our_errors(new):
+            self._db, self._path = open_writer(new), new
 
     def close(self) -> None:
         if self._db is not None:

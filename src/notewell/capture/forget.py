@@ -1,0 +1,340 @@
+"""What was said is forgotten: found by a rule, then removed from our own transcripts and logs.
+
+    rule (durable, not done) ── transcripts ── logs ── … index, entries … ── history ── rule done
+
+The rule comes first. From then on no hook and no import takes the messages from a host's file, and
+a process that is killed leaves a rule that is not done: the next call completes it. A rule has a
+digest of the phrase and not its text, so it is enough to complete the removal.
+
+A message of a transcript is replaced by a line with its id and its position. Files that hold no
+text (the history, positions, the days of recalls) stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from notewell.capture.flush_turn import LOG
+from notewell.capture.hook_state import HEARTBEAT
+from notewell.capture.keeping import LOCK, LOCK_WAIT_S
+from notewell.capture.kept_file import forgotten_message
+from notewell.capture.search_journal import RECALLS, SEARCHES
+from notewell.errors import StateNotWritable
+from notewell.files import describe_os_error, read_json, state_lock, write_json, write_state
+from notewell.hosts import TRANSCRIPT_FORMATS
+from notewell.records import dataclass, replace
+from notewell.sessions import (
+    KEPT,
+    ForgetRule,
+    ForgottenMessages,
+    forgotten_file,
+    path_of_session,
+    phrase_digest,
+    phrase_words,
+    read_forgotten,
+    session_stem,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from pathlib import Path
+
+SALT_BYTES = 16
+ID_BYTES = 4
+_LOGS = (SEARCHES, RECALLS, LOG)
+_FORMAT = next(one for one in TRANSCRIPT_FORMATS if one.name == "openclaw")
+"""That of our own transcripts."""
+
+
+class ForgetRequest(NamedTuple):
+    """What the user wants to be forgotten; what is None does not matter. All must hold."""
+
+    phrase: str | None = None
+    sessions: tuple[str, ...] = ()
+    """Names of hosts' files; see `session_stem`."""
+    after: datetime | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPlace:
+    """Where the text of one memory is."""
+
+    kept: Path
+    """The conversations that hooks keep."""
+    own: Path
+    """Those that programs sent to `notewell serve`."""
+    capture: Path
+    """The logs; see `capture_dir`."""
+
+    @property
+    def record(self) -> Path:
+        return forgotten_file(self.kept)
+
+
+class FoundMessage(NamedTuple):
+    """A message that a rule is about."""
+
+    path: str
+    """Of the conversation, as a search shows it."""
+    line: int
+    """Of the conversation as text."""
+    speaker: str
+    at: datetime | None
+    text: str
+
+
+# -- rules ---------------------------------------------------------------------------------------
+
+
+def new_rule(place: ForgetPlace, request: ForgetRequest, now: datetime) -> ForgottenMessages:
+    """The rule for a request, alone; it is not stored yet."""
+    salt = read_forgotten(place.record).salt or os.urandom(SALT_BYTES)
+    words = phrase_words(request.phrase) if request.phrase is not None else None
+    rule = ForgetRule(
+        os.urandom(ID_BYTES).hex(),
+        now,
+        request.sessions,
+        request.after,
+        request.before,
+        phrase_digest(salt, words) if words is not None else None,
+    )
+    return ForgottenMessages(salt, (rule,))
+
+
+def store_rule(place: ForgetPlace, new: ForgottenMessages) -> None:
+    """Add a rule, or replace the one with its id. The caller holds the lock of the record."""
+    stored = read_forgotten(place.record)
+    ids = {rule.id for rule in new.rules}
+    rules = (*(rule for rule in stored.rules if rule.id not in ids), *new.rules)
+    write_json(place.record, ForgottenMessages(new.salt, rules).to_json())
+
+
+def unfinished_rules(place: ForgetPlace) -> list[ForgottenMessages]:
+    stored = read_forgotten(place.record)
+    return [ForgottenMessages(stored.salt, (rule,)) for rule in stored.rules if not rule.is_done]
+
+
+def finish_rule(place: ForgetPlace, new: ForgottenMessages) -> None:
+    done = tuple(replace(rule, is_done=True) for rule in new.rules)
+    store_rule(place, ForgottenMessages(new.salt, done))
+
+
+# -- transcripts ---------------------------------------------------------------------------------
+
+
+class OwnTranscript(NamedTuple):
+    file: Path
+    path: str
+    """As a search shows it."""
+    is_kept: bool
+
+    @property
+    def session(self) -> str:
+        return session_stem(self.path)
+
+
+def own_transcripts(place: ForgetPlace) -> Iterator[OwnTranscript]:
+    for folder, prefix in ((place.kept, f"{KEPT}/"), (place.own, "")):
+        for file in sorted(folder.glob("*.jsonl")):
+            if file.is_file() and not file.is_symlink():
+                yield OwnTranscript(file, path_of_session(prefix + file.stem), bool(prefix))
+
+
+def found_messages(place: ForgetPlace, rule: ForgottenMessages) -> Iterator[FoundMessage]:
+    """The messages of our own transcripts that a rule is about. Raises `StateNotWritable`."""
+    for transcript in own_transcripts(place):
+        line = 0
+        for record in _records(_bytes_of(transcript.file)):
+            said = _said(record) if record else None
+            if said is None:
+                continue
+            line += 1
+            if rule.has(transcript.session, said.text, said.at):
+                yield FoundMessage(transcript.path, line, said.speaker, said.at, said.text)
+
+
+def count_messages(place: ForgetPlace) -> int:
+    """Of all our own transcripts."""
+    return sum(
+        record is not None and _said(record) is not None
+        for transcript in own_transcripts(place)
+        for record in _records(_bytes_of(transcript.file))
+    )
+
+
+def session_ids(place: ForgetPlace) -> dict[str, str]:
+    """The names of conversations by the ids that their hosts gave them."""
+    ids = {}
+    for transcript in own_transcripts(place):
+        first = next(iter(_records(_bytes_of(transcript.file))), None)
+        if first and first.get("type") == "session" and isinstance(first.get("id"), str):
+            ids[str(first["id"])] = transcript.session
+    return ids
+
+
+def remove_messages(place: ForgetPlace, rule: ForgottenMessages) -> int:
+    """Rewrite the transcripts without what a rule is about; returns how many messages went."""
+    removed = 0
+    for transcript in own_transcripts(place):
+        with _locked(place, transcript):
+            removed += _rewrite(transcript, rule)
+    return removed
+
+
+def _locked(place: ForgetPlace, transcript: OwnTranscript) -> AbstractContextManager[None]:
+    """The lock that whoever appends to the transcript takes."""
+    if transcript.is_kept:
+        return state_lock(place.kept / LOCK, wait_s=5 * LOCK_WAIT_S)
+    from notewell.notes import locked_note
+
+    fd = os.open(transcript.file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    return locked_note(fd, transcript.path, wait_s=5 * LOCK_WAIT_S)
+
+
+def _rewrite(transcript: OwnTranscript, rule: ForgottenMessages) -> int:
+    records = list(_records(_bytes_of(transcript.file)))
+    lines = [_without_text(record, transcript.session, rule) for record in records if record]
+    removed = sum(line.is_changed for line in lines)
+    if not removed:
+        return 0
+    data = b"".join(_encoded(line.record) for line in lines)
+    write_state(transcript.file, data)
+    return removed
+
+
+class _Line(NamedTuple):
+    record: dict[str, Any]
+    is_changed: bool = False
+
+
+def _without_text(record: dict[str, Any], session: str, rule: ForgottenMessages) -> _Line:
+    if record.get("type") == "session":
+        cwd = record.get("cwd")
+        if isinstance(cwd, str) and any(rule.has_phrase(one, cwd) for one in rule.rules):
+            rest = {name: value for name, value in record.items() if name != "cwd"}
+            return _Line(rest, is_changed=True)
+        return _Line(record)
+    # Also a record that nobody said, such as the summary of a compaction, may have the phrase.
+    facts = _FORMAT.read(record)
+    text = facts.turn.text if facts.turn else "\n".join(_texts(record))
+    is_text = record.get("type") != "custom"
+    if is_text and rule.has(session, text, facts.at):
+        return _Line(forgotten_message(record), is_changed=True)
+    return _Line(record)
+
+
+class _Said(NamedTuple):
+    speaker: str
+    text: str
+    at: datetime | None
+
+
+def _said(record: dict[str, Any]) -> _Said | None:
+    facts = _FORMAT.read(record)
+    if facts.turn is None or not facts.turn.text.strip():
+        return None
+    return _Said(facts.turn.speaker, facts.turn.text, facts.at)
+
+
+def _records(data: bytes) -> Iterator[dict[str, Any] | None]:
+    """None for a line that is not complete: what it has was never kept."""
+    for line in data.split(b"\n"):
+        if line:
+            yield _parsed(line)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _encoded(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise StateNotWritable(str(file), describe_os_error(error)) from error
+
+
+# -- logs ----------------------------------------------------------------------------------------
+
+
+def found_searches(place: ForgetPlace, rule: ForgottenMessages) -> int:
+    """How many recorded questions a rule is about."""
+    log = _records(_bytes_of(place.capture / SEARCHES))
+    return sum(record is not None and _is_about(record, rule) for record in log)
+
+
+def remove_from_logs(place: ForgetPlace, rule: ForgottenMessages) -> None:
+    for name in _LOGS:
+        file = place.capture / name
+        if os.path.lexists(file):
+            with state_lock(file):
+                _drop_lines(file, lambda record: _is_about(record, rule))
+    _drop_trouble(place.capture / HEARTBEAT, rule)
+
+
+def _is_about(record: dict[str, Any], rule: ForgottenMessages) -> bool:
+    """Whether a line of a log quotes the phrase, is of the time, or names the conversation. A log
+    does not say in which conversation a question was asked."""
+    return any(_concerns(record, one, rule) for one in rule.rules)
+
+
+def _concerns(record: dict[str, Any], one: ForgetRule, rule: ForgottenMessages) -> bool:
+    if one.phrase is None and one.after is None and one.before is None:
+        return any(_names_session(text, one) for text in _texts(record))
+    at = _FORMAT.read({"timestamp": record.get("at")}).at
+    if not one.covers_time(at):
+        return False
+    if one.phrase is None:
+        return not one.sessions or any(_names_session(text, one) for text in _texts(record))
+    return any(rule.has_phrase(one, text) for text in _texts(record))
+
+
+def _names_session(text: str, rule: ForgetRule) -> bool:
+    return text in rule.sessions or (
+        text.startswith("sessions/") and session_stem(text) in rule.sessions
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _drop_lines(file: Path, is_about: Callable[[dict[str, Any]], bool]) -> None:
+    # A process that was killed while it shortened the log has left a copy.
+    with suppress(OSError):
+        file.with_name(f".{file.name}.tmp").unlink()
+    records = list(_records(_bytes_of(file)))
+    left = [record for record in records if record and not is_about(record)]
+    if len(left) < len(records):
+        write_state(file, b"".join(map(_encoded, left)))
+
+
+def _drop_trouble(file: Path, rule: ForgottenMessages) -> None:
+    """An error message may quote what it is about."""
+    if not os.path.lexists(file):
+        return
+    with state_lock(file):
+        state = read_json(file)
+        quotes = (rule.has_phrase(one, text) for one in rule.rules for text in _texts(state))
+        if any(quotes) and state.pop("trouble", None) is not None:
+            write_json(file, state)

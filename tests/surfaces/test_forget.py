@@ -1,0 +1,314 @@
+"""`notewell forget`: what was said is removed from every file of ours, and does not come back."""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import sys
+import zlib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from notewell import open_memory
+from notewell.capture import capture_dir, writes
+from notewell.cli import main
+from notewell.core import index_words
+from notewell.sessions import forgotten_file, kept_dir
+from notewell.testing import HashEmbedder
+from notewell.tools import ask_memory
+
+START = datetime(2026, 11, 10, 9, 0, tzinfo=UTC)
+
+
+class Desk:
+    """A host with hooks that keep conversations, and its user at the command line."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.workspace = root / "workspace"
+        self.workspace.mkdir()
+        self.state = root / "state"
+        self.monkeypatch = monkeypatch
+        self.number = 0
+
+    def run(self, *words: str, payload: Any = None, answer: str = "") -> int:
+        typed = json.dumps(payload) if payload is not None else answer
+        stdin = io.TextIOWrapper(io.BytesIO(typed.encode()), encoding="utf-8")
+        if answer:
+            stdin.isatty = lambda: True  # type: ignore[method-assign]
+        self.monkeypatch.setattr(sys, "stdin", stdin)
+        return main([*words, "-w", str(self.workspace), "--state-dir", str(self.state)])
+
+    def forget(self, *words: str, answer: str = "") -> int:
+        return self.run("forget", *words, answer=answer)
+
+    def hook(self, event: str, session: str = "cc-1") -> None:
+        payload = {
+            "session_id": session,
+            "transcript_path": str(self.transcript(session)),
+            "cwd": "/home/ada/shop",
+        }
+        words = ("hook", event, "--host", "claude", "--keep")
+        assert self.run(*words, payload=payload) == 0
+
+    def transcript(self, session: str = "cc-1") -> Path:
+        return self.root / "projects" / f"{session}.jsonl"
+
+    def say(self, *texts: str, session: str = "cc-1", day: int = 0) -> None:
+        path = self.transcript(session)
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            for text in texts:
+                self.number += 1
+                role = ("user", "assistant")[self.number % 2 == 0]
+                at = START + timedelta(days=day, minutes=self.number)
+                record = {
+                    "type": role, "uuid": f"u{self.number}", "sessionId": session,
+                    "cwd": "/home/ada/shop", "timestamp": at.isoformat(),
+                    "message": {"role": role, "content": text},
+                }  # fmt: skip
+                file.write(json.dumps(record).encode() + b"\n")
+
+    @property
+    def kept(self) -> Path:
+        return kept_dir(self.state, "main", self.workspace.resolve())
+
+    @property
+    def captures(self) -> Path:
+        return capture_dir(self.state, "main", self.workspace.resolve())
+
+    def said(self) -> list[str]:
+        lines = [
+            json.loads(line)
+            for file in sorted(self.kept.glob("*.jsonl"))
+            for line in file.read_text(encoding="utf-8").splitlines()
+        ]
+        return [line["message"]["content"] for line in lines if line["type"] == "message"]
+
+    def ask(self, question: str) -> list[str]:
+        """As an agent asks, so that the question is recorded."""
+        with open_memory(
+            self.workspace, state_dir=self.state, embedder=HashEmbedder(), environment={}
+        ) as memory:
+            memory.sync()
+            return [
+                hit.path
+                for hit in ask_memory(memory, question, journal_as="memory_search").answer.hits
+            ]
+
+    def files_with(self, text: str) -> list[str]:
+        """The files of the state folder that have the text, in any form that is stored."""
+        forms = [text.encode(), text.upper().encode(), text.encode("utf-16-le")]
+        found = []
+        for file in sorted(self.state.rglob("*")):
+            if file.is_file():
+                data = file.read_bytes()
+                if any(form in data or zlib.compress(form) in data for form in forms):
+                    found.append(file.name)
+        return found
+
+    def index_words(self) -> set[str]:
+        (current,) = self.state.glob("memory/*/CURRENT")
+        db = apsw.Connection(str(current.parent / current.read_text("ascii").strip()))
+        try:
+            return {term for (term, *_) in db.execute("SELECT term FROM chunks_words")}
+        finally:
+            db.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(tmp_path, monkeypatch)
+
+
+def talk(desk: Desk, *texts: str, session: str = "cc-1", day: int = 0) -> None:
+    desk.say(*texts, session=session, day=day)
+    desk.hook("stop", session)
+
+
+def test_no_byte_of_a_forgotten_phrase_is_left_and_no_hook_brings_it_back(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    canary = f"zyx{secrets.token_hex(6)}"
+    desk.hook("session-start")
+    talk(desk, f"the code of the vault is {canary}", "I see", "the vault is in the cellar", "yes")
+    assert desk.ask(f"what is {canary}?") == ["sessions/kept/claude-cc-1.jsonl"]
+    assert desk.run("append", f"the vault opens with {canary}") == 0
+    desk.ask("vault")
+    assert len(desk.files_with(canary)) >= 3
+    assert desk.forget(canary, "--yes") == 5
+    # The note is its owner's.
+    (note,) = (desk.workspace / "memory").glob("*.md")
+    assert f"memory/{note.name}#L" in capsys.readouterr().err
+    assert canary in note.read_text(encoding="utf-8")
+    note.unlink()
+    assert desk.forget(canary, "--yes") == 0
+    assert desk.files_with(canary) == []
+    assert index_words(canary) not in desk.index_words()
+    assert desk.said() == ["I see", "the vault is in the cellar", "yes"]
+    for event in ("prompt", "stop", "pre-compact", "session-end", "session-start"):
+        desk.hook(event)
+    assert desk.ask(canary) == []
+    desk.forget(canary, "--yes")  # The question just asked.
+    assert desk.files_with(canary) == []
+    # Nor does a hook that no longer knows what it has kept.
+    for file in desk.kept.glob("*.jsonl"):
+        file.unlink()
+    desk.hook("stop")
+    assert desk.said() == ["I see", "the vault is in the cellar", "yes"]
+    assert canary not in "".join(
+        path.read_text(encoding="utf-8") for path in desk.workspace.rglob("*.md")
+    )
+    # What is said from now on is kept, the same words too.
+    desk.number += 10_000
+    talk(desk, f"again {canary}", day=400)
+    assert f"again {canary}" in desk.said()
+
+
+def test_a_conversation_a_time_and_a_phrase_can_be_combined(desk: Desk) -> None:
+    talk(desk, "tea on Monday", "noted", session="a")
+    talk(desk, "tea on Tuesday", "fine", session="b", day=1)
+    assert desk.forget("tea", "--session", "b", "--on", "2026-11-10", "--yes") == 3
+    assert desk.forget("tea", "--session", "sessions/kept/claude-b.jsonl#L1-L2", "--yes") == 0
+    assert desk.said() == ["tea on Monday", "noted", "fine"]
+    assert desk.forget("--after", "2026-11-10", "--yes") == 0
+    assert desk.said() == ["tea on Monday", "noted"]
+    assert desk.forget("--before", "2026-11-12", "--yes") == 0
+    assert desk.said() == []
+    desk.hook("session-end", "b")
+    assert desk.said() == []
+
+
+def test_it_shows_who_said_what_and_when_and_asks(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    talk(desk, f"the key is {secret}", "Thank you", "the cat is ill", "Oh no")
+    capsys.readouterr()
+    assert desk.forget("the key") == 4
+    shown = capsys.readouterr()
+    assert "sessions/kept/claude-cc-1.jsonl#L1" in shown.out
+    assert "2026-11-10" in shown.out
+    assert "User: the key is [redacted:github-token" in shown.out
+    assert "--yes" in shown.err
+    assert desk.forget("the key", answer="n\n") == 4
+    assert len(desk.said()) == 4
+    # By the secret itself: it is stored as its mask.
+    assert desk.forget(secret, answer="y\n") == 0
+    assert "forget 1 message of 4 in 1 conversation? " in capsys.readouterr().out
+    assert desk.said() == ["Thank you", "the cat is ill", "Oh no"]
+
+
+def test_everything_goes_only_if_its_number_is_typed(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat", "the dog", "the bird")
+    assert desk.forget("the", answer="y\n") == 4
+    assert "all 3 messages; type 3" in capsys.readouterr().out
+    assert desk.forget("the", answer="3\n") == 0
+    assert desk.said() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ((), "name what to forget"),
+        (("",), "has no word"),
+        (("?!",), "has no word"),
+        (("--session", "nobody"), "no conversation is called 'nobody'"),
+        (("--on", "yesterday"), "'yesterday' is no date"),
+        (("--on", "2026-11-10", "--before", "2026-11-10"), "--on names a day"),
+        (("--after", "2026-11-10", "--before", "2026-11-10"), "it ends before it begins"),
+    ],
+)
+def test_a_wrong_wish_is_refused_and_removes_nothing(
+    desk: Desk, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], reason: str
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    assert desk.forget(*words, "--yes") == 2
+    assert reason in capsys.readouterr().err
+    assert len(desk.said()) == 2
+    assert not forgotten_file(desk.kept).exists()
+
+
+def test_words_are_compared_whole_and_without_case_in_every_script(desk: Desk) -> None:
+    talk(desk, "Rosa calls", "rosalind calls", "我们的计划是保密的", "Straße der Rosa")
+    assert desk.forget("ROSA", "--yes") == 0
+    assert desk.said() == ["rosalind calls", "我们的计划是保密的"]
+    assert desk.forget("计划", "--yes") == 0
+    assert desk.said() == ["rosalind calls"]
+
+
+def test_the_history_says_that_something_was_forgotten_and_not_what(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh", session="a")
+    desk.ask("cat")
+    assert desk.forget("the cat is ill", "--yes") == 0
+    capsys.readouterr()
+    assert desk.run("history") == 0
+    line = capsys.readouterr().out
+    assert "forgot by phrase: 1 messages, 1 conversations" in line
+    assert "cat" not in line
+    assert desk.run("history", "--json") == 0
+    (done,) = json.loads(capsys.readouterr().out)["forgotten"]
+    assert (done["by"], done["messages"]) == (["phrase"], 1)
+    assert writes(desk.captures) == []
+
+
+def test_the_answer_as_json_has_every_message_and_place(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    (desk.workspace / "MEMORY.md").write_text("# Pets\n\nThe cat\nis ill.\n", encoding="utf-8")
+    capsys.readouterr()
+    assert desk.forget("cat is ill", "--json") == 4
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["forgotten"] is False
+    assert answer["counts"] == {"messages": 1, "conversations": 1, "questions": 0, "entries": 0}
+    (message,) = answer["messages"]
+    assert (message["speaker"], message["line"]) == ("User", 1)
+    assert answer["notes"] == [{"path": "MEMORY.md", "line": 3}]
+    assert desk.forget("cat is ill", "--json", "--yes") == 5
+    assert json.loads(capsys.readouterr().out)["forgotten"] is True
+
+
+def test_a_session_note_of_a_forgotten_conversation_is_named(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    desk.hook("session-end")
+    (note,) = (desk.workspace / "memory").glob("*.md")
+    capsys.readouterr()
+    assert desk.forget("--session", "cc-1", "--yes") == 5
+    assert f"memory/{note.name}#L1" in capsys.readouterr().err
+    assert desk.said() == []
+
+
+def test_what_is_forgotten_before_a_session_ends_is_in_no_session_note(desk: Desk) -> None:
+    talk(desk, "the cat is ill", "oh", "the dog is well", "good")
+    assert desk.forget("cat", "--yes") == 0
+    desk.hook("session-end")
+    (note,) = (desk.workspace / "memory").glob("*.md")
+    text = note.read_text(encoding="utf-8")
+    assert "the dog is well" in text
+    assert "cat" not in text
+
+
+def test_a_damaged_record_of_what_was_forgotten_keeps_nothing_rather_than_too_much(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    assert desk.forget("cat", "--yes") == 0
+    forgotten_file(desk.kept).write_text("{", encoding="utf-8")
+    for file in desk.kept.glob("*.jsonl"):
+        file.unlink()
+    desk.hook("stop")
+    assert desk.said() == []
+    assert desk.forget("oh", "--yes") == 1
+    assert "forgotten messages would come back" in capsys.readouterr().err
