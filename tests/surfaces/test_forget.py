@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import secrets
+import subprocess
 import sys
 import zlib
 from datetime import UTC, datetime, timedelta
@@ -18,6 +20,10 @@ from notewell import open_memory
 from notewell.capture import capture_dir, writes
 from notewell.cli import main
 from notewell.core import index_words
+from notewell.entries import EntriesSettings, EntryStore
+from notewell.files import file_lock
+from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
+from notewell.qmd import SessionText, export_sessions, home_of
 from notewell.sessions import forgotten_file, kept_dir
 from notewell.testing import HashEmbedder
 from notewell.tools import ask_memory
@@ -312,3 +318,120 @@ def test_a_damaged_record_of_what_was_forgotten_keeps_nothing_rather_than_too_mu
     assert desk.said() == []
     assert desk.forget("oh", "--yes") == 1
     assert "forgotten messages would come back" in capsys.readouterr().err
+
+
+# -- beside other writers, and in other places ---------------------------------------------------
+
+
+def test_two_at_once_and_a_hook_beside_them_leave_one_result(desk: Desk) -> None:
+    for turn in range(20):
+        desk.say(f"the cat is ill {turn}", f"oh {turn}")
+    desk.hook("stop")
+    command = [sys.executable, "-m", "notewell", "forget", "cat", "--yes"]
+    place = ["-w", str(desk.workspace), "--state-dir", str(desk.state)]
+    running = [subprocess.Popen([*command, *place]) for _ in range(2)]
+    for turn in range(20, 30):
+        desk.say(f"the dog is well {turn}", f"good {turn}")
+        desk.hook("stop")
+    assert sorted(one.wait(60) for one in running) in ([0, 0], [0, 3])
+    desk.hook("stop")
+    said = desk.said()
+    assert [text for text in said if "cat" in text] == []
+    assert len(said) == len(set(said)) == 40
+
+
+def test_what_programs_sent_over_http_is_forgotten_too(desk: Desk) -> None:
+    file = transcript_file(desk.state, "main", "chat-1")
+    turns = [NewTurn("user", "the cat is ill"), NewTurn("assistant", "oh")]
+    assert add_turns(file, turns, "key", START) == 2
+    assert desk.forget("cat", "--yes") == 0
+    assert b"cat" not in file.read_bytes()
+    # A request that is repeated adds nothing, and a later turn is added to the new file.
+    assert add_turns(file, turns, "key", START) == 0
+    assert add_turns(file, [NewTurn("user", "and the dog?")], "other", START) == 1
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert [line["message"]["content"] for line in lines if line["type"] == "message"] == [
+        "oh",
+        "and the dog?",
+    ]
+
+
+def test_a_searched_file_of_a_host_is_named_and_no_longer_found(
+    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.say("the cat is ill", "oh", "the dog is well")
+    settings = desk.root / "notewell.json5"
+    search = {
+        "provider": "none",
+        "sources": ["memory", "sessions"],
+        "experimental": {"sessionMemory": True},
+        "sessions": {"paths": [str(desk.root / "projects")]},
+    }
+    settings.write_text(
+        json.dumps({"agents": {"defaults": {"memorySearch": search}}}), encoding="utf-8"
+    )
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(settings))
+    assert desk.run("index") == 0
+    assert desk.run("search", "cat") == 0
+    assert desk.forget("cat", "--yes") == 5
+    assert "sessions/projects/cc-1.jsonl" in capsys.readouterr().err
+    assert desk.files_with("the cat is ill") == []
+    assert desk.run("search", "cat") == 3
+    assert desk.run("search", "dog") == 0
+    assert desk.run("index", "--force") == 0
+    assert desk.files_with("the cat is ill") == []
+
+
+def test_entries_with_the_phrase_go_too(desk: Desk) -> None:
+    pytest.importorskip("lancedb")
+    talk(desk, "hello", "hi")
+    folder = EntriesSettings().folder(desk.state)
+    store = EntryStore(folder, "main", HashEmbedder(), redact=str)
+    store.store("The user's cat is called Zyxwvut")
+    store.store("The user drinks tea")
+    assert desk.forget("Zyxwvut", "--yes") == 0
+    assert [entry.text for entry in store.entries()] == ["The user drinks tea"]
+    assert desk.files_with("Zyxwvut") == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_is_said_to_be_done(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    desk.kept.parent.chmod(0o500)
+    try:
+        assert desk.forget("cat", "--yes") == 1
+    finally:
+        desk.kept.parent.chmod(0o700)
+    assert "forgot" not in capsys.readouterr().out
+    assert len(desk.said()) == 2
+
+
+def test_an_interrupted_removal_is_completed_by_the_next_call(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    desk.ask("cat")
+    (lock,) = desk.state.glob("memory/*/writer.lock")
+    with file_lock(lock, wait_s=0):
+        # Another process writes the index for longer than we wait.
+        assert desk.forget("cat", "--yes") == 75
+    assert desk.said() == ["oh"]
+    assert "index-1.sqlite" in desk.files_with("the cat is ill")
+    assert desk.forget() == 0
+    assert "completed" in capsys.readouterr().err
+    assert desk.files_with("the cat is ill") == []
+    assert desk.forget("--yes") == 2
+
+
+def test_what_was_exported_for_qmd_is_removed_with_its_index(desk: Desk) -> None:
+    talk(desk, "the cat is ill", "oh")
+    home = home_of(desk.state.absolute(), "main", desk.workspace.resolve())
+    text = SessionText("sessions/kept/claude-cc-1.jsonl", "cc-1", "User: the cat is ill", START)
+    export_sessions(home.sessions, [text], now=START, retention_days=None)
+    home.index.parent.mkdir(parents=True)
+    for suffix in ("", "-wal"):
+        home.index.with_name(home.index.name + suffix).write_bytes(b"the cat is ill")
+    assert desk.forget("cat", "--yes") == 0
+    assert desk.files_with("the cat is ill") == []

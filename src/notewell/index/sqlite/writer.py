@@ -152,6 +152,9 @@ class SqliteWriter:
         with self._our_errors():
             create_empty(new)
             self._opened.execute("VACUUM INTO ?", (str(new),))
+            # The copy has no write-ahead log. The switch to one writes its header, so it comes
+            # before anybody reads the file.
+            open_writer(new).close()
         self.close()
         self._folder.publish(new)
         self._folder.sweep()
