@@ -202,9 +202,7 @@ class _LastRecords:
         self._records[:0] = records
         self.start = begin
 
-    def text_lines(
-        self, redact: Callable[[str], str], leaves_out: LeavesOut | None
-    ) -> list[str]:
+    def text_lines(self, redact: Callable[[str], str], leaves_out: LeavesOut | None) -> list[str]:
         if self.format is None:
             return []
         transcript = records_as_text(self._records, redact, self.format, leaves_out)
