@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import json
 import sys
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from notewell.capture import CannotUndo
+from notewell.capture import CannotUndo, KeepSettings, SessionEnd, keep_messages
 from notewell.cli.parser import build_parser
 from notewell.errors import BadRequest
+from notewell.sessions import kept_dir
 
 
 class Cli:
@@ -123,3 +125,30 @@ def test_history_says_what_became_of_a_write(cli: Cli) -> None:
         cli("undo", id_)
     cli.memory.unlink()
     assert cli.json("history")["writes"][0]["state"] == "not there"
+
+
+def test_what_was_decided_in_a_kept_conversation_is_proposed_and_written_only_if_accepted(
+    cli: Cli, tmp_path: Path
+) -> None:
+    text = "We decided to use SQLite instead of Postgres."
+    host_file = tmp_path / "cc-1.jsonl"
+    record = {
+        "type": "user", "uuid": "u1", "sessionId": "cc-1", "timestamp": "2026-11-15T11:00:00Z",
+        "message": {"role": "user", "content": text},
+    }  # fmt: skip
+    host_file.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    keep_messages(
+        kept_dir(cli.state, "main", cli.workspace.resolve()),
+        SessionEnd(host_file, "cc-1", "claude", None, "stop"),
+        str,
+        settings=KeepSettings(),
+        now=datetime(2026, 11, 15, 12, 0, tzinfo=UTC),
+    )
+    before = cli.memory.read_bytes()
+    listed = cli.json("review")["proposals"]
+    (proposal,) = [one for one in listed if one["text"] == text]
+    assert proposal["why"] == ["you decided it"]
+    assert proposal["sources"] == ["sessions/kept/claude-cc-1.jsonl#L1-L1"]
+    assert cli.memory.read_bytes() == before
+    assert cli("review", "--accept", proposal["id"]) == 0
+    assert f"{text} (from sessions/kept/claude-cc-1.jsonl#L1-L1)" in cli.memory.read_text("utf-8")

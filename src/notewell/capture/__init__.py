@@ -17,7 +17,8 @@ undo.py            one write removed again, byte for byte
 journal.py         Journal: the captures of one memory by its own settings: `Memory.journal`
 search_journal.py  what agents searched, and which lines were shown on which days
 settings.py        CaptureSettings, FlushSettings, KeepSettings; the user's time zone
-review.py          proposals from the daily notes for MEMORY.md
+review.py          proposals from daily notes and conversations for MEMORY.md
+review_said.py     what the user states for good in a conversation
 
 Invariants: existing text is never changed, nothing is written to MEMORY.md unless the user has
 accepted it, and every write can be undone.
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         new_rule,
         remove_from_logs,
         remove_messages,
+        said_messages,
         session_ids,
         store_rule,
         unfinished_rules,
@@ -129,8 +131,8 @@ else:
             ),
             "forget": (
                 "ForgetPlace ForgetRequest FoundMessage count_messages finish_rule found_messages "
-                "found_searches new_rule remove_from_logs remove_messages session_ids store_rule "
-                "unfinished_rules"
+                "found_searches new_rule remove_from_logs remove_messages said_messages "
+                "session_ids store_rule unfinished_rules"
             ),
             "history": "Forgetting HISTORY Recorded forgettings record_forgetting writes",
             "hook_state": (

@@ -78,7 +78,7 @@ class ForgetPlace:
 
 
 class FoundMessage(NamedTuple):
-    """A message that a rule is about."""
+    """A message of a transcript of ours."""
 
     path: str
     """Of the conversation, as a search shows it."""
@@ -146,26 +146,27 @@ def own_transcripts(place: ForgetPlace) -> Iterator[OwnTranscript]:
                 yield OwnTranscript(file, path_of_session(prefix + file.stem), bool(prefix))
 
 
-def found_messages(place: ForgetPlace, rule: ForgottenMessages) -> Iterator[FoundMessage]:
-    """The messages of our own transcripts that a rule is about. Raises `StateNotWritable`."""
+def said_messages(place: ForgetPlace) -> Iterator[FoundMessage]:
+    """All messages of our own transcripts. Raises `StateNotWritable`."""
     for transcript in own_transcripts(place):
         line = 0
         for record in _records(_bytes_of(transcript.file)):
             said = _said(record) if record else None
-            if said is None:
-                continue
-            line += 1
-            if rule.has(transcript.session, said.text, said.at):
+            if said is not None:
+                line += 1
                 yield FoundMessage(transcript.path, line, said.speaker, said.at, said.text)
+
+
+def found_messages(place: ForgetPlace, rule: ForgottenMessages) -> Iterator[FoundMessage]:
+    """The messages of our own transcripts that a rule is about. Raises `StateNotWritable`."""
+    for message in said_messages(place):
+        if rule.has(session_stem(message.path), message.text, message.at):
+            yield message
 
 
 def count_messages(place: ForgetPlace) -> int:
     """Of all our own transcripts."""
-    return sum(
-        record is not None and _said(record) is not None
-        for transcript in own_transcripts(place)
-        for record in _records(_bytes_of(transcript.file))
-    )
+    return sum(1 for _ in said_messages(place))
 
 
 def session_ids(place: ForgetPlace) -> dict[str, str]:

@@ -1,10 +1,11 @@
-"""Proposals from the daily notes for MEMORY.md. Only the user accepts one.
+"""Proposals from daily notes and kept conversations for MEMORY.md. Only the user accepts one.
 
-    daily notes ── statements ── groups that say the same ── reasons ── proposals
+    daily notes, conversations ── statements ── groups that say the same ── reasons ── proposals
 
 A statement is proposed if the user asked to remember it ("remember that …", 记住), if it was
-written on several days, or if searches have shown it on several days. What MEMORY.md says already
-is not proposed, nor what was declined before. The daily notes are not changed: nothing is moved.
+written on several days, or if searches have shown it on several days. Of a conversation, also
+what the user has decided, prefers or has corrected (see `review_said`). What MEMORY.md says
+already is not proposed, nor what was declined before. Nothing is changed or moved.
 
 A statement is an item of a list with what is indented below it, or a line. Code, headings and
 comments state nothing. Of a saved session only the user's words count: what an assistant said is
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from notewell.capture.forget import FoundMessage
     from notewell.capture.writer import NoteWriter
     from notewell.notes import Appended, NoteStore
 
@@ -64,16 +66,23 @@ _FACT = re.compile(
 )  # the head of a session note
 _CURATED = ("MEMORY.md", "memory.md", "USER.md")
 """The notes whose statements are known already."""
+_REASONS = {
+    "decided": "you decided it",
+    "preferred": "you said what you prefer",
+    "corrected": "you corrected it",
+}
 _DAY = re.compile(r"memory/(?:.*/)?(\d{4}-\d{2}-\d{2})[^/]*\.md", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:please\s+)?remember\s*(?:that\b|this\b|to\b|:|,)"
     r"|\b(?:don'?t|do not|never) forget\b|\bkeep in mind\b|\bfrom now on\b"
-    r"|\bnote to self\b|记住|记下|請記|请记|别忘|別忘|以后都|以後都"
+    r"|\bnote to self\b|\bmerke? dir\b|\bvergiss nicht\b|\bab (?:jetzt|sofort)\b"
+    r"|记住|记下|請記|请记|别忘|別忘|以后都|以後都"
     r"|从现在起|從現在起|覚えておいて",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"(?:(?:please\s+)?remember\s*(?:that\b|this\b|:|,)+[\s:,]*|(?:请|請)?(?:记住|記住)[,,::]?\s*)",
+    r"(?:(?:please\s+)?remember\s*(?:that\b|this\b|:|,)+[\s:,]*"
+    r"|(?:bitte\s+)?merke? dir[\s:,]*(?:dass\b\s*)?|(?:请|請)?(?:记住|記住)[,,::]?\s*)",
     re.IGNORECASE,
 )
 
@@ -84,6 +93,14 @@ class Statement(NamedTuple):
     text: str
     """On one line, without bullet and speaker."""
     words: frozenset[str]
+    day: str = ""
+    """When it was said; empty: as the name of the note says."""
+    cue: str = ""
+    """Why it may be for good, if it was said; see `SaidSentence`."""
+
+    @property
+    def is_said(self) -> bool:
+        return bool(self.day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +113,19 @@ class Proposal:
     """Citations, `memory/2026-11-15.md#L3-L3`, the newest first."""
 
 
-def propose(notes: NoteStore, folder: Path) -> list[Proposal]:
-    """What could go to MEMORY.md, the best reasons first."""
+def propose(notes: NoteStore, folder: Path, said: Iterable[FoundMessage] = ()) -> list[Proposal]:
+    """What could go to MEMORY.md, the best reasons first. `said` are the messages of kept
+    conversations."""
     paths = sorted(notes.scan().notes, key=_day_of, reverse=True)
     daily = _read(notes, [path for path in paths if _DAY.fullmatch(path)])
     curated = _read(notes, [path for path in paths if path in _CURATED])
+    both = sorted([*daily, *said_statements(said)], key=_said_on, reverse=True)
     recalled = recall_days(folder)
     declined = read_json(folder / DECLINED)
     proposals = [
         _proposal(group, tuple(reasons))
         # The newest come first, so the limit drops the oldest.
-        for group in _grouped(daily[:MAX_STATEMENTS])
+        for group in _grouped(both[:MAX_STATEMENTS])
         if (reasons := _reasons(group, recalled))
     ]
     proposals = [proposal for proposal in proposals if not _is_known(proposal, curated)]
@@ -160,6 +179,31 @@ def _day_of(path: str) -> str:
     return match[1] if match else ""
 
 
+def _said_on(statement: Statement) -> str:
+    return statement.day or _day_of(statement.path)
+
+
+def _is_asked(statement: Statement) -> bool:
+    if statement.is_said:
+        return statement.cue == "asked"
+    return bool(_ASKED.search(statement.text))
+
+
+def said_statements(said: Iterable[FoundMessage]) -> Iterator[Statement]:
+    """The statements of the user in conversations."""
+    from notewell.capture.review_said import said_sentences
+
+    for message in said:
+        if message.speaker != "User" or message.at is None:
+            continue
+        day = message.at.astimezone().date().isoformat()
+        span = Span(message.line, message.line)
+        for text, cue in said_sentences(message.text):
+            words = word_set(text)
+            if len(words) >= MIN_WORDS:
+                yield Statement(message.path, span, text, words, day, cue)
+
+
 def _read(notes: NoteStore, paths: Iterable[str]) -> list[Statement]:
     read: list[Statement] = []
     for path in paths:
@@ -209,11 +253,15 @@ def _reasons(
     group: Sequence[Statement], recalled: Mapping[tuple[str, int], set[str]]
 ) -> list[str]:
     reasons = []
-    if any(_ASKED.search(statement.text) for statement in group):
+    if any(_is_asked(statement) for statement in group):
         reasons.append("you asked to remember it")
-    days = {_day_of(statement.path) for statement in group}
+    cues = {statement.cue for statement in group}
+    reasons += [reason for cue, reason in _REASONS.items() if cue in cues]
+    days = {_said_on(statement) for statement in group}
     if len(days) >= REPEATED_DAYS:
-        reasons.append(f"written on {len(days)} days")
+        # A session note repeats a conversation, so one that was said counts as said.
+        how = "said" if any(statement.is_said for statement in group) else "written"
+        reasons.append(f"{how} on {len(days)} days")
     # Days are counted, not lines: a long statement must not look important.
     shown: set[str] = set()
     for statement in group:
@@ -231,7 +279,7 @@ def _is_known(proposal: Proposal, curated: Iterable[Statement]) -> bool:
 
 def _proposal(group: Sequence[Statement], why: tuple[str, ...]) -> Proposal:
     # The wording of the user's request is the best one; otherwise the newest.
-    best = next((statement for statement in group if _ASKED.search(statement.text)), group[0])
+    best = next((statement for statement in group if _is_asked(statement)), group[0])
     text = _LEAD.sub("", best.text, count=1) if _LEAD.match(best.text) else best.text
     text = text[:1].upper() + text[1:]
     key = " ".join(sorted(best.words))

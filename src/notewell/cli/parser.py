@@ -270,7 +270,10 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "doctor": ("find problems and repair them", _own("doctor")),
     "verify": ("prove that the index matches the notes", _verify),
     "entries": ("single statements that agents stored (LanceDB)", _own("entries")),
-    "review": ("propose statements from daily notes for MEMORY.md", _own("review")),
+    "review": (
+        "propose statements from daily notes and conversations for MEMORY.md",
+        _own("review"),
+    ),
     "history": ("list what Notewell wrote to the notes", _own("history")),
     "undo": ("undo one write that `notewell history` lists", _undo),
     "forget": ("remove what was said from the memory", _own("forget")),

@@ -1,4 +1,5 @@
-"""`notewell review`: proposals from the daily notes for MEMORY.md; only the user accepts."""
+"""`notewell review`: proposals from daily notes and conversations for MEMORY.md; only the user
+accepts."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.history import notes_of
 from notewell.cli.output import flush, print_json, say, tell
-from notewell.cli.place import add_place
+from notewell.cli.place import add_place, location_of
 from notewell.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -36,12 +37,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture import NoteWriter, propose
+    from notewell.capture import ForgetPlace, NoteWriter, propose, said_messages
+    from notewell.sessions import is_kept, kept_dir
 
     notes, folder = notes_of(arguments)
+    agent = location_of(arguments).agent
+    kept = kept_dir(folder.parent.parent, agent, notes.location)
     # Not redacted: the user has read the text and accepts it as it is.
     writer = NoteWriter(notes, folder, lambda text: text)
-    proposals = propose(notes, folder)
+    place = ForgetPlace(kept, kept.parent, folder)
+    # Those that programs sent over HTTP belong to all workspaces of the agent.
+    said = (message for message in said_messages(place) if is_kept(message.path))
+    proposals = propose(notes, folder, said)
     if arguments.accept:
         return _accept(arguments, writer, _chosen(proposals, arguments.accept))
     if arguments.json:
@@ -53,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     elif not proposals:
-        tell("nothing to propose: nothing was asked to be remembered, repeated or recalled often")
+        tell(
+            "nothing to propose: nothing was asked to be remembered, decided, repeated or recalled"
+        )
     # Questions need a user who can answer: in a pipe the proposals are only listed.
     elif sys.stdin.isatty():
         return _ask(arguments, writer, proposals)

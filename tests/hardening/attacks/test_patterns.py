@@ -11,6 +11,7 @@ import pytest
 from tests.hardening.attacks.patterns import Found, patterns, why_slow
 
 from notewell.capture.review import MAX_CHARS
+from notewell.capture.review_said import MAX_SENTENCE_CHARS
 from notewell.core import MARKER_NAME
 
 KNOWN: dict[str, Callable[[], Any]] = {
@@ -29,6 +30,7 @@ KNOWN: dict[str, Callable[[], Any]] = {
 
 BOUNDS: dict[str, tuple[int, str]] = {
     "capture/review.py": (MAX_CHARS, "a statement that is longer is none"),
+    "capture/review_said.py": (MAX_SENTENCE_CHARS, "a longer sentence is left out"),
     "doctor/state_files.py": (255, "it reads the names of files"),
     "entries/auto_capture.py": (
         500,
