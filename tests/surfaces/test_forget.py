@@ -259,7 +259,7 @@ def test_the_history_says_that_something_was_forgotten_and_not_what(
     capsys.readouterr()
     assert desk.run("history") == 0
     line = capsys.readouterr().out
-    assert "forgot by phrase: 1 messages, 1 conversations" in line
+    assert "forgot by phrase: 1 message, 1 conversation" in line
     assert "cat" not in line
     assert desk.run("history", "--json") == 0
     (done,) = json.loads(capsys.readouterr().out)["forgotten"]

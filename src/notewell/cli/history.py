@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = 3
 SHOWN = 20
+_ONE = {
+    "messages": "message",
+    "conversations": "conversation",
+    "questions": "question",
+    "entries": "entry",
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _forgotten_line(done: Forgetting) -> str:
-    counts = ", ".join(f"{count} {name}" for name, count in done.counts.items() if count)
+    counts = ", ".join(
+        f"1 {_ONE.get(name, name)}" if count == 1 else f"{count} {name}"
+        for name, count in done.counts.items()
+        if count
+    )
     by = " and ".join(done.by)
     return f"{done.id}  {done.at.astimezone():%Y-%m-%d %H:%M}  forgot by {by}: {counts}"
 
