@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -31,6 +32,7 @@ from notewell.sync import Indexer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import tzinfo
 
     from notewell.capture import CaptureSettings, Journal
     from notewell.config import Settings
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from notewell.index.sqlite import DriverChoice
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, TranscriptFolder, Transcripts
+    from notewell.sync import SyncRecord
 
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
@@ -110,6 +113,7 @@ def open_memory(
         sync_on_search=settings.sync.on_search,
         extra_paths=settings.notes.extra_paths,
         zone=zone,
+        open_record=partial(_record, state, agent, indexer.notes.location, now_ns, zone),
     )
     return Memory(
         _engine(builtin, settings, agent, state, environment),
@@ -348,6 +352,18 @@ def _entries(
     return EntryStore(
         settings.folder(state), agent, embedder, redact=Redactor(load_mask_key(state))
     )
+
+
+def _record(
+    state: Path, agent: str, location: str, now_ns: Callable[[], int], zone: tzinfo | None
+) -> SyncRecord:
+    from notewell.capture import capture_dir
+    from notewell.sync import SyncRecord
+
+    def now() -> datetime:
+        return datetime.fromtimestamp(now_ns() / 1e9, UTC).astimezone(zone)
+
+    return SyncRecord(capture_dir(state, agent, location) / "sync.json", now)
 
 
 def _journal(state: Path, agent: str, settings: CaptureSettings, memory: Memory) -> Journal:

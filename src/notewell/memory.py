@@ -10,7 +10,7 @@ what was asked and appended, and `inspect` answers read-only questions about the
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from notewell.errors import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from notewell.config import Settings
     from notewell.engines import BuiltinEngine, Engine, IndexInspector, Status
     from notewell.entries import EntryStore
-    from notewell.errors import EmbedderTrouble
     from notewell.notes import Appended, Excerpt, NoteStore
     from notewell.ports import Embedder
     from notewell.sync import (
@@ -131,12 +130,10 @@ class Memory:
 
         return IndexInspector(self._builtin)
 
-    @cached_property
+    @property
     def sync_record(self) -> SyncRecord:
         """How the last sync ended, in this process or in another; see `sync.record`."""
-        from notewell.sync import SyncRecord
-
-        return SyncRecord(self.journal.folder / "sync.json", self.now)
+        return self._builtin.record
 
     def now(self) -> datetime:
         """The time by this memory's clock, in the user's time zone."""
@@ -331,29 +328,27 @@ class Memory:
 
         Without `everything`, a transcript that has hardly grown since it was indexed
         (`sync.sessions.*`) waits for more: while people talk, every message would cost a request.
-        With `ask_embedder`, a run that needs no vector asks for one all the same: otherwise
-        nobody learns that the provider now refuses the key.
+        With `ask_embedder`, a run that needs no vector asks a remote embedder for one all the
+        same: otherwise nobody learns that the provider now refuses the key.
         """
+        sync = self._engine.sync
+        # Another engine has models of its own.
+        if ask_embedder and self._engine is self._builtin:
+            sync = partial(self._builtin.sync, ask_embedder=True)
         on_progress = progress or (lambda _: None)
-        computed = self.indexer.tally.misses
         try:
-            report = self._engine.sync(
+            report = sync(
                 force=force, vectors=vectors, everything=everything, progress=on_progress
             )
         except NotewellError as error:
             self._record_sync(error, vectors=vectors)
             raise
-        if ask_embedder and report.trouble is None and self.indexer.tally.misses == computed:
-            report.trouble = self._embedder_trouble()
         self._record_sync(report.trouble, vectors=vectors)
-        return report
+        if report.fallback:
+            from notewell.engines import as_recorded
 
-    def _embedder_trouble(self) -> EmbedderTrouble | None:
-        """Why the embedder gives no vector; None if it gives one, or if none is needed."""
-        # Another engine has models of its own.
-        if self._engine is not self._builtin or self.indexer.keyword_only:
-            return None
-        return self._builtin.probe().trouble
+            report.fallback = as_recorded(report.fallback, self.sync_record.read())
+        return report
 
     def _record_sync(self, trouble: NotewellError | None, *, vectors: bool) -> None:
         # Busy is no failure: the process that holds the lease does the work and records its end.

@@ -185,6 +185,10 @@ class Notice(NamedTuple):
         """Our own words, which quote nothing: every reader may see them."""
         return cls(text, text)
 
+    def after(self, text: str) -> Notice:
+        """The same remark as the reason for `text`, which quotes nothing."""
+        return Notice(f"{text}: {self.text}", f"{text}: {self.public}")
+
 
 class Fallback(NamedTuple):
     """A second choice is in use: another engine, or another embedder."""

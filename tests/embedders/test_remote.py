@@ -59,7 +59,7 @@ def test_when_the_dims_change_they_are_forgotten(server: FakeProvider, tmp_path:
     runtime = Runtime(dims_cache=DimsCache(tmp_path))
     assert opened(server, runtime=runtime).facts.dims == 8
     server.dims = 5
-    with pytest.raises(EmbedderFailed, match="has the model changed"):
+    with pytest.raises(EmbedderFailed, match="vectors of 5 dimensions, and not of 8 as before"):
         opened(server, runtime=runtime).embed(["x"], "document")
     assert opened(server, runtime=runtime).facts.dims == 5
 

@@ -147,6 +147,48 @@ def test_a_refused_key_is_seen_although_nothing_is_to_be_indexed(
     assert len(server.seen) == before + 1  # The run itself has asked.
 
 
+def test_index_reports_a_refused_key_although_nothing_is_to_be_embedded(
+    cli: StatusCli, server: FakeProvider
+) -> None:
+    cli.configure(**remote(server))
+    assert cli("index") == 0
+    server.always("401")
+    before = len(server.seen)
+    assert cli("index") == 5
+    assert REFUSED in cli.out
+    assert "remote.apiKey" in cli.out
+    assert len(server.seen) == before + 1  # One question, and not one per note.
+    assert cli("index", "--text-only") == 0
+    assert len(server.seen) == before + 1
+    server.always(None)
+    assert cli("index") == 0
+
+
+def test_index_falls_back_if_the_key_is_refused_and_nothing_is_to_be_embedded(
+    cli: StatusCli, server: FakeProvider
+) -> None:
+    cli.configure(**remote(server), fallback="embedded")
+    assert cli("index") == 0
+    server.misbehave("400")  # One failure is no reason to build a new index.
+    assert cli("index") == 0
+    server.always("401")
+    assert cli("index") == 5
+    assert cli.json()["provider"] == "embedded"
+    server.always(None)
+    assert cli("index") == 0
+    assert cli.json()["provider"] == "openai-compatible"
+
+
+def test_index_asks_no_embedder_of_this_machine(cli: StatusCli) -> None:
+    cli.configure(provider="embedded")
+    assert cli("index") == 0
+    with pytest.MonkeyPatch.context() as patch:
+        # As if the package had been removed: the model cannot be loaded.
+        patch.setitem(sys.modules, "onnxruntime", None)
+        assert cli("index") == 0
+        assert cli("status", "--deep") == 5
+
+
 def test_keywords_alone_ask_no_embedder(cli: StatusCli) -> None:
     cli.configure(provider="none")
     assert cli("status", "--index") == 0
@@ -198,18 +240,78 @@ def test_the_reason_for_the_fallback_outlives_the_process(
     assert f"in place of openai-compatible since {first['since']}: " in cli.out
     assert cli("search", "--json", "router") == 0
     assert "openai-compatible is not used, embedded is: " in json.loads(cli.out)["notice"]
-    searched = json.loads(cli.out)["fallback"]
-    assert (searched["part"], searched["from"], searched["to"]) == (
-        "embedder",
-        "openai-compatible",
-        "embedded",
-    )
-    cli("index")
+    assert json.loads(cli.out)["fallback"] == first
+    assert cli("search", "router") == 0  # The answer has everything, and the notice says the rest.
+    assert REFUSED in cli.out
+    cli("index", "--json")
+    assert json.loads(cli.out)["fallback"] == first
     assert cli.json()["fallback"] == first
     server.always(None)
     cli("index")
     assert cli.json()["fallback"] is None
     assert cli("status") == 0
+
+
+def test_deep_asks_the_first_provider_too_while_the_fallback_is_in_use(
+    cli: StatusCli, server: FakeProvider
+) -> None:
+    cli.configure(**remote(server), fallback="embedded")
+    assert cli.json("--deep")["probe"]["requested"] is None
+    server.always("401")
+    cli("index")
+    before = len(server.seen)
+    probe = cli.json("--deep")["probe"]
+    assert len(server.seen) == before + 1
+    assert (probe["ok"], probe["dims"]) == (True, 384)
+    first = probe["requested"]
+    assert (first["provider"], first["ok"], first["dims"]) == ("openai-compatible", False, 0)
+    assert REFUSED in first["trouble"]
+    assert cli("status", "--deep") == 5
+    assert "openai-compatible: failed after " in cli.out
+    server.always(None)
+    assert cli("status", "--deep") == 5
+    assert "openai-compatible: a vector of 8 dimensions in " in cli.out
+    assert "`notewell index` goes back to it" in cli.out
+    assert cli.json("--deep")["probe"]["requested"]["ok"] is True
+
+
+# -- what a search says after a sync that failed -------------------------------------------------
+
+
+def test_a_search_names_the_refused_key_and_where_it_is_set(
+    cli: StatusCli, server: FakeProvider
+) -> None:
+    cli.configure(**remote(server))
+    server.always("401")
+    cli("index")
+    assert cli("search", "router") == 5
+    assert "none of 3 chunks has a vector yet: the last sync failed: " in cli.out
+    assert REFUSED in cli.out
+    assert "remote.apiKey" in cli.out
+    assert "; then run `notewell index`" in cli.out
+    server.always(None)
+    cli("index", "--text-only")  # Words alone prove nothing about the key.
+    assert cli("search", "router") == 5
+    assert REFUSED in cli.out
+    cli("index")
+    assert cli("search", "router") == 0
+
+
+def test_a_model_with_other_vectors_is_named_with_both_lengths(
+    cli: StatusCli, server: FakeProvider
+) -> None:
+    cli.configure(**remote(server))
+    assert cli("index") == 0
+    server.dims = 16
+    (cli.workspace / "MEMORY.md").write_text("The sail is white.\n", encoding="utf-8")
+    assert cli("index") == 5
+    assert "it gave vectors of 16 dimensions, and not of 8 as before; if the model" in cli.out
+    assert "?" not in cli.out
+    assert cli("search", "router") == 5
+    text = "the index holds vectors of 8 dimensions, and some-model now gives 16: "
+    assert text in cli.out
+    assert cli("index") == 0
+    assert cli("search", "router") == 0
 
 
 def test_a_damaged_record_is_no_failure(cli: StatusCli) -> None:

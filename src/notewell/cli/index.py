@@ -28,7 +28,11 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         try:
             report = memory.sync(
-                force=arguments.force, vectors=not arguments.text_only, progress=bar.update
+                force=arguments.force,
+                vectors=not arguments.text_only,
+                # A key that is refused is reported although there is nothing to embed.
+                ask_embedder=not arguments.text_only,
+                progress=bar.update,
             )
         finally:
             # Also after an error: its message must not continue the line of the bar.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from notewell.capture import KeepStatus
-    from notewell.engines import Answering, Probe, Status
+    from notewell.engines import Answering, EmbedderProbe, Probe, Status
     from notewell.memory import Memory
     from notewell.types import Fallback
 
@@ -60,10 +60,10 @@ def _kept_facts(kept: KeepStatus | None) -> list[tuple[str, str]]:
 def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
     if probe is None:
         return []
-    if probe.trouble:
-        facts = [("probe", f"failed after {probe.ms:.0f} ms: {probe.trouble}")]
-    else:
-        facts = [("probe", f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms")]
+    facts = [("probe", _probe_text(probe))]
+    if first := probe.requested:
+        action = "" if first.trouble else "; `notewell index` goes back to it"
+        facts.append(("", f"{first.provider}: {_probe_text(first)}{action}"))
     vectors = probe.vectors
     if vectors is None:
         return facts
@@ -71,6 +71,12 @@ def probe_facts(probe: Probe | None) -> list[tuple[str, str]]:
         return [*facts, ("", f"the vector search failed: {vectors.trouble}")]
     found = counted(vectors.found, "chunk")
     return [*facts, ("", f"a vector search found {found} in {vectors.ms:.0f} ms")]
+
+
+def _probe_text(probe: Probe | EmbedderProbe) -> str:
+    if probe.trouble:
+        return f"failed after {probe.ms:.0f} ms: {probe.trouble}"
+    return f"a vector of {probe.dims} dimensions in {probe.ms:.0f} ms"
 
 
 def _answering_facts(answering: Answering) -> list[tuple[str, str]]:

@@ -271,7 +271,13 @@ def embedder(memory: Memory, status: Status) -> Iterator[Finding]:
     decision = status.decision
     if decision is not None and decision.fell_back:
         message = f"{decision.requested} was asked for and {decision.used} is used: {decision.why}"
-        yield Finding("embedder", message, "repair the first one, then run `notewell index`")
+        todo = "repair the first one, then run `notewell index`"
+        first = probe.requested
+        if first and first.trouble:
+            message += f". {decision.requested} now: {first.trouble}"
+        elif first:
+            todo = f"{decision.requested} answers again: run `notewell index`"
+        yield Finding("embedder", message, todo)
 
 
 def last_sync(status: Status) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.embedders.api_keys import KeySources
     from notewell.embedders.cached import Cached
-    from notewell.embedders.decision import Decision
+    from notewell.embedders.decision import Chosen, Decision
     from notewell.embedders.models import ModelState, list_models, pull_model
     from notewell.embedders.registry import (
         KNOWN_APIS,
@@ -62,7 +62,7 @@ else:
         {
             "api_keys": "KeySources",
             "cached": "Cached",
-            "decision": "Decision",
+            "decision": "Chosen Decision",
             "models": "ModelState list_models pull_model",
             "registry": "KNOWN_APIS PROVIDERS PROVIDER_NAMES REMOTE_PROVIDERS auto_order "
             "entry_problem has_batches has_input_types names_of own_name",

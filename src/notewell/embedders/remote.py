@@ -235,7 +235,8 @@ class RemoteEmbedder:
             # Forgotten, so that the next process measures again and rebuilds the index for it.
             self._runtime.dims_cache.put(self.endpoint_key, None)
         raise NotRows(
-            f"vectors of {dims} dimensions, and {self._dims} before: has the model changed?"
+            f"vectors of {dims} dimensions, and not of {self._dims} as before; if the model at "
+            f"this address has changed, run `notewell index`, which builds an index for it"
         )
 
     def _unusable(self, why: str) -> AnswerUnusable:

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from notewell.engines.qmd import open_qmd
     from notewell.engines.status import (
         Answering,
+        EmbedderProbe,
         Probe,
         Status,
         VectorProbe,
+        as_recorded,
         with_record,
     )
 else:
@@ -38,6 +40,6 @@ else:
             "inspect": "IndexInspector Placed",
             "protocol": "Engine search_fresh",
             "qmd": "open_qmd",
-            "status": "Answering Probe Status VectorProbe with_record",
+            "status": "Answering EmbedderProbe Probe Status VectorProbe as_recorded with_record",
         },
     )

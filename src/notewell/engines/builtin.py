@@ -8,15 +8,16 @@ Which embedder is in use, the requested one or its fallback, `switching.py` deci
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from notewell.engines.switching import SwitchingIndexer
 from notewell.records import replace
-from notewell.search import QuestionCache, SearchOptions, prepare, search
+from notewell.search import RUN_INDEX, QuestionCache, SearchOptions, prepare, search
 from notewell.types import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import tzinfo
 
     from notewell.embedders import EmbedderSelection
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, Reranker
     from notewell.search import Question, SearchContext, SearchSettings
-    from notewell.sync import Indexer, ProgressCallback, SyncOutcome, SyncReport
-    from notewell.types import Answer
+    from notewell.sync import Indexer, ProgressCallback, SyncOutcome, SyncRecord, SyncReport
+    from notewell.types import Answer, Fallback
 
 
 OTHER_DRIVER = "sqlite-vec is not used, `segments` is"
@@ -46,6 +47,7 @@ class BuiltinEngine:
         sync_on_search: bool = True,
         extra_paths: Sequence[ExtraPath] = (),
         zone: tzinfo | None = None,
+        open_record: Callable[[], SyncRecord],
     ) -> None:
         self.indexer = indexer
         self.reranker = reranker
@@ -58,6 +60,13 @@ class BuiltinEngine:
         self._zone = zone
         """Whose "yesterday" a question means; None: the system's."""
         self._switching = SwitchingIndexer(indexer, selection)
+        # A function: a search without trouble does not read the record.
+        self._open_record = open_record
+
+    @cached_property
+    def record(self) -> SyncRecord:
+        """How the last sync ended, in this process or in another; see `sync.record`."""
+        return self._open_record()
 
     def close(self) -> None:
         self.indexer.store.close()
@@ -81,7 +90,7 @@ class BuiltinEngine:
         # No vector was asked for, so neither embedder nor driver matters.
         if context.options.keyword_only:
             return answer
-        fallback = self._switching.fallback()
+        fallback = self._fallback()
         if fallback is not None:
             answer = replace(answer, fallback=fallback).with_notice(fallback.notice)
         problem = self.indexer.driver_problem
@@ -95,7 +104,16 @@ class BuiltinEngine:
         """Embeds the question; see `search.prepare`."""
         embedder, options = self.embedder(), self.options(question)
         index = None if options.keyword_only else self.indexer.index_facts()
-        return prepare(index, question.text, embedder, options, self._questions)
+        return prepare(index, question.text, embedder, options, self._questions, self._next_step)
+
+    def _next_step(self) -> Notice:
+        """What helps if the index lacks vectors: the failure of the last sync names the cause,
+        such as a refused key."""
+        failure = self.record.read().failure
+        if failure is None or failure.kind != "embedder":
+            return RUN_INDEX
+        notice = Notice(_with_index(failure.text), _with_index(failure.public))
+        return notice.after("the last sync failed")
 
     def options(self, question: Question) -> SearchOptions:
         """The settings, changed by what the question says itself."""
@@ -130,11 +148,24 @@ class BuiltinEngine:
         """The embedder in use."""
         return self._switching.embedder()
 
+    def _fallback(self) -> Fallback | None:
+        """The embedder that is used in place of the requested one, why, and since when."""
+        fallback = self._switching.fallback()
+        if fallback is None:
+            return None
+        from notewell.engines.status import as_recorded
+
+        return as_recorded(fallback, self.record.read())
+
     def probe(self) -> Probe:
-        """Ask the embedder for one vector, and the index for the chunks near it."""
+        """Ask the embedder for one vector, and the index for the chunks near it. If a fallback is
+        in use, the requested embedder is asked, too."""
         from notewell.engines.status import probe
 
-        return probe(self.embedder(), self.indexer)
+        embedder = self.embedder()
+        is_fallback = self._switching.fallback() is not None
+        requested = self._selection.first_choice() if is_fallback else None
+        return probe(embedder, self.indexer, requested)
 
     # -- sync and status -------------------------------------------------------------------------
 
@@ -144,11 +175,17 @@ class BuiltinEngine:
         force: bool = False,
         vectors: bool = True,
         everything: bool = True,
+        ask_embedder: bool = False,
         progress: ProgressCallback,
     ) -> SyncReport:
-        """See `SwitchingIndexer.sync`."""
+        """With `ask_embedder`, a run that needs no vector asks a remote embedder for one all the
+        same."""
         return self._switching.sync(
-            force=force, vectors=vectors, everything=everything, progress=progress
+            force=force,
+            vectors=vectors,
+            everything=everything,
+            ask_embedder=ask_embedder,
+            progress=progress,
         )
 
     def outcome(self, trouble: NotewellError | None, *, vectors: bool) -> SyncOutcome:
@@ -180,6 +217,11 @@ def _sources(sources: tuple[str, ...], question: Question) -> tuple[str, ...]:
     if not question.hides_private:
         return sources
     return tuple(source for source in sources if source != "sessions")
+
+
+def _with_index(failure: str) -> str:
+    """A failure, and the command that tries again, unless the failure names it."""
+    return failure if "`notewell index`" in failure else f"{failure}; then {RUN_INDEX.text}"
 
 
 def _or(value: float | None, default: float | None) -> float | None:

@@ -12,7 +12,7 @@ from notewell.types import Fallback
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from notewell.embedders import BatchFacts, Decision
+    from notewell.embedders import BatchFacts, Chosen, Decision
     from notewell.index import Counts, IndexedNote, IndexFacts, StoreFacts
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, ModelFacts, Vectors
@@ -146,16 +146,23 @@ class Status:
 
 def with_record(status: Status, record: SyncState) -> Status:
     """The same status with what earlier syncs, also of other processes, have recorded."""
-    decision, known = status.decision, record.fallback
-    fallback = embedder_fallback(decision) if decision else None
-    if fallback and known and (known.wanted, known.used) == (fallback.wanted, fallback.used):
-        fallback = fallback._replace(reason=known.reason, since=known.since)
+    fallback = embedder_fallback(status.decision) if status.decision else None
     return replace(
         status,
         last_error=record.failure,
         batch_failure=record.batch if status.batch else None,
-        embedder_fallback=fallback,
+        embedder_fallback=as_recorded(fallback, record),
     )
+
+
+def as_recorded(fallback: Fallback | None, record: SyncState) -> Fallback | None:
+    """A fallback with the reason and the time of the sync that began it."""
+    known = record.fallback
+    if fallback is None or known is None or fallback.part != "embedder":
+        return fallback
+    if (known.wanted, known.used) != (fallback.wanted, fallback.used):
+        return fallback
+    return fallback._replace(reason=known.reason, since=known.since)
 
 
 def embedder_fallback(decision: Decision) -> Fallback | None:
@@ -185,6 +192,15 @@ class VectorProbe(NamedTuple):
     trouble: NotewellError | None
 
 
+class EmbedderProbe(NamedTuple):
+    """The result of asking an embedder for one vector."""
+
+    provider: str
+    dims: int
+    ms: float
+    trouble: EmbedderTrouble | None
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """The result of asking the embedder for one vector, and the index for its neighbours."""
@@ -194,15 +210,29 @@ class Probe:
     trouble: EmbedderTrouble | None
     vectors: VectorProbe | None = None
     """None: there is no index, or no vector to ask with."""
+    requested: EmbedderProbe | None = None
+    """The embedder that the settings name, if a fallback is in use; else None."""
 
     @property
     def is_well(self) -> bool:
         return self.trouble is None and not (self.vectors and self.vectors.trouble)
 
 
-def probe(embedder: Embedder, indexer: Indexer) -> Probe:
+def probe(embedder: Embedder, indexer: Indexer, requested: Chosen | None = None) -> Probe:
     """One real request and one real vector query, so that `status --deep` and `doctor` show facts,
-    not settings."""
+    not settings. `requested` is asked, too: the embedder in whose place `embedder` is used."""
+    asked, vector = _probe_embedder("", embedder, indexer)
+    vectors = None if indexer.keyword_only else _probe_vectors(indexer, vector)
+    first = None
+    if requested is not None:
+        name = requested.decision.requested
+        first, _ = _probe_embedder(name, requested.embedder, indexer)
+    return Probe(asked.dims, asked.ms, asked.trouble, vectors, first)
+
+
+def _probe_embedder(
+    provider: str, embedder: Embedder, indexer: Indexer
+) -> tuple[EmbedderProbe, Vectors | None]:
     started = indexer.monotonic_s()
     vector, trouble = None, None
     try:
@@ -211,8 +241,8 @@ def probe(embedder: Embedder, indexer: Indexer) -> Probe:
     except EmbedderTrouble as error:
         trouble = error
     took_ms = (indexer.monotonic_s() - started) * 1000
-    vectors = None if indexer.keyword_only else _probe_vectors(indexer, vector)
-    return Probe(0 if vector is None else len(vector), took_ms, trouble, vectors)
+    dims = 0 if vector is None else len(vector)
+    return EmbedderProbe(provider, dims, took_ms, trouble), vector
 
 
 def _probe_vectors(indexer: Indexer, vector: Vectors | None) -> VectorProbe | None:

@@ -129,16 +129,25 @@ class SwitchingIndexer:
     # -- a sync ----------------------------------------------------------------------------------
 
     def sync(
-        self, *, force: bool, vectors: bool, everything: bool, progress: ProgressCallback
+        self,
+        *,
+        force: bool,
+        vectors: bool,
+        everything: bool,
+        ask_embedder: bool,
+        progress: ProgressCallback,
     ) -> SyncReport:
         """An embedder that fails is replaced by the fallback, if the settings name one and it
-        works."""
+        works. With `ask_embedder`, one that has nothing to do must answer a request: otherwise
+        nobody learns that the provider now refuses the key."""
         self.embedder()
         is_back = vectors and self._returned_to_first()
         if force and self._keeps_maker:
             # A new index is requested: it is built with what `auto` has found.
             self.indexer.embedder, self._keeps_maker = self._selection.choose_again(), False
-        run = partial(self._run, vectors=vectors, everything=everything, progress=progress)
+        run = partial(
+            self._run, vectors=vectors, everything=everything, progress=progress, ask=ask_embedder
+        )
         report = self._or_fallback(run(force=force, has_answered=is_back), run, progress)
         report.fallback = self.fallback() if vectors else None
         return report
@@ -194,6 +203,7 @@ class SwitchingIndexer:
         vectors: bool,
         everything: bool,
         progress: ProgressCallback,
+        ask: bool,
         has_answered: bool = False,
     ) -> SyncReport:
         """A sync that keeps the vectors of another model until the embedder in use has shown that
@@ -204,10 +214,11 @@ class SwitchingIndexer:
         if made is not None and vectors and not has_answered:
             stands_in = self.fallback() is not None
             trouble = self._replacement_trouble(embedder, progress, stands_in=stands_in)
+            has_answered = trouble is None
         if made is None or (vectors and trouble is None):
-            return self._synced(
-                force=force, vectors=vectors, everything=everything, progress=progress
-            )
+            run = partial(self.indexer.run, everything=everything, progress=progress)
+            ask = ask and vectors and not has_answered and self._is_remote()
+            return self._synced(run, force=force, vectors=vectors, ask=ask)
         maker = self._selection.maker(made, "run `notewell index`")
         # A copy: other threads go on searching with the embedder in use.
         indexer = replace(self.indexer, embedder=maker)
@@ -216,14 +227,23 @@ class SwitchingIndexer:
         return report
 
     def _synced(
-        self, *, force: bool, vectors: bool, everything: bool, progress: ProgressCallback
+        self, run: Callable[..., SyncReport], *, force: bool, vectors: bool, ask: bool
     ) -> SyncReport:
-        report = self.indexer.run(
-            force=force, vectors=vectors, everything=everything, progress=progress
-        )
-        if report.vectors_added and report.trouble is None:
+        computed = self.indexer.tally.misses
+        report = run(force=force, vectors=vectors)
+        is_used = self.indexer.tally.misses > computed
+        if ask and not is_used and report.trouble is None:
+            report.trouble = _trouble_of(self.indexer.embedder, lambda _: None)
+        if is_used and report.trouble is None:
             self._selection.succeeded()
         return report
+
+    def _is_remote(self) -> bool:
+        """Whether a provider can refuse what worked before. An embedder that was given may be a
+        remote one."""
+        decision = self._selection.decision
+        remote = decision is None or decision.endpoint is not None
+        return remote and not self.indexer.keyword_only
 
     def _replacement_trouble(
         self, embedder: Embedder, progress: ProgressCallback, *, stands_in: bool

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.search.candidates import (
+        RUN_INDEX,
         Candidates,
         QuestionCache,
         SearchContext,
@@ -34,7 +35,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "candidates": "Candidates QuestionCache SearchContext prepare search_words",
+            "candidates": "Candidates QuestionCache RUN_INDEX SearchContext prepare search_words",
             "hybrid": "make_hits rank search why_absent",
             "settings": "Question SearchOptions SearchSettings Weighing check_question",
         },

@@ -20,10 +20,10 @@ from notewell.records import dataclass, field
 from notewell.types import Notice, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from notewell.core import TextMatch, TextStats
-    from notewell.index import IndexFacts, IndexView, StoredChunk
+    from notewell.index import Identity, IndexFacts, IndexView, StoredChunk
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchOptions
     from notewell.types import Mode
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 EXACT_CHUNKS = 8192
 """Up to so many chunks of a folder are compared one by one: 12 MB of vectors."""
+RUN_INDEX = Notice.same("run `notewell index`")
 WORDS_INSTEAD = "; keywords answer, although `query.hybrid.enabled` is false"
 
 
@@ -122,13 +123,15 @@ def prepare(
     embedder: Embedder,
     options: SearchOptions,
     cache: QuestionCache,
+    next_step: Callable[[], Notice] = lambda: RUN_INDEX,
 ) -> SearchContext:
-    """Embed the question, if the index has vectors to compare it with."""
+    """Embed the question, if the index has vectors to compare it with. `next_step` says what helps
+    if it has none."""
     facts = embedder.facts
     if options.keyword_only or index is None:
         return SearchContext(question, options, facts)
     vector = None
-    reason, degraded = _why_no_vector(question, embedder, index)
+    reason, degraded = _why_no_vector(question, embedder, index, next_step)
     if reason is None:
         try:
             vector = cache.vector(embedder, question)
@@ -138,7 +141,7 @@ def prepare(
 
 
 def _why_no_vector(
-    question: str, embedder: Embedder, index: IndexFacts
+    question: str, embedder: Embedder, index: IndexFacts, next_step: Callable[[], Notice]
 ) -> tuple[Notice | None, bool]:
     """Why a vector of the question would be useless, and whether that counts as degraded."""
     facts, identity, waiting = embedder.facts, index.identity, index.waiting
@@ -146,8 +149,9 @@ def _why_no_vector(
     if not facts.reads(question):
         return Notice.same(f"{facts.model} reads Latin scripts only"), False
     if (identity.provider, identity.model) != (facts.provider, facts.model):
-        text = f"the index holds vectors of {identity.model}: run `notewell index`"
-        return Notice.same(text), True
+        return next_step().after(f"the index holds vectors of {identity.model}"), True
+    if facts.dims and identity.dims not in (0, facts.dims):
+        return next_step().after(_other_dims(identity, facts.dims)), True
     if not index.is_readable:
         text = f"the index holds vectors of {identity.driver}: run `notewell index`"
         return Notice.same(text), True
@@ -161,8 +165,16 @@ def _why_no_vector(
         text = "the only chunk has no vector yet"
     missing = embedder.missing()
     if missing is None:
-        return Notice.same(f"{text}: run `notewell index`"), True
-    return Notice(f"{text}: {missing}", f"{text}: {missing.public_text()}"), True
+        return next_step().after(text), True
+    return Notice(str(missing), missing.public_text()).after(text), True
+
+
+def _other_dims(identity: Identity, dims: int) -> str:
+    """The same name of a model, and vectors that cannot be compared."""
+    return (
+        f"the index holds vectors of {identity.dims} dimensions, and {identity.model} now gives "
+        f"{dims}"
+    )
 
 
 # -- inside the view -----------------------------------------------------------------------------
@@ -296,6 +308,8 @@ def _search_vectors(
     if (identity.model, identity.dims) != (facts.model, len(vector)):
         candidates.degraded = True
         text = f"the index now holds vectors of {identity.model}: ask again"
+        if is_same:  # To ask again would not help.
+            text = RUN_INDEX.after(_other_dims(identity, len(vector))).text
         candidates.notice = Notice.same(text)
         return
     # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from notewell.embedders import BatchFacts
-    from notewell.engines import Probe, Status, VectorProbe
+    from notewell.engines import EmbedderProbe, Probe, Status, VectorProbe
     from notewell.notes import Excerpt
     from notewell.sync import BatchFailure, SyncFailure, SyncReport
     from notewell.types import Answer, Fallback, Hit, Ignored, ScoreParts
@@ -241,6 +241,17 @@ def _error_json(failure: SyncFailure | None) -> dict[str, Any] | None:
 def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
     if probe is None:
         return None
+    first = probe.requested
+    return {
+        **_embedder_probe_json(probe),
+        "vectors": _vector_probe_json(probe.vectors),
+        "requested": {"provider": first.provider, **_embedder_probe_json(first)}
+        if first
+        else None,
+    }
+
+
+def _embedder_probe_json(probe: Probe | EmbedderProbe) -> dict[str, Any]:
     # Only the owner sees a probe (`status --deep`), so it has the full message.
     trouble = str(probe.trouble) if probe.trouble else None
     return {
@@ -248,7 +259,6 @@ def _probe_json(probe: Probe | None) -> dict[str, Any] | None:
         "dims": probe.dims,
         "ms": round(probe.ms),
         "trouble": trouble,
-        "vectors": _vector_probe_json(probe.vectors),
     }
 
 
