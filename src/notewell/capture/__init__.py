@@ -9,6 +9,7 @@ user_command.py    its name, from a program of the user
 incremental.py     the same for a growing transcript: every message once
 keeping.py         a conversation kept whole: every message once
 kept_file.py       the file of such a conversation
+importing.py       transcripts that hosts already have, kept in the same way
 keep_status.py     what is kept and what is not, in words
 forget.py          messages removed from our transcripts and logs, and never kept again
 hook_state.py      when hooks last ran; sessions whose end was not reported
@@ -71,6 +72,12 @@ if TYPE_CHECKING:
         pending_sessions,
         record_hook_run,
         remember_pending,
+    )
+    from notewell.capture.importing import (
+        ImportedTranscript,
+        KeptImport,
+        described,
+        import_transcripts,
     )
     from notewell.capture.incremental import save_new_messages
     from notewell.capture.injected import without_injected
@@ -139,6 +146,7 @@ else:
                 "SessionEnd capture_health capture_trouble forget_pending is_compacted "
                 "pending_sessions record_hook_run remember_pending"
             ),
+            "importing": "KeptImport ImportedTranscript described import_transcripts",
             "incremental": "save_new_messages",
             "injected": "without_injected",
             "journal": "Journal",

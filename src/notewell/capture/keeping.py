@@ -14,13 +14,14 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.capture.injected import as_said
-from notewell.capture.kept_file import KeptEnd, open_kept
-from notewell.files import state_lock
+from notewell.capture.kept_file import KeptEnd, encoded, open_kept, record_id
+from notewell.errors import StateNotWritable
+from notewell.files import describe_os_error, state_lock, sync_directory, write_state
 from notewell.hosts import SPEAKERS, Turn
 from notewell.records import dataclass
 from notewell.sessions import (
@@ -28,13 +29,14 @@ from notewell.sessions import (
     SaidMessage,
     forgotten_file,
     kept_names,
+    read_all,
     read_new,
+    read_on,
     session_stem,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from datetime import datetime
 
     from notewell.capture.flush_turn import Message
     from notewell.capture.hook_state import SessionEnd
@@ -71,8 +73,12 @@ def keep_messages(
     *,
     settings: KeepSettings,
     now: datetime,
+    is_import: bool = False,
 ) -> Kept:
     """Append the messages since the last call to the file of this conversation.
+
+    An import has time: it reads a file that was never read from its start. The kept file gets the
+    time of its last message, since the retention counts from there.
 
     Raises `NoteUnreadable` for the transcript, `StateBusy` and `StateNotWritable`.
     """
@@ -82,22 +88,94 @@ def keep_messages(
         names = kept_names(ended.host, ended.transcript)
         file = next((folder / name for name in names if os.path.lexists(folder / name)), None)
         end = _end_of(file)
-        new = read_new(ended.transcript, end.position)
+        new = (read_on if is_import else read_new)(ended.transcript, end.position)
         if settings.leaves_out(new.cwd):
             return Kept()
         if file is None:
             file = folder / (names.part if new.begins_at else names.whole)
         known = end.ids if new.is_continued or not end.size else _ids_of(file, end)
-        earliest, is_forgotten = _earliest(settings, now, new), _forgotten(folder, ended)
-        lines = list(_new_lines(new, as_said(redact), known, earliest, is_forgotten, now))
+        earliest = _earliest(settings, now, None if is_import else new)
+        at = _written_at(ended, now) if is_import else now
+        is_forgotten = _forgotten(folder, ended)
+        lines = list(_new_lines(new, as_said(redact), known, earliest, is_forgotten, at))
         records = [*lines, *_position_line(new, end, lines, now)]
         if not lines and (not records or not end.size):
             return Kept(is_complete=new.is_complete)
         if not end.size:
             records.insert(0, _header(ended, new, redact, now))
+        before_s = file.stat().st_mtime if end.size else 0.0
         with open_kept(file, create=True) as opened:
             opened.append(records, end)
+        if is_import:
+            _date(file, lines, before_s, now)
     return Kept(file if lines else None, len(lines), new.is_complete)
+
+
+def complete_part(
+    folder: Path,
+    ended: SessionEnd,
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> Kept:
+    """Add the beginning to a conversation of which hooks have kept the end only; nothing if there
+    is no such one. Raises as `keep_messages`.
+
+    The file is replaced and then gets its other name: in between, and after a kill, there is one
+    file of this conversation.
+    """
+    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
+        names = kept_names(ended.host, ended.transcript)
+        part, whole = folder / names.part, folder / names.whole
+        if not os.path.lexists(part) or os.path.lexists(whole):
+            return Kept()
+        new = read_all(ended.transcript, None)
+        with open_kept(part, create=False) as opened:
+            kept = opened.records()
+        known = frozenset(map(record_id, kept))
+        removed = frozenset(record_id(one) for one in kept if one["type"] == "custom")
+        earliest = _earliest(settings, now, None)
+        clean, is_forgotten = as_said(redact), _forgotten(folder, ended)
+        at = _written_at(ended, now)
+        lines = list(_new_lines(new, clean, removed, earliest, is_forgotten, at))
+        again = {line["id"] for line in lines}
+        # What the host has removed from its file since, and what was forgotten.
+        others = [one for one in kept if record_id(one) and record_id(one) not in again]
+        header = {**_header(ended, new, redact, now), **_without_time(kept[:1])}
+        position = {"type": "custom", "customType": "position", "timestamp": now.isoformat()}
+        records = [header, *lines, *others, {**position, **_source(new.position)}]
+        before_s = part.stat().st_mtime
+        write_state(part, b"".join(map(encoded, records)))
+        _rename(part, whole)
+        _date(whole, lines, before_s, now)
+    return Kept(whole, len(again - known))
+
+
+def _without_time(head: list[dict[str, Any]]) -> dict[str, Any]:
+    """The first record of a kept file, which begins later than the conversation."""
+    is_head = bool(head) and head[0]["type"] == "session"
+    return (
+        {name: value for name, value in head[0].items() if name != "timestamp"} if is_head else {}
+    )
+
+
+def _rename(file: Path, target: Path) -> None:
+    try:
+        file.rename(target)
+        sync_directory(target.parent)
+    except OSError as error:
+        raise StateNotWritable(str(target), describe_os_error(error)) from error
+
+
+def _date(file: Path, lines: Sequence[dict[str, Any]], before_s: float, now: datetime) -> None:
+    """Give a file the time of its last message, or the one that it had."""
+    said = max(
+        (datetime.fromisoformat(line["timestamp"]).timestamp() for line in lines), default=0
+    )
+    at_s = min(max(said, before_s), now.timestamp())
+    with suppress(OSError):  # Not all file systems have times; then it is kept longer.
+        os.utime(file, (at_s, at_s))
 
 
 def keep_turn(
@@ -158,14 +236,24 @@ def forgotten_filter(file: Path, transcript: Path) -> LeavesOut | None:
     return read_forgotten(file).of_session(session_stem(transcript.as_posix()))
 
 
-def _earliest(settings: KeepSettings, now: datetime, new: NewMessages) -> datetime | None:
+def _written_at(ended: SessionEnd, now: datetime) -> datetime:
+    """When the host last wrote: the time of messages that have none."""
+    try:
+        at_s = ended.transcript.stat().st_mtime
+    except OSError:
+        return now  # A conversation in a database, whose messages have times.
+    return min(now, datetime.fromtimestamp(at_s, UTC))
+
+
+def _earliest(settings: KeepSettings, now: datetime, new: NewMessages | None) -> datetime | None:
     """Messages before it are past their retention: a host's file that is read again has some that
     were removed. What follows the last hook is new, whatever clocks say. Otherwise it counts from
-    the newest message, if that is before our clock, which may have jumped ahead."""
-    if not settings.days or new.is_continued:
+    the newest message, if that is before our clock, which may have jumped ahead. An import, which
+    has no `new`, takes nothing that would be removed at once."""
+    if not settings.days or (new and new.is_continued):
         return None
-    newest = max((message.at for message in new.messages if message.at), default=now)
-    return min(now, newest) - timedelta(days=settings.days)
+    said = [message.at for message in new.messages if message.at] if new else []
+    return min(now, max(said, default=now)) - timedelta(days=settings.days)
 
 
 # -- the lines -----------------------------------------------------------------------------------
@@ -267,6 +355,11 @@ def kept_files(folder: Path) -> KeptFiles:
     found = [status for _, status in _files(folder)]
     times = [status.st_mtime for status in found]
     return KeptFiles(len(found), sum(one.st_size for one in found), min(times, default=None))
+
+
+def kept_sizes(folder: Path) -> dict[Path, tuple[float, int]]:
+    """When each file was last written, in seconds, and its bytes."""
+    return {file: (status.st_mtime, status.st_size) for file, status in _files(folder)}
 
 
 def drop_expired(folder: Path, settings: KeepSettings, now: datetime) -> int:

@@ -75,9 +75,14 @@ class KeptFile:
         lines = self._read(0, end.size).split(b"\n")
         return _ids(record for line in lines if (record := _record(line)))
 
+    def records(self) -> list[dict[str, Any]]:
+        """All that can be read, in order."""
+        lines = self._read(0, os.fstat(self._fd).st_size).split(b"\n")
+        return [record for line in lines if (record := _record(line))]
+
     def append(self, records: Iterable[dict[str, Any]], end: KeptEnd) -> None:
         """On disk when this returns; on a failure the file ends as before. Raises OSError."""
-        data = b"".join(map(_encoded, records))
+        data = b"".join(map(encoded, records))
         if os.fstat(self._fd).st_size > end.size:
             os.ftruncate(self._fd, end.size)
         if not end.size:
@@ -146,6 +151,12 @@ def _position(record: dict[str, Any]) -> SourcePosition | None:
     return None
 
 
+def record_id(record: dict[str, Any]) -> str:
+    """The id of a message; empty for any other record."""
+    id_ = record.get("id")
+    return id_ if record["type"] != "session" and isinstance(id_, str) else ""
+
+
 def _ids(records: Iterable[dict[str, Any]]) -> frozenset[str]:
     found = (record.get("id") for record in records if _is_message(record))
     return frozenset(id_ for id_ in found if isinstance(id_, str))
@@ -163,6 +174,6 @@ def forgotten_message(record: dict[str, Any]) -> dict[str, Any]:
     return {"type": "custom", "customType": FORGOTTEN, **kept}
 
 
-def _encoded(record: dict[str, Any]) -> bytes:
+def encoded(record: dict[str, Any]) -> bytes:
     # Half a surrogate pair cannot be encoded; it becomes `?`.
     return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

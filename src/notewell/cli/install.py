@@ -116,7 +116,7 @@ def _run(
         if is_asked:
             _require_terminal(hosts)
             _tell_words(words(arguments), [host.hooks for host in hosts])
-            hosts = [host for host in hosts if _asks(f"{question} {host.title}? [y/N] ")]
+            hosts = [host for host in hosts if asks(f"{question} {host.title}? [y/N] ")]
     changes = [change(host, arguments) for host in hosts]
     if not is_asked:
         _tell_words(words(arguments), [one.hooks for one in changes])
@@ -153,7 +153,7 @@ def _fields(change: HostChange) -> dict[str, Any]:
 
 def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli import clients
-    from notewell.cli.keep_words import kept_folder
+    from notewell.cli.keep_words import import_words, kept_folder
     from notewell.cli.mcp import require_sdk
 
     if _is_plugin_only(host):
@@ -165,14 +165,14 @@ def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
 
     place = _place(host, arguments)
     change = _changed(host, place, add_entry, clients.add_hooks)
-    remarks = _remarks(change)
+    kept = kept_folder(place) if change.hooks else None
+    remarks = [*_remarks(change), *(import_words(host) if kept else ())]
     if not arguments.json:
         _say_change(change, place, clients.report_entry, clients.report_hooks, remarks)
     advice = [
         *(clients.entry_advice(place, change.tools) if change.tools else ()),
         *(clients.hook_advice(place, change.hooks) if change.hooks else ()),
     ]
-    kept = kept_folder(place) if change.hooks else None
     return replace(change, kept=kept, advice=(*advice, *remarks))
 
 
@@ -291,7 +291,7 @@ def _require_terminal(hosts: list[Host]) -> None:
         raise BadRequest(f"found {titles}: name one of them, or add --yes; nothing was changed")
 
 
-def _asks(question: str) -> bool:
+def asks(question: str) -> bool:
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

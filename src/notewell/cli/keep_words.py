@@ -6,6 +6,7 @@ It is said before a person is asked, and after hooks are installed without a que
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +15,15 @@ from notewell.cli.place import location_of
 from notewell.config import default_state_dir, load_settings
 from notewell.embedders import choose_embedder, profile_files
 from notewell.files import make_private
-from notewell.sessions import kept_dir
+from notewell.hosts import Machine
+from notewell.sessions import kept_dir, transcripts_at
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse
 
     from notewell.config import Settings
+    from notewell.hosts import Host
 
 _ON_THIS_MACHINE = ("embedded", "multilingual", "local", "none", "ollama")
 
@@ -63,6 +67,21 @@ def _whose_sessions(arguments: argparse.Namespace) -> str:
         f"sessions in {project} belong to the memory in {memory}, and no others; for one memory "
         "of all projects, install without --project"
     )
+
+
+def import_words(host: Host) -> list[str]:
+    """That the host has conversations from before, and which command keeps them."""
+    machine = Machine(Path.home(), os.environ, sys.platform)
+    folders = host.transcript_folders(machine) if host.transcript_folders else ()
+    found = [transcripts_at(folder) for folder in folders if folder.is_dir()]
+    number = sum(len(one.transcripts) for one in found)
+    if not number:
+        return []
+    size = f"{sum(one.bytes for one in found) / 1e6:.1f} MB"
+    return [
+        f"{host.title} has {counted(number, 'conversation')} from before ({size}): "
+        f"`notewell sessions import {host.id}` keeps what was said there"
+    ]
 
 
 def kept_folder(arguments: argparse.Namespace) -> str | None:

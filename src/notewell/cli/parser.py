@@ -274,6 +274,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "propose statements from daily notes and conversations for MEMORY.md",
         _own("review"),
     ),
+    "sessions": ("keep the conversations that hosts already have", _own("sessions")),
     "history": ("list what Notewell wrote to the notes", _own("history")),
     "undo": ("undo one write that `notewell history` lists", _undo),
     "forget": ("remove what was said from the memory", _own("forget")),

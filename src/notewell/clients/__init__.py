@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from notewell.clients.merge import CannotMerge, EntryExists, merged
     from notewell.clients.plugins import double_installs, refuse_beside_plugin
-    from notewell.clients.remove import is_our_entry
+    from notewell.clients.remove import hook_places, is_our_entry
 else:
     from notewell.lazy import lazy_exports
 
@@ -41,6 +41,6 @@ else:
             "install": "FileNotWritten Installed entry_text has_entry install_entry remove_entry",
             "merge": "CannotMerge EntryExists merged",
             "plugins": "double_installs refuse_beside_plugin",
-            "remove": "is_our_entry",
+            "remove": "hook_places is_our_entry",
         },
     )

@@ -104,7 +104,8 @@ def without_stale_hooks(
         words = _our_words(item, host)
         return bool(words) and item != items.get(event) and _place(words) in places
 
-    return _without(text, hooks, is_stale)
+    # As if the file had been empty: a list that is left empty is taken for ours.
+    return _without(text, hooks, is_stale, ("{}",))
 
 
 def _without(
@@ -253,6 +254,20 @@ def _our_words(item: Item, host: str) -> list[str]:
     except ValueError:
         return []
     return words if _is_ours(words, "--host", host) and "hook" in words else []
+
+
+def hook_places(text: str, host: str) -> list[list[str]]:
+    """The options of our hooks in the file of a host: which memories it calls. Empty for a file
+    that cannot be read."""
+    try:
+        document = parse_json(text) if text.strip() else {}
+    except CannotMerge:
+        return []
+    hooks = document.get(KEY)
+    events = hooks.values() if isinstance(hooks, dict) else ()
+    items = (item for event in events if isinstance(event, list) for item in event)
+    found = (_our_words(item, host) for item in items if isinstance(item, dict))
+    return [words for words in found if words]
 
 
 def _place(words: list[str]) -> tuple[str, ...]:

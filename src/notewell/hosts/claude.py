@@ -116,6 +116,10 @@ def _user_file(machine: Machine) -> Path:
     return machine.folder("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json"
 
 
+def _transcripts(machine: Machine) -> tuple[Path, ...]:
+    return (machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude") / "projects",)
+
+
 def _plugin_files(machine: Machine) -> list[Path]:
     return [machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude") / "settings.json"]
 
@@ -137,6 +141,7 @@ HOST = Host(
         # A compaction writes a boundary and a summary; either one is enough.
         compaction_marks=(b"compact_boundary", b"isCompactSummary"),
     ),
+    transcript_folders=_transcripts,
     hooks=HookFile(
         ".claude",
         "CLAUDE_CONFIG_DIR",
@@ -146,7 +151,8 @@ HOST = Host(
             "PreCompact": "pre-compact",
             "SessionEnd": "session-end",
         },
-        turn_events={"UserPromptSubmit": "prompt", "Stop": "stop"},
+        # The prompt last: a recall that is declined later then leaves no gap.
+        turn_events={"Stop": "stop", "UserPromptSubmit": "prompt"},
     ),
     mcp=McpFile(
         "json",

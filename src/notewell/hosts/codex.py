@@ -112,6 +112,11 @@ def _user_file(machine: Machine) -> Path:
     return machine.folder("CODEX_HOME", machine.home / ".codex") / "config.toml"
 
 
+def _transcripts(machine: Machine) -> tuple[Path, ...]:
+    folder = machine.folder("CODEX_HOME", machine.home / ".codex")
+    return (folder / "sessions", folder / "archived_sessions")
+
+
 def _has_plugin(document: dict[str, Any]) -> bool:
     plugins = member(document, "plugins")
     # The name of the marketplace follows, which a user may choose.
@@ -131,6 +136,7 @@ HOST = Host(
         has_no_message=_has_no_message,
         compaction_marks=(b'"compacted"',),
     ),
+    transcript_folders=_transcripts,
     hooks=HookFile(
         ".codex",
         "CODEX_HOME",

@@ -101,6 +101,7 @@ HOST = Host(
     transcripts=TranscriptFormat(
         "copilot", _owns, _read, compaction_marks=(b'"session.compaction_complete"',)
     ),
+    transcript_folders=lambda machine: (_folder(machine) / "session-state",),
     hooks=HookFile(
         ".copilot",
         "COPILOT_HOME",

@@ -118,6 +118,7 @@ HOST = Host(
         suffix=".json",
         records=_records,
     ),
+    transcript_folders=lambda machine: (machine.home / ".gemini" / "tmp",),
     hooks=HookFile(
         ".gemini",
         None,

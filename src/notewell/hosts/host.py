@@ -262,6 +262,8 @@ class Host:
     earlier_transcripts: TranscriptFormat | None = None
     """What earlier versions of the host wrote."""
     database: TranscriptDatabase | None = None
+    transcript_folders: Callable[[Machine], tuple[Path, ...]] | None = None
+    """Where it keeps its transcripts, or the database; None: not in one place that is its own."""
     hooks: HookFile | None = None
     hook_calls: HookCalls | None = None
     mcp: McpFile | None = None

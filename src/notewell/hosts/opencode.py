@@ -108,6 +108,10 @@ def _has_plugin(document: dict[str, Any]) -> bool:
     return any(one.partition("@")[0] == _PACKAGE for one in _modules(document))
 
 
+def _transcripts(machine: Machine) -> tuple[Path, ...]:
+    return (machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / "opencode",)
+
+
 def _entry(command: Sequence[str]) -> dict[str, Any]:
     # Its command is one list, with the program as the first word.
     return {"type": "local", "command": list(command), "enabled": True}
@@ -124,6 +128,7 @@ HOST = Host(
     database=TranscriptDatabase(
         "opencode.db", TranscriptFormat("opencode", _owns, _read), _SESSIONS, _RECORDS
     ),
+    transcript_folders=_transcripts,
     hook_calls=HookCalls(
         # A host that is killed does not dispose of its plugins.
         {"session.created": "session-start", "session.idle": "stop", "dispose": "session-end"},

@@ -81,6 +81,7 @@ HOST = Host(
     "qwen",
     "Qwen Code",
     transcripts=TranscriptFormat("qwen", _owns, _read, compaction_marks=(b'"chat_compression"',)),
+    transcript_folders=lambda machine: (machine.home / ".qwen" / "projects",),
     hooks=HookFile(
         ".qwen",
         None,

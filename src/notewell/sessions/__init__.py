@@ -3,6 +3,7 @@
 records.py       bytes to JSON records, also of a damaged or growing file
 transcript.py    records to text: one line per message, and the record of each line
 folders.py       which files are transcripts; opened without following links
+found.py         the transcripts of a host that can be imported
 databases.py     conversations that a host keeps in a SQLite database
 compressed.py    records in the zstd format
 settings.py      what users can set for transcripts
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         phrase_words,
         read_forgotten,
     )
+    from notewell.sessions.found import FoundTranscript, FoundTranscripts, transcripts_at
     from notewell.sessions.kept import (
         KEPT,
         KeptNames,
@@ -46,7 +48,16 @@ if TYPE_CHECKING:
         without_twins,
     )
     from notewell.sessions.settings import SessionSettings, kept_dir
-    from notewell.sessions.source import NewMessages, SaidMessage, SourcePosition, read_new
+    from notewell.sessions.source import (
+        NewMessages,
+        SaidMessage,
+        SourcePosition,
+        TranscriptFacts,
+        read_all,
+        read_facts,
+        read_new,
+        read_on,
+    )
     from notewell.sessions.tail import TranscriptTail, read_tail, was_compacted
     from notewell.sessions.transcript import LeavesOut, Session, Transcript
     from notewell.sessions.transcripts import Transcripts
@@ -64,11 +75,15 @@ else:
                 "ForgetRule ForgottenMessages PhraseDigest phrase_digest phrase_words "
                 "read_forgotten"
             ),
+            "found": "FoundTranscript FoundTranscripts transcripts_at",
             "kept": (
                 "KEPT KeptNames forgotten_file is_kept kept_names session_stem without_twins"
             ),
             "settings": "SessionSettings kept_dir",
-            "source": "NewMessages SaidMessage SourcePosition read_new",
+            "source": (
+                "NewMessages SaidMessage SourcePosition TranscriptFacts read_all read_facts "
+                "read_new read_on"
+            ),
             "tail": "TranscriptTail read_tail was_compacted",
             "transcript": "LeavesOut Session Transcript",
             "transcripts": "Transcripts",

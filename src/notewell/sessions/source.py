@@ -21,7 +21,13 @@ from notewell.files import describe_os_error
 from notewell.hosts import TRANSCRIPT_DATABASES, TRANSCRIPT_FORMATS, folded
 from notewell.records import dataclass, field
 from notewell.sessions.databases import conversation_in
-from notewell.sessions.folders import TranscriptFolder, next_line, open_transcript, read_blocks
+from notewell.sessions.folders import (
+    MAX_TRANSCRIPT_BYTES,
+    TranscriptFolder,
+    next_line,
+    open_transcript,
+    read_blocks,
+)
 from notewell.sessions.records import (
     MAX_DOCUMENT_BYTES,
     ReadProblems,
@@ -46,6 +52,7 @@ LIMIT_BYTES = 32 * 1024 * 1024
 """How much one call reads. A turn writes less; the next call goes on."""
 HEAD_BYTES = 64 * 1024
 """The first records, which say what kind of file it is."""
+_NO_LIMIT = MAX_TRANSCRIPT_BYTES + 1
 CHECKED_BYTES = 256
 """How many bytes before a position are compared. A record has an id or a time, so they differ."""
 
@@ -107,6 +114,48 @@ def read_new(
             return _of_document(fd, as_document, str(path))
         as_lines = [format_ for format_ in formats if not format_.is_document]
         return _Lines(fd, as_lines, str(path)).read(after, first_bytes, limit_bytes)
+    except OSError as error:
+        raise NoteUnreadable(str(path), describe_os_error(error)) from error
+    finally:
+        os.close(fd)
+
+
+def read_all(path: Path, after: SourcePosition | None) -> NewMessages:
+    """The same for an import: from the start of a file that was never read, and without limits."""
+    return read_new(path, after, first_bytes=_NO_LIMIT, limit_bytes=_NO_LIMIT)
+
+
+def read_on(path: Path, after: SourcePosition | None) -> NewMessages:
+    """The same in parts, so that the caller need not hold its lock for long. A file that is read
+    again, although the position is not in it, is read at once: its messages may be known, and the
+    caller can compare all their ids only then."""
+    new = read_new(path, after, first_bytes=_NO_LIMIT)
+    is_new = new.is_continued or after is None
+    return new if new.is_complete or (new.messages and is_new) else read_all(path, after)
+
+
+class TranscriptFacts(NamedTuple):
+    """What the beginning of a transcript says; None where it does not."""
+
+    format: str | None = None
+    session: str | None = None
+    cwd: str | None = None
+
+
+def read_facts(
+    path: Path, formats: Sequence[TranscriptFormat] = TRANSCRIPT_FORMATS
+) -> TranscriptFacts:
+    """The facts of a transcript, from its first records. Raises `NoteUnreadable`."""
+    if database := TRANSCRIPT_DATABASES.get(path.parent.name):
+        new = read_new(path, None)
+        return TranscriptFacts(database.format.name, new.session, new.cwd)
+    if as_document := document_formats(path.name, formats):
+        new = read_new(path, None)
+        return TranscriptFacts(as_document[0].name, new.session, new.cwd)
+    fd = open_transcript(str(path), TranscriptFolder(path.parent), (path.name,))
+    try:
+        as_lines = [format_ for format_ in formats if not format_.is_document]
+        return _Lines(fd, as_lines, str(path)).facts()
     except OSError as error:
         raise NoteUnreadable(str(path), describe_os_error(error)) from error
     finally:
@@ -213,6 +262,12 @@ class _Lines:
             session=self._reader.session,
             cwd=self._reader.cwd,
         )
+
+    def facts(self) -> TranscriptFacts:
+        self._read_head(min(self._size, HEAD_BYTES))
+        reader = self._reader
+        name = reader.format.name if reader.format else None
+        return TranscriptFacts(name, reader.session, reader.cwd)
 
     def _has(self, position: SourcePosition) -> bool:
         """Whether the file is the one to which the position belongs."""

@@ -25,7 +25,9 @@ from notewell.capture import (
     SessionEnd,
     ToolCall,
     capture_dir,
+    described,
     flush,
+    import_transcripts,
     keep_messages,
     save_new_messages,
     writes,
@@ -39,7 +41,7 @@ from notewell.memory import Memory
 from notewell.notes import EditableFolder
 from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor, load_mask_key
-from notewell.sessions import KEPT, TranscriptFolder, Transcripts, kept_dir
+from notewell.sessions import KEPT, TranscriptFolder, Transcripts, kept_dir, transcripts_at
 
 DAY = "memory/2026-11-15.md"
 ENTRY = "We ship the router on Friday.\n\nThe plan:\n\n1. test\n2. ship"
@@ -252,6 +254,46 @@ class HookCase:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportCase:
+    """Transcripts of hosts are kept: each message once, whatever hooks have kept of them."""
+
+    name: str
+    has_end: bool = False
+    """Whether a hook has kept the end of the conversation, but not its beginning."""
+    writes_to: tuple[str, ...] = ()
+
+    def prepare(self, scene: Scene) -> None:
+        KeepCase("").prepare(scene)
+        if self.has_end:
+            KeepCase("").act(scene, lambda: None)
+            (kept,) = kept_dir(scene.state, "main", scene.workspace).glob("*.jsonl")
+            head, *lines = kept.read_bytes().splitlines(keepends=True)
+            kept.with_suffix(".part.jsonl").write_bytes(head + lines[-1])
+            kept.unlink()
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        found = transcripts_at(scene.outside / "talk.jsonl").transcripts
+        folder = kept_dir(scene.state, "main", scene.workspace)
+        redact = Redactor(load_mask_key(scene.state))
+        arm()
+        counts = import_transcripts(
+            folder,
+            [described(one) for one in found],
+            redact,
+            settings=KeepSettings(),
+            now=scene.now,
+        )
+        if counts.trouble:
+            raise counts.trouble
+
+    def look(self, scene: Scene) -> Seen:
+        seen = KeepCase("").look(scene)
+        said = seen["whole"]["said"]
+        is_begun = said == list(SAID[: len(said)]) or (self.has_end and said == [SAID[-1]])
+        return {"whole": {"said": said}, "parts": {"each once and in order": is_begun}}
+
+
+@dataclass(frozen=True, slots=True)
 class UndoCase:
     """An entry is taken back, or a whole note that was ours."""
 
@@ -343,6 +385,8 @@ NOTE_CASES = (
     KeepCase("keep a conversation"),
     KeepCase("keep what is new in a conversation", is_begun=True),
     HookCase(),
+    ImportCase("import a conversation"),
+    ImportCase("import the beginning of a conversation", has_end=True),
     UndoCase("undo an entry"),
     UndoCase("undo a note", whole_note=True),
     EditCase(
