@@ -166,6 +166,9 @@ class Hit:
     """The number of characters of these lines: what an agent reads."""
     said: Utterance | None = None
     """Of a conversation; None for a note."""
+    passage: str = ""
+    """More of these lines than the snippet has. Only the best hit has it, and only if it is in a
+    conversation: what was said is understood with the messages around it."""
 
     @property
     def citation(self) -> str:

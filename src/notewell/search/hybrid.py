@@ -26,6 +26,8 @@ from notewell.core import (
     without_markers,
     word_set,
 )
+from notewell.limits import PASSAGE_CHARS
+from notewell.records import replace
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
@@ -239,9 +241,13 @@ def make_hits(
         view.sessions(spoken) if spoken else {},
         [chunk for chunk in around if chunk.path in spoken],
     )
-    return tuple(
+    hits = [
         _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
-    )
+    ]
+    if hits and hits[0].source == "sessions":
+        text = _text(passages[0], lines[passages[0].path], by_id[passages[0].best][1])
+        hits[0] = replace(hits[0], passage=_longer(text, hits[0].snippet, candidates))
+    return tuple(hits)
 
 
 def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
@@ -263,8 +269,7 @@ def _hit(
     passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
 ) -> Hit:
     candidate, chunk = best
-    # `_lines_by_note` leaves pieces out, so `lines` cannot have this text.
-    text = chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
+    text = _text(passage, lines, chunk)
     shown = _snippet(text, chunk, common)
     return Hit(
         id=_chunk_key(chunk, common.context.facts.model),
@@ -287,6 +292,17 @@ def _hit(
         chars=len(text),
         said=utterance(chunk, shown, text, common.spoken, common.sessions),
     )
+
+
+def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
+    # `_lines_by_note` leaves pieces out, so `lines` cannot have this text.
+    return chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
+
+
+def _longer(text: str, shown: str, candidates: Candidates) -> str:
+    """As much of the text as may be shown; empty if the snippet has all of it."""
+    passage = snippet(without_markers(text), candidates.worth, PASSAGE_CHARS)
+    return passage if len(passage) > len(shown) else ""
 
 
 def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:

@@ -54,6 +54,11 @@ def fit(texts: Sequence[str], budget: int) -> Fitted:
     return Fitted(tuple(taken), shortened, len(texts) - len(taken))
 
 
+def _shown(hit: Hit, budget: int) -> str:
+    """The passage, if half of the budget is enough for it: there are other hits, too."""
+    return hit.passage if hit.passage and len(hit.passage) <= budget // 2 else hit.snippet
+
+
 @dataclass(frozen=True, slots=True)
 class ToolHit:
     """One hit as a model sees it: with or without its citation."""
@@ -114,7 +119,7 @@ class SearchOutput:
         """As many hits as fit. `max_chars` is the configured limit, if there is one."""
         # Escaping first makes the text longer: what is counted must be what is shown.
         budget = context.budget_chars(max_chars)
-        fitted = fit([escaped(hit.snippet) for hit in answer.hits], budget)
+        fitted = fit([escaped(_shown(hit, budget)) for hit in answer.hits], budget)
         return cls(
             hits=tuple(
                 ToolHit(replace(hit, snippet=text), context.cites)
