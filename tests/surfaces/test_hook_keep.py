@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 import pytest
 
 from notewell import open_memory
-from notewell.capture import capture_dir
+from notewell.capture import capture_dir, history
 from notewell.cli import hook_events, main
 from notewell.cli.hook_call import HookTime
 from notewell.errors import NotewellError
+from notewell.files import read_json_lines
 from notewell.sessions import kept_dir
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext, call
@@ -279,6 +281,23 @@ def test_a_session_that_is_over_is_no_longer_waited_for(host: Host) -> None:
     assert host.said() == ["we ship on Friday"]
     folder = capture_dir(host.state, "main", host.workspace.resolve())
     assert list(json.loads((folder / "pending.json").read_text("utf-8"))) == ["cc-2"]
+
+
+def test_the_end_of_a_session_does_not_read_the_history_of_a_year(host: Host) -> None:
+    parsed: list[Path] = []
+
+    def counted(file: Path) -> Iterator[dict[str, Any]]:
+        parsed.append(file)
+        return read_json_lines(file)
+
+    host.monkeypatch.setattr(history, "read_json_lines", counted)
+    for number in range(3):
+        host.say(f"we ship on day {number}", "good", session=f"cc-{number}")
+        host.hook("session-end", f"cc-{number}")
+    assert len(host.notes()) == 3
+    assert parsed == []
+    folder = capture_dir(host.state, "main", host.workspace.resolve())
+    assert len(history.writes(folder)) == 3
 
 
 def test_what_cannot_be_kept_stops_neither_the_host_nor_the_note(

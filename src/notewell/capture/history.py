@@ -11,7 +11,7 @@ import hashlib
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from notewell.files import append_json_line, read_json_lines
+from notewell.files import append_json_line, has_bytes, read_json_lines
 from notewell.records import asdict, dataclass, field_names
 
 if TYPE_CHECKING:
@@ -112,6 +112,17 @@ def writes(folder: Path) -> list[Recorded]:
         elif (recorded := _recorded(line)) is not None:
             by_id[recorded.id] = recorded
     return list(by_id.values())
+
+
+def has_note(folder: Path, path: str, digest: str) -> bool:
+    """Whether a whole note is recorded and not undone. Raises `StateNotWritable`."""
+    # Almost never; each session asks, so the history of a year is not parsed for it.
+    if not has_bytes(folder / HISTORY, digest.encode()):
+        return False
+    return any(
+        (one.write.path, one.write.digest, one.undone) == (path, digest, False)
+        for one in writes(folder)
+    )
 
 
 def _recorded(line: dict[str, Any]) -> Recorded | None:

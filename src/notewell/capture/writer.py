@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from notewell.capture.history import Write, record, writes
+from notewell.capture.history import Write, has_note, record
 from notewell.errors import NoteUnreadable
 from notewell.records import dataclass
 
@@ -71,10 +71,8 @@ class NoteWriter:
     def record_note(self, note: CreatedNote, *, origin: str, now: datetime) -> None:
         """Into the history, once. Raises `StateNotWritable`."""
         # A save that is resumed after a crash may have recorded it before the crash.
-        for recorded in writes(self.folder):
-            write = recorded.write
-            if (write.path, write.digest, recorded.undone) == (note.path, note.digest, False):
-                return
+        if has_note(self.folder, note.path, note.digest):
+            return
         write = Write(note.path, 0, note.size, note.digest, _EMPTY, note.digest, origin, "note")
         record(self.folder, write, now)
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from notewell.files.state import (
         MAX_STATE_BYTES,
         append_json_line,
+        has_bytes,
         read_json,
         read_json_lines,
         state_lock,
@@ -71,7 +72,7 @@ else:
             ),
             "private": "PRIVATE_FILE make_private open_model open_private sync_directory",
             "state": (
-                "MAX_STATE_BYTES append_json_line read_json read_json_lines state_lock "
+                "MAX_STATE_BYTES append_json_line has_bytes read_json read_json_lines state_lock "
                 "write_json write_state"
             ),
             "writable_dir": "WritableDir",

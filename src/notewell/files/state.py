@@ -117,6 +117,11 @@ def read_json_lines(file: Path) -> Iterator[dict[str, Any]]:
             yield value
 
 
+def has_bytes(file: Path, part: bytes) -> bool:
+    """Whether the file has these bytes anywhere: cheaper than to parse a long log."""
+    return part in _read(file)
+
+
 def _newer_half(data: bytes) -> bytes:
     half = data[len(data) // 2 :]
     return half[half.find(b"\n") + 1 :]
