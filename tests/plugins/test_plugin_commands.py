@@ -225,6 +225,9 @@ def test_claude_can_decline_recall_by_the_option_of_the_plugin(tmp_path: Path) -
 
 
 def test_a_host_without_a_home_variable_is_served(host: Host) -> None:
+    # Not into the home of whoever runs this test, which the program would find.
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        host.env[name] = str(host.home / name)
     del host.env["HOME"]
     host.install_notewell()
     assert "we ship on Friday" in host.run("SessionStart").stdout

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Claude Code has more than settings in its file; some have a few megabytes."""
 MAX_BACKUPS = 1000
-EARLIER_TEXTS = 20
-"""How many backups are read before something is taken out."""
+EARLIER_TEXTS = 6
+"""How many backups are read before something is taken out: entry and hooks, installed and taken
+out one by one, make four. A file of 5 MB takes a second each."""
 _BACKUP = ".notewell-backup"
 _BOM = b"\xef\xbb\xbf"
 _NOT_TEXT = "the workspace's path cannot be written as UTF-8"

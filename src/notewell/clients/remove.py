@@ -63,7 +63,7 @@ def without_entry(text: str, mcp: McpFile, name: str, earlier: Sequence[str] = (
     # A text that has lost more than the entry is none of the candidates.
     rest = _rest(parse(text), mcp, name)
     valid = [one for one in texts if _parsed(parse, one) in rest]
-    bases = [one for one in (_parsed(parse, text) for text in earlier) if one is not None]
+    bases = _documents(parse, earlier)
     if bases:
         base = next((one for one in bases if _entry(one, mcp, name) is None), {})
         valid = _like(valid, parse, [(mcp.key,)], base)
@@ -115,7 +115,7 @@ def _without(
     earlier: Sequence[str] = (),
 ) -> str | None:
     after = text
-    bases = [one for one in (_parsed(parse_json, text) for text in earlier) if one is not None]
+    bases = _documents(parse_json, earlier)
     base = next((one for one in bases if _last_hook(one, is_gone) is None), {})
     # The last one first: each step then undoes the last step of the installation.
     while found := _last_hook(parse_json(after) if after.strip() else {}, is_gone):
@@ -144,6 +144,13 @@ def _restored(
         except CannotMerge:
             continue
     return None
+
+
+def _documents(
+    parse: Callable[[str], dict[str, Any]], texts: Sequence[str]
+) -> list[dict[str, Any]]:
+    parsed = [_parsed(parse, text) for text in texts]
+    return [one for one in parsed if one is not None]
 
 
 def _like(
