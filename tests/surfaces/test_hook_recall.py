@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,26 @@ def test_a_prompt_about_the_notes_gets_its_passage(
 ) -> None:
     with memory:
         assert passage in recalled_notes(memory, prompt, within_s=60).text
+
+
+def test_a_recall_while_another_process_indexes_says_so(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    opened = partial(
+        open_memory,
+        workspace,
+        state_dir=tmp_path / "state",
+        embedder=HashEmbedder(),
+        lease_wait_s=0,
+    )
+    question = "Which router do we have in the office?"
+    with opened() as memory, opened() as other:
+        with other.indexer.store.writing(wait_s=0):
+            assert recalled_notes(memory, question, within_s=60) == ("", None)  # No notes.
+            (workspace / "MEMORY.md").write_text(NOTES["MEMORY.md"], encoding="utf-8")
+            recalled = recalled_notes(memory, question, within_s=60)
+        assert recalled.text == "(Memory could not be searched: the notes are not indexed yet)"
+        assert "Fritzbox" in recalled_notes(memory, question, within_s=60).text
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_RECALLED = 3
 RECALL_CHARS = 1200
 """For notes, in all: every prompt pays for it."""
+NOT_YET = "the notes are not indexed yet"
 LEAST_CHARS = 120
 """A shorter piece of a passage says nothing."""
 
@@ -56,7 +57,12 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
     # searched in place of the first one was searched.
     why = None if answer.fallback else answer.public_notice
     if why is None and not answer.hits:
-        why = unsearchable(memory.status())
+        status = memory.status()
+        why = unsearchable(status)
+        # The start of the session, which some hosts run at the same time, may be indexing them.
+        # A folder without notes has nothing to index.
+        if why is None and not answer.has_index and (status.dirty or status.state != "missing"):
+            why = NOT_YET
     return RecalledText(not_searched(why) if why else "", answer.notice or why)
 
 
