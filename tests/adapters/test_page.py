@@ -45,7 +45,8 @@ def own_loop() -> Iterator[None]:
         loop.close()
 
 
-def example(adapter: str, tmp_path: Path) -> str:
+def example(adapter: str, tmp_path: Path, *, client: tuple[str, str] = ("", "")) -> str:
+    """The example as it is, but for its client: (what the page has, what stands in for it)."""
     found: str
     (found,) = [text for text in EXAMPLES if f"notewell.adapters.{adapter} " in text]
     (tmp_path / "workspace").mkdir()
@@ -57,7 +58,8 @@ def example(adapter: str, tmp_path: Path) -> str:
             f'open_memory("{shown}")',
             f"open_memory({str(real)!r}, state_dir={str(tmp_path / 'state')!r})",
         )
-    return found
+    assert client[0] in found
+    return found.replace(*client, 1)
 
 
 def test_the_example_for_openai_agents_runs(
@@ -65,7 +67,8 @@ def test_the_example_for_openai_agents_runs(
 ) -> None:
     set_tracing_disabled(disabled=True)  # traces would be sent to OpenAI
     model = ScriptedModel(("memory_search", '{"query": "deploys"}'))
-    exec(example("openai_agents", tmp_path), {"model": model})
+    client = ('name="assistant",', 'name="assistant", model=model,')
+    exec(example("openai_agents", tmp_path, client=client), {"model": model})
     assert capsys.readouterr().out == "done\n"
     assert "<recalled" in model.answers[0]
 
@@ -80,7 +83,9 @@ def test_the_example_for_langchain_runs(
 def test_the_example_for_pydantic_ai_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exec(example("pydantic_ai", tmp_path), {"model": TestModel(call_tools=["memory_search"])})
+    model = TestModel(call_tools=["memory_search"])
+    client = ('"anthropic:claude-sonnet-5-5"', "model")
+    exec(example("pydantic_ai", tmp_path, client=client), {"model": model})
     assert "memory_search" in capsys.readouterr().out
 
 
@@ -90,7 +95,8 @@ def test_the_example_for_claude_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
         httpx2.Client(transport=httpx2.MockTransport(claude)) as http,
         Anthropic(api_key="none", http_client=http) as client,
     ):
-        exec(example("claude", tmp_path), {"client": client})
+        ours = ("client = Anthropic()\n", "")
+        exec(example("claude", tmp_path, client=ours), {"client": client})
     assert capsys.readouterr().out.split("\n")[-2] == "done"
     assert "/memories/tea.md" in str(claude.answers)
     assert (tmp_path / "workspace/memory/claude/tea.md").exists()

@@ -115,6 +115,20 @@ def test_schema_prints_a_json_schema(run: Any) -> None:
     assert json.loads(out)["title"] == "Notewell settings"
 
 
+def test_without_an_openclaw_nothing_was_found(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = argparse.ArgumentParser()
+    config.add_options(parser)
+    assert config.run(parser.parse_args(["openclaw"])) == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"no OpenClaw was found: there is no folder '{tmp_path}/.openclaw'" in shown.err
+    assert run("openclaw", "--json")[0] == 3
+    code, out = run("openclaw", str(tmp_path / "gone.json"))
+    assert (code, "gone.json" in out) == (2, True)
+
+
 def test_openclaw_shows_what_it_would_bring(run: Any, tmp_path: Path) -> None:
     state = tmp_path / ".openclaw"
     state.mkdir()

@@ -176,6 +176,8 @@ def test_without_a_folder_nothing_is_read_and_the_user_hears_why(host: Host) -> 
     assert "no folder of notes is set" in instructions
     assert tools == ["memory_status"]
     assert "no folder of notes is set" in status
+    # Where: a host such as Codex has no options for a plugin.
+    assert '{"agents": {"defaults": {"workspace": "~/notes"}}} into config.json' in status
 
 
 def test_without_a_folder_the_settings_of_the_user_name_it(codex: Host) -> None:

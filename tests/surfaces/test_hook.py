@@ -21,6 +21,7 @@ from notewell.capture import capture_dir, capture_health
 from notewell.cli import hook, hook_events, main
 from notewell.cli.hook_call import HookTime, parse_call
 from notewell.doctor.state_files import own_files
+from notewell.files import read_json
 from notewell.hosts import HOOK_FILES, HOOK_GUARD
 from notewell.testing import HashEmbedder
 from notewell.tools import REMINDER
@@ -434,6 +435,26 @@ def test_a_failure_is_told_by_the_heartbeat(host: Host) -> None:
     assert found.action == "fix that"
 
 
+def test_a_failure_that_was_repaired_is_no_longer_told(host: Host) -> None:
+    folder = host.workspace / "memory"
+    folder.write_text("a file where a folder belongs", encoding="utf-8")
+    host.say("we ship on Friday")
+    host("session-end")
+    found = capture_health(host.folder, NOW)
+    assert found is not None
+    assert "session-end failed" in found.message
+    folder.unlink()
+    host("prompt", prompt="anything")
+    found = capture_health(host.folder, NOW)
+    assert found is not None
+    assert "session-end failed" in found.message, "another event proves nothing"
+    host("session-end")
+    host("session-end")
+    found = capture_health(host.folder, NOW)
+    assert found is not None
+    assert "failed" not in found.message
+
+
 def test_an_agent_without_a_memory_is_left_in_peace(host: Host) -> None:
     told = {"agents": {"defaults": {"memorySearch": {"enabled": False}}}}
     (host.workspace / "notewell.json").write_text(json.dumps(told), encoding="utf-8")
@@ -716,3 +737,29 @@ def test_entries_that_cannot_be_stored_are_tried_again_and_reported(
     (host.state / "lancedb").unlink()
     host("stop")
     assert stored(host) == ["I prefer dark mode in every editor"]
+
+
+@pytest.mark.parametrize("event", ["session-start", "stop", "session-end"])
+def test_entries_that_a_hook_left_are_stored_by_the_hook_of_another_session(
+    configured: Configured, event: str
+) -> None:
+    host = configured(lancedb(autoCapture=True))
+    host.state.mkdir()
+    (host.state / "lancedb").write_text("in the way", encoding="utf-8")
+    host.say("I prefer dark mode in every editor")
+    host("stop")
+    (host.state / "lancedb").unlink()
+    # The host was killed: no hook of that session will run any more.
+    other = host.transcript.with_name("cc-2.jsonl")
+    record = {"type": "user", "sessionId": "cc-2", "message": {"content": "Go on."}}
+    other.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    host(event, session_id="cc-2", transcript_path=str(other))
+    assert stored(host) == ["I prefer dark mode in every editor"]
+    assert read_json(host.folder / "entries-due" / "pending.json") == {}
+    assert host.folder / "entries-due" / "pending.json" in own_files(host.state, host.folder)
+
+
+def test_a_transcript_that_is_gone_is_not_waited_for(configured: Configured) -> None:
+    host = configured(lancedb(autoCapture=True))
+    host("stop", session_id="cc-9", transcript_path=str(host.transcript.with_name("cc-9.jsonl")))
+    assert read_json(host.folder / "entries-due" / "pending.json") == {}

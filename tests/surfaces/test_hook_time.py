@@ -197,6 +197,8 @@ def test_a_late_embedder_costs_the_entry_and_not_the_note(
     assert "I prefer dark mode" in note.read_text(encoding="utf-8")
     # No position is kept for the session: the next hook looks at the message again.
     assert not list(machine.state.rglob("entries.json"))
+    (due,) = machine.state.rglob("entries-due/pending.json")
+    assert "cc-1" in json.loads(due.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("host", HOOK_FILES)

@@ -348,7 +348,7 @@ def test_installing_writes_the_entry_once(
     assert command(*words) == 0
     assert "Cursor now knows this memory" in capsys.readouterr().out
     assert command(*words) == 0
-    assert "Cursor knows already" in capsys.readouterr().out
+    assert "Cursor already knows this memory" in capsys.readouterr().out
     assert command(*words, "--json", "--name", "second") == 0
     assert json.loads(capsys.readouterr().out)["changed"] is True
     servers = json.loads((tmp_path / ".cursor" / "mcp.json").read_text(encoding="utf-8"))

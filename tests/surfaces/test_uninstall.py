@@ -164,3 +164,18 @@ def test_the_commands_install_and_uninstall(tmp_path: Path, command: str, host: 
     assert str(notes) in Path(gone["backup"]).read_text(encoding="utf-8")
     assert not file.exists() or "notewell" not in file.read_text(encoding="utf-8")
     assert not notewell(home, command, "uninstall", host)["changed"]
+
+
+@pytest.mark.parametrize("words", [("uninstall",), ("mcp", "uninstall"), ("hook", "uninstall")])
+def test_an_uninstall_says_that_it_needs_no_folder(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "notewell", *words, "claude", "-w", str(tmp_path)],
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "argument -w/--workspace: leave it out" in done.stderr
+    assert list(tmp_path.iterdir()) == []

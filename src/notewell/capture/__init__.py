@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         writes,
     )
     from notewell.capture.hook_state import (
+        ENTRIES_DUE,
         SessionEnd,
         capture_health,
         capture_trouble,
@@ -143,8 +144,8 @@ else:
             ),
             "history": "Forgetting HISTORY Recorded forgettings record_forgetting writes",
             "hook_state": (
-                "SessionEnd capture_health capture_trouble forget_pending is_compacted "
-                "pending_sessions record_hook_run remember_pending"
+                "ENTRIES_DUE SessionEnd capture_health capture_trouble forget_pending "
+                "is_compacted pending_sessions record_hook_run remember_pending"
             ),
             "importing": "KeptImport ImportedTranscript described import_transcripts",
             "incremental": "save_new_messages",

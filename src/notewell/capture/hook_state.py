@@ -33,6 +33,9 @@ HEARTBEAT_WAIT_S = 0.05
 MAX_TROUBLE_CHARS = 500
 
 PENDING = "pending.json"
+ENTRIES_DUE = "entries-due"
+"""The folder of such a list of its own: sessions whose entries are not captured up to their last
+message."""
 COMPACTED = "compacted"
 NOTE_DUE = "note"
 MAX_PENDING = 20
@@ -100,6 +103,8 @@ def record_hook_run(
         if kept:
             state["kept"] = {"at": at}
             state.pop("trouble", None)
+        if _event_of(state.get("trouble")) == event:
+            state.pop("trouble", None)  # What failed then works now, or fails again below.
         if trouble is not None:
             state["trouble"] = {"at": at, "event": event, "why": trouble[:MAX_TROUBLE_CHARS]}
         write_json(file, state)
@@ -131,9 +136,13 @@ def capture_health(folder: Path, now: datetime) -> CaptureHealth | None:
 def capture_trouble(folder: Path, event: str) -> str | None:
     """Why the last hook that failed did so, if it was one of this event."""
     trouble = read_json(folder / HEARTBEAT).get("trouble")
-    if not isinstance(trouble, dict) or trouble.get("event") != event:
+    if not isinstance(trouble, dict) or _event_of(trouble) != event:
         return None
     return str(trouble.get("why"))
+
+
+def _event_of(trouble: Any) -> str | None:
+    return trouble.get("event") if isinstance(trouble, dict) else None
 
 
 def _at(record: Any) -> datetime | None:

@@ -84,7 +84,7 @@ def _uninstall_command(arguments: argparse.Namespace) -> str:
 
 
 def report_entry(arguments: argparse.Namespace, result: Installed) -> None:
-    _report(result, arguments.client, "now knows" if result.changed else "knows already")
+    _report(result, arguments.client, "now knows" if result.changed else "already knows")
     for line in entry_advice(arguments, result):
         tell(line)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from notewell.core import Binding
 
 EXIT_PROBLEMS = 2
+NOTHING_FOUND = 3
 _FATAL = ("error", "refused")
 """Kinds of findings that make `check` fail; notes do not."""
 
@@ -224,9 +225,16 @@ def _openclaw(arguments: argparse.Namespace) -> int:
     from notewell.config import from_openclaw
 
     openclaw = from_openclaw(Path(arguments.file) if arguments.file else None)
+    code = _openclaw_code(openclaw)
     if arguments.json:
         print_json(_openclaw_json(openclaw))
-        return 0
+        return code
+    if code == NOTHING_FOUND:
+        tell(
+            f"no OpenClaw was found: there is no folder {str(openclaw.state_dir)!r}; if it is "
+            f"elsewhere, name its file: `notewell config openclaw FILE`"
+        )
+        return code
     say(f"OpenClaw in {openclaw.state_dir}, configured by {openclaw.config_file or 'no file'}")
     for id_, agent in openclaw.agents.items():
         sessions = " and ".join(str(folder) for folder, _ in agent.session_folders())
@@ -237,7 +245,13 @@ def _openclaw(arguments: argparse.Namespace) -> int:
         for finding in openclaw.findings:
             if finding.kind == kind:
                 say(f"{kind}: {finding}")
-    return 0
+    return code
+
+
+def _openclaw_code(openclaw: OpenClaw) -> int:
+    if openclaw.config_file is None and not openclaw.state_dir.is_dir():
+        return NOTHING_FOUND
+    return EXIT_PROBLEMS if any(one.kind == "error" for one in openclaw.findings) else 0
 
 
 def _openclaw_json(openclaw: OpenClaw) -> dict[str, Any]:

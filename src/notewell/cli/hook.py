@@ -32,7 +32,7 @@ from notewell.cli.hook_events import HookResult, folder_of, messages_of, open_ho
 from notewell.cli.hook_keep import keeps_conversations
 from notewell.cli.hook_turns import not_searched
 from notewell.cli.output import flush, give_up_output, say, tell
-from notewell.cli.place import add_pins, add_place, apply_pins
+from notewell.cli.place import add_pins, add_place, apply_pins, refuse_place
 from notewell.errors import (
     BadSetting,
     MemoryOff,
@@ -99,6 +99,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--project", metavar="DIR", help="edit the file of this project (default: the user's file)"
     )
     uninstall.add_argument("--json", action="store_true", help="print JSON")
+    refuse_place(uninstall)
 
 
 def run(arguments: argparse.Namespace) -> int:

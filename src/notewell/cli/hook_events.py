@@ -15,7 +15,13 @@ from notewell.cli.hook_keep import (
     keeps_conversations,
     remember_start,
 )
-from notewell.cli.hook_turns import capture_entries, recalled_entries, recalled_notes
+from notewell.cli.hook_turns import (
+    capture_entries,
+    has_entries_due,
+    is_gone,
+    recalled_entries,
+    recalled_notes,
+)
 from notewell.cli.place import location_of, workspace_of
 from notewell.errors import NoteUnreadable
 from notewell.hosts import HOOK_CALLS
@@ -174,7 +180,9 @@ def _begin(hook: Hook, memory: Memory) -> str | None:
         # Once: `bootstrap` begins with it.
         reminder = REMINDER if last and not notes else ""
         hook.context.extend((TOOLS_LINE, notes, reminder, last))
-    return refresh_words(memory, within_s=hook.left_s)
+    left = refresh_words(memory, within_s=hook.left_s)
+    trouble = capture_entries(memory, hook.folder) if has_entries_due(hook.folder) else None
+    return left or trouble
 
 
 def _save_earlier(hook: Hook) -> HookResult:
@@ -193,7 +201,7 @@ def _save_earlier(hook: Hook) -> HookResult:
             first = HookResult(first.captured or result.captured, first.trouble or result.trouble)
         except NoteUnreadable as error:
             failures.append(error)
-            if not _is_gone(error):
+            if not is_gone(error):
                 continue  # It waits on; the conversations after it must not wait with it.
         done.append(ended.session)
     if done:
@@ -202,14 +210,6 @@ def _save_earlier(hook: Hook) -> HookResult:
     if failures:
         raise failures[0]  # One that is gone is reported once: it is no longer waited for.
     return _with_kept(first, KeptNow(earlier.messages, trouble=earlier.trouble))
-
-
-def _is_gone(error: NoteUnreadable) -> bool:
-    """No file, or no known format. A file that may not be read now may be readable later."""
-    cause = error.__cause__
-    return cause is None or isinstance(
-        cause, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
-    )
 
 
 def _prompt(hook: Hook) -> HookResult:

@@ -2,7 +2,9 @@
 
     prompt                            notes with --recall, entries with `autoRecall`
     stop, pre-compact, session-end    entries with `autoCapture`
+    session-start                     likewise, of earlier sessions whose hook was not finished
 
+A prompt captures nothing: it waits for its recall, and its turn ends with another hook.
 Each function returns its trouble as a text: a hook goes on and reports it.
 """
 
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.errors import NotewellError
+from notewell.errors import NoteUnreadable, NotewellError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,22 +110,71 @@ def recalled_entries(memory: Memory, prompt: str) -> RecalledText:
     )
 
 
-def capture_entries(memory: Memory, folder: Path, ended: SessionEnd) -> str | None:
-    """Store new statements of the user, with `autoCapture`; returns what went wrong."""
+def capture_entries(memory: Memory, folder: Path, ended: SessionEnd | None = None) -> str | None:
+    """Store new statements of the user, with `autoCapture`: of this session, and of those whose
+    last hook did not come to its end. Returns what went wrong."""
+    from notewell.capture import (
+        ENTRIES_DUE,
+        forget_pending,
+        pending_sessions,
+        remember_pending,
+    )
+
+    settings, due = memory.settings.entries, folder / ENTRIES_DUE
+    if settings is None or not settings.auto_capture:
+        return None
+    try:
+        if ended is not None:
+            # First: the time of this hook may be over before anything is stored.
+            remember_pending(due, ended)
+        troubles = []
+        for waiting in pending_sessions(due, ""):
+            captured = _captured(memory, folder, waiting)
+            troubles.append(captured.trouble)
+            if captured.is_done:
+                forget_pending(due, [waiting.session])
+    except NotewellError as error:
+        return f"no entries captured: {error}"
+    return next(filter(None, troubles), None)
+
+
+class _CapturedSession(NamedTuple):
+    is_done: bool
+    """False: a later hook tries again."""
+    trouble: str | None = None
+
+
+def _captured(memory: Memory, folder: Path, ended: SessionEnd) -> _CapturedSession:
     from notewell.capture import forgotten_filter
     from notewell.sessions import forgotten_file, kept_dir
     from notewell.tools import capture_transcript
 
-    settings = memory.settings.entries
-    if settings is None:
-        return None
+    settings, entries = memory.settings.entries, memory.entries
+    if settings is None or entries is None:
+        return _CapturedSession(is_done=True)
+    kept = kept_dir(memory.state_dir, memory.agent, memory.workspace)
     try:
-        entries = memory.entries
-        if entries is None:
-            return None
-        kept = kept_dir(memory.state_dir, memory.agent, memory.workspace)
         leaves_out = forgotten_filter(forgotten_file(kept), ended.transcript)
         captured = capture_transcript(entries, folder, ended, settings, leaves_out)
-    except NotewellError as error:
-        return f"no entries captured: {error}"
-    return f"not all entries captured: {captured.trouble}" if captured.trouble else None
+    except NoteUnreadable as error:
+        # One that is gone is reported once: it is no longer waited for.
+        return _CapturedSession(is_gone(error), f"no entries captured: {error}")
+    if captured.trouble:
+        trouble = f"not all entries captured: {captured.trouble}"
+        return _CapturedSession(is_done=False, trouble=trouble)
+    return _CapturedSession(is_done=True)
+
+
+def has_entries_due(folder: Path) -> bool:
+    """Whether a hook has left a session whose entries are not captured."""
+    from notewell.capture import ENTRIES_DUE, pending_sessions
+
+    return bool(pending_sessions(folder / ENTRIES_DUE, ""))
+
+
+def is_gone(error: NoteUnreadable) -> bool:
+    """No file, or no known format. A file that may not be read now may be readable later."""
+    cause = error.__cause__
+    return cause is None or isinstance(
+        cause, (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    )

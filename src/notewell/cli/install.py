@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.hook_keep import add_notes_only
 from notewell.cli.output import print_json, tell
-from notewell.cli.place import add_place
+from notewell.cli.place import add_place, refuse_place
 from notewell.errors import BadRequest, NotewellError
 from notewell.hosts import HOSTS, Machine
 from notewell.records import dataclass, replace
@@ -61,6 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_uninstall_options(parser: argparse.ArgumentParser) -> None:
     _add_host_options(parser, "uninstall from every host that has it", [*_installable()])
+    refuse_place(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

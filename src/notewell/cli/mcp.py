@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import tell
-from notewell.cli.place import add_pins, add_place, apply_pins, memory_of
+from notewell.cli.place import add_pins, add_place, apply_pins, memory_of, refuse_place
 from notewell.errors import BadSetting, MemoryOff, NotewellError, WorkspaceNotSet
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     uninstall = actions.add_parser("uninstall", help="take the entry out again")
     uninstall.set_defaults(action="uninstall")
     uninstall.add_argument("--json", action="store_true", help="print JSON")
+    refuse_place(uninstall)
     _add_file_options(uninstall)
 
 

@@ -47,6 +47,23 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         group.add_argument("--json", action="store_true", help="print JSON")
 
 
+def refuse_place(parser: argparse.ArgumentParser) -> None:
+    """For an uninstall: who installed with -w would repeat it, and learn here that it is not
+    needed."""
+    from argparse import SUPPRESS
+
+    parser.add_argument("-w", "--workspace", type=_no_place, help=SUPPRESS)
+
+
+def _no_place(folder: str) -> str:
+    from argparse import ArgumentTypeError
+
+    raise ArgumentTypeError(
+        f"leave it out: Notewell is taken out of the host, whatever its folder is; {folder!r} and "
+        f"its notes stay. --project DIR names the files of a project"
+    )
+
+
 def add_pins(parser: argparse.ArgumentParser) -> None:
     """What an installed entry says, so that the environment of the host does not decide it."""
     group = parser.add_argument_group("in the entries that hosts run")

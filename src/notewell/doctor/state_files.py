@@ -16,6 +16,7 @@ import re
 import stat
 from typing import TYPE_CHECKING
 
+from notewell.capture import ENTRIES_DUE
 from notewell.doctor.finding import FIX, Finding, RemoveFiles
 from notewell.files import is_alive
 
@@ -50,9 +51,11 @@ def index_folders(state: Path, index: Path) -> list[Path]:
 
 
 def capture_folders(state: Path) -> list[Path]:
-    return [
-        folder for folder in _folders(state / "capture") if _AGENT_FOLDER.fullmatch(folder.name)
-    ]
+    """One for each agent and workspace, and in some of them one of sessions that wait."""
+    folders = _folders(state / "capture")
+    own = [folder for folder in folders if _AGENT_FOLDER.fullmatch(folder.name)]
+    inner = [folder for each in own for folder in _folders(each) if folder.name == ENTRIES_DUE]
+    return [*own, *inner]
 
 
 def is_capture_file(name: str) -> bool:

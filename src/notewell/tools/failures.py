@@ -75,7 +75,12 @@ _SEARCH_PATHS = "use a path that memory_search gave, MEMORY.md, or memory/YYYY-M
 # What an agent can do about errors that it did not cause; the first matching type counts.
 _ACTIONS: dict[type[NotewellError], str] = {
     WorkspaceMissing: "tell the user: it does not exist, or was moved or closed",
-    WorkspaceNotSet: "tell the user to set one",
+    WorkspaceNotSet: (
+        "tell the user to set one: in the options of the plugin, if the host has such, else write "
+        '{"agents": {"defaults": {"workspace": "~/notes"}}} into config.json of Notewell (Linux: '
+        "~/.config/notewell, macOS: ~/Library/Application Support/notewell, Windows: "
+        "%APPDATA%\\notewell)"
+    ),
     IndexBusy: "ask again in a few seconds",
     IndexUnreadable: "tell the user to run `notewell index`, which rebuilds it",
     IndexTooNew: "tell the user to upgrade, or to run `notewell index --force`",
