@@ -365,39 +365,15 @@ class Memory:
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """Sync whenever notes or transcripts change, until `stop` is set; see `sync.watch`."""
-        from notewell.sync import StopAskedFor, Timing, Watcher
+        from notewell.sync import watch_index
 
-        def on_progress(done: Progress) -> None:
-            # A sync can take minutes; its progress reports are where it can be interrupted.
-            if stop.is_set():
-                raise StopAskedFor
-            if progress:
-                progress(done)
-
-        is_first = True
-
-        def sync() -> SyncReport:
-            # The first one takes what grew while nobody watched. Later ones hold transcripts back.
-            nonlocal is_first
-            report = self.sync(everything=is_first, progress=on_progress)
-            is_first = False
-            return report
-
-        indexer, settings = self.indexer, self.settings.sync
-        transcripts = indexer.transcripts
-        notes = indexer.notes.local_paths() if indexer.indexes_notes else ()
-        if timing is None:
-            minutes = settings.interval_minutes
-            timing = Timing(
-                debounce_s=settings.debounce_s, interval_s=minutes * 60 if minutes else None
-            )
-        Watcher(
-            sync,
-            [*notes, *(transcripts.places if transcripts else ())],
-            # The index may be kept inside the workspace; its own writes must not trigger a sync.
-            ignore=indexer.store.local_paths(),
-            session_suffixes=transcripts.suffixes if transcripts else (),
+        watch_index(
+            self.indexer,
+            self.sync,
+            stop,
+            settings=self.settings.sync,
             timing=timing,
             on_event=on_event,
             notifier=notifier,
-        ).run(stop)
+            progress=progress,
+        )

@@ -113,3 +113,10 @@ def flip() -> Callable[[Path, int], None]:
             opened.write(bytes([byte ^ 1]))
 
     return flipped
+
+
+def told(findings: list[Finding], what: str, part: str) -> Finding:
+    """The one finding that says so."""
+    found = [one for one in findings if one.what == what and part in one.message]
+    assert len(found) == 1, "\n".join(f"{one.what}: {one.message}" for one in findings)
+    return found[0]

@@ -25,7 +25,8 @@ from notewell.http_service.agents import Agents, ServedAgent
 from notewell.http_service.app import create_app
 from notewell.http_service.auth import AllowedHosts
 from notewell.http_service.limits import ServiceLimits
-from notewell.http_service.tokens import TOKENS_FILE, Scope, TokenRequest, TokenStore
+from notewell.http_service.token_file import Scope
+from notewell.http_service.tokens import TOKENS_FILE, TokenRequest, TokenStore
 from notewell.ports import Embedder
 from notewell.testing import HashEmbedder
 

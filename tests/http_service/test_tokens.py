@@ -18,11 +18,11 @@ from tests.http_service.served import Served
 
 from notewell.cli import main
 from notewell.errors import BadRequest, BadSetting
+from notewell.http_service.token_file import Scope
 from notewell.http_service.tokens import (
     BROWSER_DAYS,
     MAX_BROWSERS,
     TOKENS_FILE,
-    Scope,
     TokenRequest,
     TokenStore,
     digest_of,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.config.document import ConfigFinding
-from notewell.config.validate import dotted
+from notewell.config.validate import did_you_mean, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from notewell.config.agents import Value
+    from notewell.config.document import FindingKind
     from notewell.config.validate import KeyPath, Layer
     from notewell.core import Secret
 
@@ -59,6 +61,42 @@ def entry_for(name: str, providers: Mapping[str, ProviderEntry]) -> ProviderEntr
     from notewell.embedders import entry_of, names_of
 
     return entry_of(providers, names_of(name))
+
+
+def unknown_providers(
+    values: dict[str, Value], named: Mapping[str, ProviderEntry], *, openclaw: bool
+) -> list[ConfigFinding]:
+    """Providers that are neither ours nor usable entries of `models.providers`.
+
+    OpenClaw has more providers than we do; its file is used with the default instead.
+    """
+    from notewell.embedders import PROVIDER_NAMES, entry_problem, own_name
+
+    findings = []
+    for key in ("memorySearch.provider", "memorySearch.fallback"):
+        provider = values[key]
+        name = own_name(provider.value)
+        values[key] = provider._replace(value=name)
+        entry = entry_for(name, named)
+        message = None
+        if entry:
+            message = entry_problem(name, entry.api)
+        elif key.endswith("fallback") and name == "auto":
+            # Refused by the chooser too: a second choice must not depend on what lies around.
+            message = "'auto' is no fallback: name a provider, or 'none'"
+        elif name not in PROVIDER_NAMES:
+            hint = did_you_mean(name, PROVIDER_NAMES)
+            # Only a hint that is a question ends a sentence by itself.
+            hint += " " if hint.endswith("?") else ". "
+            own = f"Describe one of your own in models.providers.{name}"
+            message = f"{name!r} is not a provider{hint}{own}"
+        if message:
+            if openclaw:
+                message = f"Notewell has no provider {name!r}; the default holds"
+                values[key] = provider._replace(value="none" if "fallback" in key else "auto")
+            kind: FindingKind = "left" if openclaw else "error"
+            findings.append(ConfigFinding(kind, provider.file, provider.line, key, message))
+    return findings
 
 
 # -- what nobody uses ----------------------------------------------------------------------------

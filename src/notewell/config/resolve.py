@@ -24,7 +24,7 @@ from notewell.config.doubts import doubtful, shared_workspaces
 from notewell.config.effects import AgentValues, without_effect
 from notewell.config.layers import read_layer, user_layer, workspace_layer
 from notewell.config.paths import expanded
-from notewell.config.provider_entries import entry_for, providers_of, unused_entries
+from notewell.config.provider_entries import providers_of, unknown_providers, unused_entries
 from notewell.core import (
     DEFAULT_AGENT,
     BadSessionKey,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.config.agents import AgentEntry, Value
-    from notewell.config.document import FindingKind
     from notewell.config.provider_entries import ProviderEntry
     from notewell.config.validate import Layer, Owner
     from notewell.core import Binding, Route, UnknownAgent
@@ -277,7 +276,7 @@ class _Resolver:
         # Only the user's own file can name providers: `models.providers` is refused elsewhere.
         providers = providers_of(self._base)[0]
         self.findings += findings
-        self.findings += _unknown_providers(values, providers, openclaw=self._is_openclaw)
+        self.findings += unknown_providers(values, providers, openclaw=self._is_openclaw)
         agent = AgentValues(id_, values, workspace)
         self.findings += doubtful(agent, providers)
         self.resolved.append(agent)
@@ -364,43 +363,6 @@ def _off_because(values: Mapping[str, Value]) -> str | None:
     if str(slot.value).lower() == "none":
         return f"plugins.slots.memory is none ({slot.origin})"
     return None
-
-
-def _unknown_providers(
-    values: dict[str, Value], named: Mapping[str, ProviderEntry], *, openclaw: bool
-) -> list[ConfigFinding]:
-    """Providers that are neither ours nor usable entries of `models.providers`.
-
-    OpenClaw has more providers than we do; its file is used with the default instead.
-    """
-    from notewell.config.validate import did_you_mean
-    from notewell.embedders import PROVIDER_NAMES, entry_problem, own_name
-
-    findings = []
-    for key in ("memorySearch.provider", "memorySearch.fallback"):
-        provider = values[key]
-        name = own_name(provider.value)
-        values[key] = provider._replace(value=name)
-        entry = entry_for(name, named)
-        message = None
-        if entry:
-            message = entry_problem(name, entry.api)
-        elif key.endswith("fallback") and name == "auto":
-            # Refused by the chooser too: a second choice must not depend on what lies around.
-            message = "'auto' is no fallback: name a provider, or 'none'"
-        elif name not in PROVIDER_NAMES:
-            hint = did_you_mean(name, PROVIDER_NAMES)
-            # Only a hint that is a question ends a sentence by itself.
-            hint += " " if hint.endswith("?") else ". "
-            own = f"Describe one of your own in models.providers.{name}"
-            message = f"{name!r} is not a provider{hint}{own}"
-        if message:
-            if openclaw:
-                message = f"Notewell has no provider {name!r}; the default holds"
-                values[key] = provider._replace(value="none" if "fallback" in key else "auto")
-            kind: FindingKind = "left" if openclaw else "error"
-            findings.append(ConfigFinding(kind, provider.file, provider.line, key, message))
-    return findings
 
 
 def check_file(

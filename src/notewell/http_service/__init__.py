@@ -4,10 +4,11 @@ app.py            START HERE: assembles the application; shows what a route look
 context.py        ServiceContext (shared objects) and Caller (the authenticated client)
 auth.py           authentication and authorization: Host, Origin, credentials, scopes
 tokens.py         bearer tokens, browser cookies and login links, stored as digests
+token_file.py     the file of tokens: its records, and when it is not trusted
 agents.py         opens each agent's memory on first use and watches its notes
 limits.py         rate limits, body limits and thread pools
 problems.py       errors as RFC 9457 problem+json
-schemas.py        JSON request and response models
+schemas.py        JSON request and response models; schemas_status.py: of the status
 routes_*.py       the endpoints of the API
 idempotency.py    a repeated write is executed once
 transcripts.py    writes conversation turns to a transcript file
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
     from notewell.http_service.limits import ServiceLimits
     from notewell.http_service.observability import configure_logging
     from notewell.http_service.serving import serve
+    from notewell.http_service.token_file import Scope, Token
     from notewell.http_service.tokens import (
         LINKS_FILE,
         OWNER_FILE,
         OWNER_NAME,
         TOKENS_FILE,
         LoginLinks,
-        Scope,
-        Token,
         TokenRequest,
         TokenStore,
         parse_lifetime_days,
@@ -50,8 +50,9 @@ else:
             "limits": "ServiceLimits",
             "observability": "configure_logging",
             "serving": "serve",
+            "token_file": "Scope Token",
             "tokens": (
-                "LINKS_FILE LoginLinks OWNER_FILE OWNER_NAME TOKENS_FILE Scope Token "
+                "LINKS_FILE LoginLinks OWNER_FILE OWNER_NAME TOKENS_FILE "
                 "TokenRequest TokenStore parse_lifetime_days"
             ),
         },

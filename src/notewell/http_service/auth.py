@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Send
     from starlette.types import Scope as AsgiScope
 
-    from notewell.http_service.tokens import Scope, Token
+    from notewell.http_service.token_file import Scope, Token
 
 COOKIE = "notewell"
 AGENT_HEADER = "notewell-agent"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from notewell.http_service.observability import AuditLog
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
-    from notewell.http_service.tokens import LoginLinks, Scope, Token, TokenStore
+    from notewell.http_service.token_file import Scope, Token
+    from notewell.http_service.tokens import LoginLinks, TokenStore
     from notewell.memory import Memory
 
 _T = TypeVar("_T")

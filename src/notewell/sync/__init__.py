@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Synced,
         Watcher,
         WatchEvent,
+        watch_index,
     )
 else:
     from notewell.lazy import lazy_exports
@@ -64,6 +65,7 @@ else:
             "schedule": "Timing",
             "settings": "SyncSettings",
             "vector_keeping": "keep_vectors why_not_kept",
-            "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher",
+            "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher "
+            "watch_index",
         },
     )

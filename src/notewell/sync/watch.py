@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from notewell.sync.indexer import Indexer
     from notewell.sync.notifier import Notifier
-    from notewell.sync.plan import SyncReport
+    from notewell.sync.plan import Progress, SyncReport
     from notewell.sync.schedule import Why
+    from notewell.sync.settings import SyncSettings
 
 RETRY_NOTIFIER_S = 60.0
 """How often to retry without notices: an editor that ends gives its watches back."""
@@ -227,3 +229,60 @@ class Watcher:
             self._trouble = str(error)
             due = next_sync(self._timing, self._past, None, listening=self._is_listening)
             self._on_event(Failed(why, error, due.at_s - self._past.ended_s))
+
+
+# -- the watch of an index -----------------------------------------------------------------------
+
+
+def watch_index(
+    indexer: Indexer,
+    sync: Callable[..., SyncReport],
+    stop: threading.Event,
+    *,
+    settings: SyncSettings,
+    timing: Timing | None = None,
+    on_event: Callable[[WatchEvent], None] = lambda _: None,
+    notifier: Notifier | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Call `sync` (`Memory.sync`) whenever a source of the index changes, until `stop` is set."""
+    transcripts = indexer.transcripts
+    notes = indexer.notes.local_paths() if indexer.indexes_notes else ()
+    minutes = settings.interval_minutes
+    Watcher(
+        _stopping(sync, stop, progress),
+        [*notes, *(transcripts.places if transcripts else ())],
+        # The index may be kept inside the workspace; its own writes must not trigger a sync.
+        ignore=indexer.store.local_paths(),
+        session_suffixes=transcripts.suffixes if transcripts else (),
+        timing=timing
+        or Timing(debounce_s=settings.debounce_s, interval_s=minutes * 60 if minutes else None),
+        on_event=on_event,
+        notifier=notifier,
+    ).run(stop)
+
+
+def _stopping(
+    sync: Callable[..., SyncReport],
+    stop: threading.Event,
+    progress: Callable[[Progress], None] | None,
+) -> Callable[[], SyncReport]:
+    """A sync that ends when `stop` is set."""
+
+    def on_progress(done: Progress) -> None:
+        # A sync can take minutes; its progress reports are where it can be interrupted.
+        if stop.is_set():
+            raise StopAskedFor
+        if progress:
+            progress(done)
+
+    is_first = True
+
+    def run() -> SyncReport:
+        # The first one takes what grew while nobody watched. Later ones hold transcripts back.
+        nonlocal is_first
+        report = sync(everything=is_first, progress=on_progress)
+        is_first = False
+        return report
+
+    return run
