@@ -231,3 +231,16 @@ def test_a_fallback_that_cannot_be_chosen_is_a_problem(run: Any, tmp_path: Path)
     code, out = run("check")
     assert code == 2
     assert "memorySearch.fallback: 'auto' is no fallback" in out
+
+
+def test_a_workspace_that_is_gone_is_noted_wherever_the_user_is(run: Any, tmp_path: Path) -> None:
+    """The folder in which `check` is typed takes the place of the agent's, but not of its name."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("agents: {defaults: {workspace: ~/gone}}\n", encoding="utf-8")
+    for agent in ((), ("--agent", "main")):
+        assert "there is no folder '~/gone'" in run("check", *agent)[1]
+    assert f'workspace = "{tmp_path}" # the command line' in " ".join(
+        run("show", "--origin")[1].split()
+    )
+    (tmp_path / "gone").mkdir()
+    assert run("check") == (0, "no problems found\n")

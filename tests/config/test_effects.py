@@ -276,7 +276,7 @@ def agent_in(folder: Path, **content: object) -> dict[str, Any]:
 def test_what_is_not_on_this_machine_is_noted(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert machine(tmp_path, agent_in(gone)) == {
-        "workspace": "there is no such folder: create it, or correct the path"
+        "workspace": f"there is no folder {str(gone)!r}: create it, or correct the path"
     }
     paths = {
         "extraPaths": ["docs"],

@@ -159,6 +159,16 @@ def test_a_session_key_of_an_unknown_agent_is_refused(home: Home, command: list[
     assert done.returncode == 0, done.stderr
 
 
+def test_without_a_list_of_agents_too_a_key_does_not_lead_past_the_agent(home: Home) -> None:
+    home.settings = {}
+    home.write()
+    arguments = ("mcp", "serve", "--agent", "main", "--session-key")
+    done = run_notewell(home, *arguments, "agent:work:slack:dm:u7")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "it belongs to the agent 'work', and --agent is 'main'" in done.stderr
+    assert run_notewell(home, *arguments, "agent:main:slack:dm:u7").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("options", "key", "problem"),
     [

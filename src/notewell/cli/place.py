@@ -221,7 +221,7 @@ def _named_agent(
     """The agent that `--session-key` names; None if it leaves that to others: hosts without
     agents of their own write the default one into every key."""
     from notewell.config import ConfigScope, read_configuration
-    from notewell.core import BadSessionKey, UnknownAgent
+    from notewell.core import BadSessionKey, UnknownAgent, parse_session_key
 
     session_key = getattr(arguments, "session_key", None)
     if not session_key:
@@ -232,7 +232,12 @@ def _named_agent(
         return None
     if isinstance(route, UnknownAgent):
         return route.id
-    return route.agent if route.by == "key" else None
+    if route.by == "key":
+        return route.agent
+    # Without a list of agents every key leads to the one there is; but not past `--agent`.
+    key = parse_session_key(session_key)
+    is_foreign = not isinstance(key, BadSessionKey) and key.agent != MAIN
+    return key.agent if is_foreign else None
 
 
 def _routed_folder(arguments: argparse.Namespace, agent: str) -> str:

@@ -180,9 +180,11 @@ def absent(agent: AgentValues, environment: Mapping[str, str]) -> Iterator[Confi
 
 def _absent_folders(agent: AgentValues) -> Iterator[ConfigFinding]:
     values, root = agent.values, agent.workspace
-    if values["workspace"].file and root is not None and not root.is_dir():
-        message = "there is no such folder: create it, or correct the path"
-        yield _note(values["workspace"], "workspace", message)
+    named = agent.named_workspace
+    if named is not None and not named.is_dir():
+        value = values["workspace"]
+        message = f"there is no folder {value.value!r}: create it, or correct the path"
+        yield _note(value, "workspace", message)
         return
     keys = [f"{_SEARCH}.extraPaths", f"{_SEARCH}.sessions.paths"]
     keys += [f"{_QMD}.paths"] if values["memory.backend"].value == "qmd" else []

@@ -78,6 +78,8 @@ class AgentValues(NamedTuple):
     id: str
     values: Mapping[str, Value]
     workspace: Path | None
+    named_workspace: Path | None
+    """The folder that the settings name; `workspace` may be the caller's instead."""
     choice: EmbedderChoice | None = None
     """The embedder that is used on this machine; None: nobody looked."""
 

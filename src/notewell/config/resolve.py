@@ -263,13 +263,12 @@ class _Resolver:
     def agent(self, id_: str, scope: ConfigScope) -> AgentConfig:
         is_default = id_ == self._default
         # The user's file alone says where the workspace is; only then is its file known.
-        workspace = self._workspace(
+        named = self._workspace(
             agent_values(id_, self._base, is_default=is_default)[0]["workspace"]
         )
         # The caller's folder belongs to the agent that was asked for, or to the default one.
         is_here = id_ == (scope.agent or self._default) or id_ not in self._entries
-        if scope.workspace is not None and is_here:
-            workspace = scope.workspace
+        workspace = scope.workspace if scope.workspace is not None and is_here else named
         layer = self._layer(workspace) if workspace else None
         layers = (*self._base, layer) if layer else self._base
         values, findings = agent_values(id_, layers, is_default=is_default)
@@ -277,10 +276,10 @@ class _Resolver:
         providers = providers_of(self._base)[0]
         self.findings += findings
         self.findings += unknown_providers(values, providers, openclaw=self._is_openclaw)
-        agent = AgentValues(id_, values, workspace)
+        agent = AgentValues(id_, values, workspace, named)
         self.findings += doubtful(agent, providers)
         self.resolved.append(agent)
-        return self._agent_config(id_, workspace, values)
+        return self._agent_config(id_, workspace, values, is_named=workspace == named)
 
     def absent(self, agents: Mapping[str, AgentConfig]) -> list[ConfigFinding]:
         """What the agents name and this machine does not have; resolves what `auto` uses."""
@@ -325,7 +324,7 @@ class _Resolver:
         return self._by_folder[workspace]
 
     def _agent_config(
-        self, id_: str, workspace: Path | None, resolved: Mapping[str, Value]
+        self, id_: str, workspace: Path | None, resolved: Mapping[str, Value], *, is_named: bool
     ) -> AgentConfig:
         values: dict[str, Any] = {key: value.value for key, value in resolved.items()}
         store = resolved[_STORE_PATH]
@@ -335,7 +334,7 @@ class _Resolver:
             values[_STORE_PATH] = path
         values["workspace"] = str(workspace) if workspace else None
         origins = {key: value.origin for key, value in resolved.items()}
-        if workspace and not resolved["workspace"].file:
+        if workspace and not is_named:
             origins["workspace"] = "the command line"
         return AgentConfig(
             id=id_,
