@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,3 +43,23 @@ def test_a_match_in_chinese_is_centred_too() -> None:
 @given(st.text(max_size=2000), st.text(max_size=20), st.integers(10, 800))
 def test_a_snippet_is_never_longer_than_asked(text: str, term: str, chars: int) -> None:
     assert len(snippet(text, {term: 1.0}, chars)) <= chars
+
+
+def test_every_process_shows_the_same_snippet() -> None:
+    # .1 + .2 + .3 is .6 or a little more, depending on the order, which the hash seed decides.
+    code = """
+from notewell.core import snippet
+text = "delta " + "x " * 200 + "alpha beta gamma"
+print(snippet(text, {"alpha": 0.1, "beta": 0.2, "gamma": 0.3, "delta": 0.6}, 80)[:5])
+"""
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout
+        for seed in range(1, 9)
+    }
+    assert shown == {"delta\n"}

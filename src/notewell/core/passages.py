@@ -14,6 +14,7 @@ the part of a passage with the most terms of the query.
 from __future__ import annotations
 
 from bisect import bisect_right
+from math import fsum
 from typing import TYPE_CHECKING
 
 from notewell.core.words import split_words
@@ -194,7 +195,8 @@ def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:
     def value(first: int) -> float:
         last = bisect_right(starts, starts[first] + room - 1)
         # A set: the same term ten times is not worth more than two different terms.
-        return sum(weights[form] for form in {form for _, form in matches[first:last]})
+        # `fsum`: the order of a set differs between processes, and so would a rounded sum.
+        return fsum(weights[form] for form in {form for _, form in matches[first:last]})
 
     # Of equal windows the first: the beginning of a passage needs no context.
     best = max(range(len(matches)), key=lambda first: (value(first), -first))
