@@ -256,8 +256,9 @@ def test_a_mistake_in_a_workspaces_file_stops_no_command(
     indexed = machine("index")
     notice = f"ignored: {mistakes} in the workspace's settings file"
     assert (indexed.returncode, notice in indexed.stderr) == (0, True)
-    found = machine("search", "what do we use?")
-    assert (found.returncode, notice in found.stderr) == (0, True)
+    for options in ((), ("--json",)):
+        found = machine("search", "what do we use?", *options)
+        assert (found.returncode, notice in found.stderr) == (0, True)
     status = machine("status", "--json")
     assert json.loads(status.stdout)["workspaceErrors"] == int(mistakes[0])
     assert f"{mistakes} in the workspace's settings file" in machine("status").stdout

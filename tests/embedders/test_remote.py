@@ -64,6 +64,12 @@ def test_when_the_dims_change_they_are_forgotten(server: FakeProvider, tmp_path:
     assert opened(server, runtime=runtime).facts.dims == 5
 
 
+def test_a_known_model_with_other_vectors_is_another_model(server: FakeProvider) -> None:
+    embedder = opened(server, provider="openai", model="text-embedding-3-small")
+    with pytest.raises(EmbedderFailed, match="of 8 dimensions, and not of 1536 as this model"):
+        embedder.embed(["x"], "document")
+
+
 def test_a_model_that_cannot_be_asked_has_no_dims_yet_and_two_seconds_are_not_spent_twice(
     server: FakeProvider,
 ) -> None:

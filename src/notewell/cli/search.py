@@ -57,8 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         if vectors_follow:
             answer = replace(answer, notice=INDEXED_NOW, public_notice=INDEXED_NOW)
         _print(answer, arguments)
-        if not arguments.json:
-            _tell_ignored(memory.settings)
+        _tell_ignored(memory.settings)
         is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
     if is_degraded:
         # Before the hits: with vectors the answer might have been another one.

@@ -58,6 +58,15 @@ are faster. A kill does not cost more, because rows are stored as they arrive.""
 BLANK = "(blank)"
 """Sent in place of a text that is only white space, which some providers refuse."""
 
+_AS_ASKED = (
+    "as this model should; another one answers at this address: correct `model`, "
+    "`outputDimensionality` or the address"
+)
+_AS_BEFORE = (
+    "as before; if the model at this address has changed, run `notewell index`, which builds an "
+    "index for it"
+)
+
 
 class RemoteEmbedder:
     """Thread-safe."""
@@ -72,6 +81,7 @@ class RemoteEmbedder:
         self._dims_lock = threading.Lock()
         # A length in the settings wins over the table: some models can shorten their vectors.
         self._dims = plan.endpoint.dims or (model.dims if model else None)
+        self._why_dims = _AS_ASKED if self._dims else _AS_BEFORE
         self._batching = Batching(
             Retrying(self._ask, runtime.sleep, runtime.random, runtime.retry),
             RequestLimits(plan.provider.items, _request_tokens(model)),
@@ -234,10 +244,7 @@ class RemoteEmbedder:
                 return vectors
             # Forgotten, so that the next process measures again and rebuilds the index for it.
             self._runtime.dims_cache.put(self.endpoint_key, None)
-        raise NotRows(
-            f"vectors of {dims} dimensions, and not of {self._dims} as before; if the model at "
-            f"this address has changed, run `notewell index`, which builds an index for it"
-        )
+        raise NotRows(f"vectors of {dims} dimensions, and not of {self._dims} {self._why_dims}")
 
     def _unusable(self, why: str) -> AnswerUnusable:
         return AnswerUnusable(self._plan.provider.name, f"it gave {why}", http_status=200)
