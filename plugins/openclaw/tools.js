@@ -24,6 +24,7 @@ export const TOOLS = [
       query: { type: "string", description: "A question or words." },
       maxResults: integer,
       minScore: { type: "number", minimum: 0, maximum: 1 },
+      folder: { type: "string" },
     },
   ),
   toolSpec(

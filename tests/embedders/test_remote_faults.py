@@ -256,7 +256,7 @@ def test_dims_that_change_midway_are_refused_and_asked_for_anew(
     embedder = open_one()
     embedder.embed(["one"], "document")
     server.dims = 6
-    with pytest.raises(AnswerUnusable, match="6 dimensions, and 8 before"):
+    with pytest.raises(AnswerUnusable, match="6 dimensions, and not of 8 as before"):
         embedder.embed(["two"], "document")
     assert open_one().facts.dims == 6
 

@@ -173,6 +173,7 @@ def test_a_database_that_is_gone_is_reported_once(
     hooks("stop")
     hooks("session-start", "new")
     assert "opencode.db" in capsys.readouterr().err
+    assert "opencode.db" in hooks.health()
     hooks("session-start", "newer")
     assert capsys.readouterr().err == ""
-    assert "opencode.db" in hooks.health()
+    assert "opencode.db" not in hooks.health()

@@ -39,11 +39,13 @@ class SharedIndex:
         return payload
 
     def index(self, vector: Mapping[str, object], *arguments: str) -> tuple[bool, int]:
-        """Whether a new index was built, and how many requests that took."""
+        """Whether a new index was built, and how many requests had texts of notes."""
         before = len(self.server.seen)
         report = self.run(vector, "index", *arguments)
         assert report["vectorsWaiting"] == 0
-        return report["rebuilt"] is not None, len(self.server.seen) - before
+        # An `index` that embeds nothing asks once whether the key is accepted.
+        sent = [seen.texts for seen in self.server.seen[before:]]
+        return report["rebuilt"] is not None, len(sent) - sent.count(["Is anybody there?"])
 
     def stored_by(self, vector: Mapping[str, object]) -> str:
         driver: str = self.run(vector, "status")["vector"]["driver"]

@@ -1,6 +1,6 @@
 """A file with a kept conversation: its end, and how messages are appended.
 
-    {"type":"session","id":"…","timestamp":"…","cwd":"…","host":"claude"}
+    {"type":"session","id":"…","timestamp":"…","cwd":"…","host":"…"}
     {"type":"message","id":"…","timestamp":"…","message":{"role":"user","content":"…"},
      "source":{"end":48211,"check":"…"}}
     {"type":"custom","customType":"position","timestamp":"…","source":{…}}
