@@ -228,6 +228,45 @@ def test_a_long_transcript_is_read_in_parts_and_each_message_once(machine: Machi
     assert sorted(machine.said()) == sorted(messages)
 
 
+def test_a_long_transcript_whose_beginning_is_not_taken_is_read_to_its_end(
+    machine: Machine,
+) -> None:
+    """Nothing of the first part is kept: the next part follows all the same."""
+    long_ago = claude(0, "long ago", "2020-01-01T11:00:00Z")
+    now = datetime.now(UTC).isoformat()
+    path = machine.write("cc-1.jsonl", long_ago, tool(9, source.LIMIT_BYTES), claude(2, "new", now))
+    machine.settings(days=30)
+    assert machine.take() == 0
+    assert machine.said() == ["new"]
+    machine.hook(path)
+    machine.take()
+    assert machine.said() == ["new"]
+
+
+def test_the_beginning_is_not_added_in_a_folder_that_is_left_out_now(machine: Machine) -> None:
+    path = machine.write("cc-1.jsonl", claude(0, "long ago"), tool(9, source.FIRST_BYTES))
+    machine.write("cc-1.jsonl", claude(2, "just now"))
+    machine.hook(path)
+    machine.settings(leaveOut=["/home/ada/shop"])
+    assert machine.take() == 0
+    assert machine.files() == ["claude-cc-1.part.jsonl"]
+    assert machine.said() == ["just now"]
+
+
+def test_a_folder_with_a_long_first_message_is_known_as_that_of_its_host(
+    machine: Machine,
+) -> None:
+    """Otherwise the conversation would be kept twice, or in the memory of another project."""
+    picture = [{"type": "image", "source": {"data": "x" * source.HEAD_BYTES}}]
+    text = {"type": "text", "text": "what is this?"}
+    message = {"role": "user", "content": [*picture, text]}
+    path = machine.write("cc-1.jsonl", claude(0, "", message=message), claude(1, "a cat"))
+    machine.hook(path)
+    assert machine.take(str(machine.projects)) == 0
+    assert machine.files() == ["claude-cc-1.jsonl"]
+    assert machine.said() == ["what is this?", "a cat"]
+
+
 def test_the_same_session_in_two_folders_is_kept_once(machine: Machine) -> None:
     lines = [claude(number, f"message {number}") for number in range(40)]
     machine.write("cc-1.jsonl", *lines[:30])

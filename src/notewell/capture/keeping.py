@@ -99,15 +99,15 @@ def keep_messages(
         is_forgotten = _forgotten(folder, ended)
         lines = list(_new_lines(new, as_said(redact), known, earliest, is_forgotten, at))
         records = [*lines, *_position_line(new, end, lines, now)]
-        if not lines and (not records or not end.size):
+        # Without the position, an import of a file that goes on would read the same part for ever.
+        if not lines and (not records or (not end.size and new.is_complete)):
             return Kept(is_complete=new.is_complete)
-        if not end.size:
-            records.insert(0, _header(ended, new, redact, now))
+        header = [] if end.size else [_header(ended, new, redact, now)]
         before_s = file.stat().st_mtime if end.size else 0.0
         with open_kept(file, create=True) as opened:
-            opened.append(records, end)
+            opened.append([*header, *records], end)
         if is_import:
-            _date(file, lines, before_s, now)
+            _date(file, lines or header, before_s, now)
     return Kept(file if lines else None, len(lines), new.is_complete)
 
 
@@ -131,6 +131,8 @@ def complete_part(
         if not os.path.lexists(part) or os.path.lexists(whole):
             return Kept()
         new = read_all(ended.transcript, None)
+        if settings.leaves_out(ended.cwd) or settings.leaves_out(new.cwd):
+            return Kept()
         with open_kept(part, create=False) as opened:
             kept = opened.records()
         known = frozenset(map(record_id, kept))
@@ -143,8 +145,7 @@ def complete_part(
         # What the host has removed from its file since, and what was forgotten.
         others = [one for one in kept if record_id(one) and record_id(one) not in again]
         header = {**_header(ended, new, redact, now), **_without_time(kept[:1])}
-        position = {"type": "custom", "customType": "position", "timestamp": now.isoformat()}
-        records = [header, *lines, *others, {**position, **_source(new.position)}]
+        records = [header, *lines, *others, _position_record(new.position, now)]
         before_s = part.stat().st_mtime
         write_state(part, b"".join(map(encoded, records)))
         _rename(part, whole)
@@ -154,10 +155,8 @@ def complete_part(
 
 def _without_time(head: list[dict[str, Any]]) -> dict[str, Any]:
     """The first record of a kept file, which begins later than the conversation."""
-    is_head = bool(head) and head[0]["type"] == "session"
-    return (
-        {name: value for name, value in head[0].items() if name != "timestamp"} if is_head else {}
-    )
+    facts = head[0] if head and head[0]["type"] == "session" else {}
+    return {name: value for name, value in facts.items() if name != "timestamp"}
 
 
 def _rename(file: Path, target: Path) -> None:
@@ -170,10 +169,8 @@ def _rename(file: Path, target: Path) -> None:
 
 def _date(file: Path, lines: Sequence[dict[str, Any]], before_s: float, now: datetime) -> None:
     """Give a file the time of its last message, or the one that it had."""
-    said = max(
-        (datetime.fromisoformat(line["timestamp"]).timestamp() for line in lines), default=0
-    )
-    at_s = min(max(said, before_s), now.timestamp())
+    times = (datetime.fromisoformat(line["timestamp"]).timestamp() for line in lines)
+    at_s = min(max(before_s, *times, 0.0), now.timestamp())
     with suppress(OSError):  # Not all file systems have times; then it is kept longer.
         os.utime(file, (at_s, at_s))
 
@@ -297,13 +294,12 @@ def _position_line(
     # The host has replaced its file: the position in the old one would never match.
     is_other_file = not lines and not new.is_continued
     if is_far or is_other_file:
-        at = now.isoformat()
-        yield {
-            "type": "custom",
-            "customType": "position",
-            "timestamp": at,
-            **_source(new.position),
-        }
+        yield _position_record(new.position, now)
+
+
+def _position_record(position: SourcePosition | None, now: datetime) -> dict[str, Any]:
+    at = now.isoformat()
+    return {"type": "custom", "customType": "position", "timestamp": at, **_source(position)}
 
 
 def _header(

@@ -264,8 +264,15 @@ class _Lines:
         )
 
     def facts(self) -> TranscriptFacts:
-        self._read_head(min(self._size, HEAD_BYTES))
-        reader = self._reader
+        # A first message with a picture is larger than a head, and it says where the session is.
+        reader, problems = self._reader, ReadProblems()
+        end = min(self._size, FIRST_BYTES)
+        for line in split_lines(read_blocks(self._fd, 0, end, HEAD_BYTES)):
+            passes_over = not line.ended or self._passes_over(line)
+            for record in () if passes_over else records_of_line(line, problems):
+                reader.facts_of(record)
+            if reader.format and reader.session and reader.cwd:
+                break
         name = reader.format.name if reader.format else None
         return TranscriptFacts(name, reader.session, reader.cwd)
 
