@@ -423,6 +423,19 @@ def test_a_full_disk_stops_it_and_the_next_run_goes_on(
     assert len(machine.said()) == 3
 
 
+def test_words_that_could_not_be_indexed_are_not_called_found(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.write("cc-1.jsonl", claude(0, "one"))
+    machine.state.mkdir()
+    (machine.state / "memory").write_bytes(b"")  # No folder for the index can be made.
+    assert machine.take() == 5
+    told = capsys.readouterr().err
+    assert "the words are not searchable yet" in told
+    assert "found by their words now" not in told
+    assert machine.said() == ["one"]
+
+
 def test_it_goes_where_the_installer_has_put_the_memory(
     machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

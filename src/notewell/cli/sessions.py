@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.cli.output import ProgressBar, print_json, say, tell
 from notewell.cli.place import add_place
-from notewell.errors import BadRequest, IndexBusy, NoteUnreadable, NotewellError, WorkspaceMissing
+from notewell.errors import BadRequest, NoteUnreadable, NotewellError, WorkspaceMissing
 from notewell.hosts import HOSTS, Machine
 from notewell.types import Ignored, counted
 
@@ -197,12 +197,12 @@ def _run(
     if arguments.json:
         print_json(_fields(places, batches, done, failed))
     else:
-        for batch, counts in zip(batches, done, strict=True):
-            _report(batch, counts)
+        for batch, counts, trouble in zip(batches, done, troubles, strict=True):
+            _report(batch, counts, is_searchable=trouble is None)
     _tell_problems([*_unreadable(places), *failed])
     stopped = [counts.trouble for counts in done if counts.trouble]
-    for trouble in stopped:
-        tell(f"stopped: {trouble}. What was kept stays; run it again to go on")
+    for stop in stopped:
+        tell(f"stopped: {stop}. What was kept stays; run it again to go on")
     for index_trouble in filter(None, troubles):
         tell(f"the words are not searchable yet: {index_trouble}")
     if stopped:
@@ -242,8 +242,7 @@ def _index(batch: Batch) -> NotewellError | None:
     bar = ProgressBar()
     try:
         with memory_of(batch.destination.arguments) as memory:
-            report = memory.sync(vectors=False, progress=bar.update)
-            return report.trouble if isinstance(report.trouble, IndexBusy) else None
+            return memory.sync(vectors=False, progress=bar.update).trouble
     except NotewellError as error:
         return error
     finally:
@@ -281,7 +280,7 @@ def _confirmed() -> bool:
     return asks("Import? [y/N] ")
 
 
-def _report(batch: Batch, counts: KeptImport) -> None:
+def _report(batch: Batch, counts: KeptImport, *, is_searchable: bool) -> None:
     messages = counted(counts.messages, "message")
     conversations = counted(counts.conversations, "conversation")
     say(
@@ -291,7 +290,7 @@ def _report(batch: Batch, counts: KeptImport) -> None:
     if counts.no_place:
         older = counted(counts.no_place, "older conversation")
         tell(f"{older} left out: sessions.keep.megabytes allows no more")
-    if counts.messages:
+    if counts.messages and is_searchable:
         tell("found by their words now; vectors follow with `notewell index`, or the next server")
 
 
