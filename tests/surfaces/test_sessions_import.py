@@ -464,6 +464,16 @@ def test_it_goes_where_the_installer_has_put_the_memory(
     assert sorted(machine.said()) == ["in no project", "in the shop"]
 
 
+def test_a_pipe_in_place_of_a_projects_file_is_no_file(machine: Machine, tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    (project / ".claude").mkdir(parents=True)
+    os.mkfifo(project / ".claude" / "settings.json")
+    machine.write("cc-1.jsonl", claude(0, "in the shop", cwd=str(project)))
+    machine.monkeypatch.chdir(machine.workspace)
+    assert main(["sessions", "import", "--yes", "--state-dir", str(machine.state)]) == 0
+    assert machine.said() == ["in the shop"]
+
+
 def test_the_installer_names_the_command_where_there_is_something_to_import(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,9 @@ def _attribute(option: str) -> str:
 
 
 def _text_of(file: Path) -> str:
-    with suppress(OSError, UnicodeDecodeError), file.open("rb") as opened:
-        return opened.read(MAX_FILE_BYTES).decode()
+    # A pipe in its place would never end.
+    with suppress(OSError, UnicodeDecodeError):
+        if file.is_file():
+            with file.open("rb") as opened:
+                return opened.read(MAX_FILE_BYTES).decode()
     return ""
