@@ -145,6 +145,20 @@ def test_a_folder_contains_those_below_it_and_no_others(memory: Memory) -> None:
     assert "/work" not in answer.public_notice
 
 
+def test_a_group_does_not_learn_which_folders_there_are(memory: Memory) -> None:
+    (Path(memory.workspace) / "memory").mkdir()
+    (Path(memory.workspace) / "memory" / "router.md").write_text("a router\n", encoding="utf-8")
+    memory.sync()
+    group = "agent:main:telegram:group:-100"
+    answers = [
+        memory.search("router", mode="keyword", folder=folder, session_key=group)
+        for folder in ("bakery", "no such folder")
+    ]
+    assert [[hit.path for hit in one.hits] for one in answers] == [["memory/router.md"]] * 2
+    assert answers[0].notice == answers[1].notice
+    assert "the notes alone were searched" in str(answers[0].public_notice)
+
+
 def test_other_folders_take_no_place_however_much_was_said_there(owner: Owner) -> None:
     # More chunks than a leg looks at, each of them a better match.
     noise = [("user", f"router router router {n} " * 20) for n in range(150)]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 EXACT_CHUNKS = 8192
 """Up to so many chunks of a folder are compared one by one: 12 MB of vectors."""
 RUN_INDEX = Notice.same("run `notewell index`")
+NOTES_ALONE = Notice.same("no conversations are searched here: the notes alone were searched")
 WORDS_INSTEAD = "; keywords answer, although `query.hybrid.enabled` is false"
 
 
@@ -203,6 +204,10 @@ def _narrow(view: IndexView, options: SearchOptions, candidates: Candidates) -> 
     """Conversations in one folder: a filter for both legs."""
     from notewell.search.narrowing import chunks_within  # Imported late: few questions need it.
 
+    if not _sessions(options):
+        # The same whatever the index has: a group must not learn which folders there are.
+        candidates.among, candidates.folder_notice = frozenset(), NOTES_ALONE
+        return
     among, candidates.folder_notice = chunks_within(view, options.folder or "")
     candidates.among = frozenset(among)
 
