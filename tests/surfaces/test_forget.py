@@ -17,16 +17,22 @@ import apsw
 import pytest
 
 from notewell import open_memory
-from notewell.capture import capture_dir, writes
+from notewell.capture import ForgetPlace, capture_dir, remove_messages, writes
 from notewell.cli import main
 from notewell.core import index_words
 from notewell.entries import EntriesSettings, EntryStore
 from notewell.files import file_lock
 from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
 from notewell.qmd import SessionText, export_sessions, home_of
-from notewell.sessions import forgotten_file, kept_dir
+from notewell.sessions import (
+    ForgetRule,
+    ForgottenMessages,
+    forgotten_file,
+    kept_dir,
+    phrase_digest,
+)
 from notewell.testing import HashEmbedder
-from notewell.tools import ask_memory
+from notewell.tools import ask_memory, find_forgettable, forget_found, request_of
 
 START = datetime(2026, 11, 10, 9, 0, tzinfo=UTC)
 
@@ -320,6 +326,17 @@ def test_a_damaged_record_of_what_was_forgotten_keeps_nothing_rather_than_too_mu
     assert "forgotten messages would come back" in capsys.readouterr().err
 
 
+def test_what_was_said_while_the_clock_was_ahead_can_be_forgotten(desk: Desk) -> None:
+    desk.say("the cat is ill", "oh", day=5000)
+    desk.hook("stop")
+    assert desk.forget("cat", "--yes") == 0
+    assert desk.said() == ["oh"]
+    for file in desk.kept.glob("*.jsonl"):
+        file.unlink()
+    desk.hook("stop")
+    assert desk.said() == ["oh"]
+
+
 # -- beside other writers, and in other places ---------------------------------------------------
 
 
@@ -338,6 +355,48 @@ def test_two_at_once_and_a_hook_beside_them_leave_one_result(desk: Desk) -> None
     said = desk.said()
     assert [text for text in said if "cat" in text] == []
     assert len(said) == len(set(said)) == 40
+
+
+def test_two_first_wishes_that_were_shown_at_the_same_time_are_both_done(desk: Desk) -> None:
+    talk(desk, "the cat is ill", "the dog is well", "the rest", "good")
+    with open_memory(
+        desk.workspace, state_dir=desk.state, embedder=HashEmbedder(), environment={}
+    ) as memory:
+        shown = [
+            find_forgettable(memory, request_of(memory, phrase=word)) for word in ("cat", "dog")
+        ]
+        for findings in shown:
+            forget_found(memory, findings)
+    assert desk.said() == ["the rest", "good"]
+
+
+def test_a_file_that_gets_its_other_name_meanwhile_is_rewritten_too(desk: Desk) -> None:
+    """As an import does when it adds the beginning to the end of a conversation."""
+    talk(desk, "the cat is ill", "oh")
+    desk.say("my cat eats", "good", session="cc-2")
+    desk.hook("stop", "cc-2")
+    whole = desk.kept / "claude-cc-2.jsonl"
+    part = whole.rename(desk.kept / "claude-cc-2.part.jsonl")
+    place = ForgetPlace(desk.kept, desk.kept.parent, desk.captures)
+    salt = b"salt"
+
+    class Renaming(ForgottenMessages):
+        def has(self, session: str | None, text: str, at: datetime | None) -> bool:
+            if part.exists():
+                part.rename(whole)
+            return super().has(session, text, at)
+
+    rule = ForgetRule("1", datetime.now(UTC), phrase=phrase_digest(salt, ["cat"]))
+    assert remove_messages(place, Renaming(salt, (rule,))) == 2
+    assert desk.said() == ["oh", "good"]
+
+
+def test_the_copy_that_a_killed_import_has_left_goes_too(desk: Desk) -> None:
+    talk(desk, "the cat is ill", "oh")
+    (kept,) = desk.kept.glob("*.jsonl")
+    kept.with_name(f".{kept.name}.tmp").write_bytes(kept.read_bytes()[:-9])
+    assert desk.forget("cat", "--yes") == 0
+    assert desk.files_with("the cat is ill") == []
 
 
 def test_what_programs_sent_over_http_is_forgotten_too(desk: Desk) -> None:
@@ -392,6 +451,19 @@ def test_entries_with_the_phrase_go_too(desk: Desk) -> None:
     assert desk.forget("Zyxwvut", "--yes") == 0
     assert [entry.text for entry in store.entries()] == ["The user drinks tea"]
     assert desk.files_with("Zyxwvut") == []
+
+
+def test_a_removal_that_is_completed_later_leaves_entries_stored_since(desk: Desk) -> None:
+    pytest.importorskip("lancedb")
+    talk(desk, "the cat is ill", "oh")
+    desk.ask("cat")
+    store = EntryStore(EntriesSettings().folder(desk.state), "main", HashEmbedder(), redact=str)
+    (lock,) = desk.state.glob("memory/*/writer.lock")
+    with file_lock(lock, wait_s=0):
+        assert desk.forget("cat", "--yes") == 75
+    store.store("The user's cat is called Zyxwvut")
+    assert desk.forget() == 0
+    assert [entry.text for entry in store.entries()] == ["The user's cat is called Zyxwvut"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

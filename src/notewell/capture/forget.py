@@ -15,12 +15,13 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.capture.flush_turn import LOG
 from notewell.capture.hook_state import HEARTBEAT
 from notewell.capture.keeping import LOCK, LOCK_WAIT_S
-from notewell.capture.kept_file import forgotten_message
+from notewell.capture.kept_file import encoded, forgotten_message
 from notewell.capture.search_journal import RECALLS, SEARCHES
 from notewell.errors import StateNotWritable
 from notewell.files import describe_os_error, read_json, state_lock, write_json, write_state
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from datetime import datetime
-    from pathlib import Path
 
-SALT_BYTES = 16
 ID_BYTES = 4
+_COPIES = ".*.jsonl.tmp"
+"""See `write_state`."""
 _LOGS = (SEARCHES, RECALLS, LOG)
 _FORMAT = next(one for one in TRANSCRIPT_FORMATS if one.name == "openclaw")
 """That of our own transcripts."""
@@ -92,9 +93,11 @@ class FoundMessage(NamedTuple):
 # -- rules ---------------------------------------------------------------------------------------
 
 
-def new_rule(place: ForgetPlace, request: ForgetRequest, now: datetime) -> ForgottenMessages:
-    """The rule for a request, alone; it is not stored yet."""
-    salt = read_forgotten(place.record).salt or os.urandom(SALT_BYTES)
+def new_rule(
+    place: ForgetPlace, request: ForgetRequest, now: datetime, first_salt: bytes
+) -> ForgottenMessages:
+    """The rule for a request, alone; it is not stored yet. `first_salt` is for the first rule."""
+    salt = read_forgotten(place.record).salt or first_salt
     words = phrase_words(request.phrase) if request.phrase is not None else None
     rule = ForgetRule(
         os.urandom(ID_BYTES).hex(),
@@ -181,11 +184,27 @@ def session_ids(place: ForgetPlace) -> dict[str, str]:
 
 def remove_messages(place: ForgetPlace, rule: ForgottenMessages) -> int:
     """Rewrite the transcripts without what a rule is about; returns how many messages went."""
-    removed = 0
-    for transcript in own_transcripts(place):
-        with _locked(place, transcript):
-            removed += _rewrite(transcript, rule)
+    _drop_copies(place.kept)
+    removed, done = 0, set[Path]()
+    # Until none is new: an import may give a file its other name while an earlier one is rewritten.
+    while new := [one for one in own_transcripts(place) if one.file not in done]:
+        for transcript in new:
+            with _locked(place, transcript):
+                removed += _rewrite(transcript, rule)
+            done.add(transcript.file)
     return removed
+
+
+def _drop_copies(kept: Path) -> None:
+    """Remove what a process has left that was killed while it replaced a transcript."""
+    if not any(kept.glob(_COPIES)):
+        return
+    with state_lock(kept / LOCK, wait_s=5 * LOCK_WAIT_S):
+        for copy in kept.glob(_COPIES):
+            try:
+                copy.unlink(missing_ok=True)
+            except OSError as error:
+                raise StateNotWritable(str(copy), describe_os_error(error)) from error
 
 
 def _locked(place: ForgetPlace, transcript: OwnTranscript) -> AbstractContextManager[None]:
@@ -204,7 +223,7 @@ def _rewrite(transcript: OwnTranscript, rule: ForgottenMessages) -> int:
     removed = sum(line.is_changed for line in lines)
     if not removed:
         return 0
-    data = b"".join(_encoded(line.record) for line in lines)
+    data = b"".join(encoded(line.record) for line in lines)
     write_state(transcript.file, data)
     return removed
 
@@ -256,10 +275,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
-
-
-def _encoded(record: dict[str, Any]) -> bytes:
-    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _bytes_of(file: Path) -> bytes:
@@ -327,7 +342,7 @@ def _drop_lines(file: Path, is_about: Callable[[dict[str, Any]], bool]) -> None:
     records = list(_records(_bytes_of(file)))
     left = [record for record in records if record and not is_about(record)]
     if len(left) < len(records):
-        write_state(file, b"".join(map(_encoded, left)))
+        write_state(file, b"".join(map(encoded, left)))
 
 
 def _drop_trouble(file: Path, rule: ForgottenMessages) -> None:

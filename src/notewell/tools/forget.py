@@ -9,6 +9,7 @@ owner edits, and the files of hosts; `Findings` names both.
 
 from __future__ import annotations
 
+import hmac
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,7 +34,7 @@ from notewell.capture import (
 from notewell.errors import BadRequest, NoteUnreadable
 from notewell.files import state_lock
 from notewell.records import dataclass, replace
-from notewell.redaction import DeferredRedactor
+from notewell.redaction import DeferredRedactor, load_mask_key
 from notewell.sessions import (
     ForgottenMessages,
     is_kept,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from notewell.sessions import ForgetRule
 
 _SESSION_FACT = re.compile(r"- session: `([^`]*)`")
+_ALWAYS = datetime.max.replace(tzinfo=UTC)
+SALT_BYTES = 16
 _HEADING_TIME = "%Y-%m-%d %H:%M"
 
 
@@ -148,11 +151,11 @@ def _transcript_paths(memory: Memory) -> list[str]:
 def find_forgettable(memory: Memory, request: ForgetRequest) -> Findings:
     """Reads only. Raises `StateNotWritable` for transcripts that cannot be read."""
     place = place_of(memory)
-    rule = new_rule(place, request, memory.now())
+    wish = new_rule(place, request, _ALWAYS, _salt(memory))
+    found = tuple(found_messages(place, wish))
+    rule = _made_at(wish, max([memory.now(), *(one.at for one in found if one.at)]))
     redact = DeferredRedactor(memory.state_dir)
-    messages = tuple(
-        message._replace(text=redact(message.text)) for message in found_messages(place, rule)
-    )
+    messages = tuple(message._replace(text=redact(message.text)) for message in found)
     return Findings(
         rule,
         messages,
@@ -163,6 +166,17 @@ def find_forgettable(memory: Memory, request: ForgetRequest) -> Findings:
         tuple(_host_files_about(memory, rule)),
         _is_repeated(place, rule),
     )
+
+
+def _salt(memory: Memory) -> bytes:
+    """The same for two processes that have something forgotten for the first time: the second one
+    stores its rule with the salt of the first."""
+    return hmac.digest(load_mask_key(memory.state_dir), b"forgotten", "sha256")[:SALT_BYTES]
+
+
+def _made_at(wish: ForgottenMessages, at: datetime) -> ForgottenMessages:
+    """The rule covers what was found, also if the clock was ahead when it was said."""
+    return ForgottenMessages(wish.salt, tuple(replace(one, at=at) for one in wish.rules))
 
 
 def _is_repeated(place: ForgetPlace, new: ForgottenMessages) -> bool:
@@ -193,7 +207,9 @@ def _entries_about(memory: Memory, rule: ForgottenMessages) -> Iterator[MemoryEn
         return
     for entry in store.entries():
         at = datetime.fromtimestamp(entry.created_at_ms / 1000, UTC)
-        if any(one.covers_time(at) and rule.has_phrase(one, entry.text) for one in rule.rules):
+        # A removal that is completed later leaves what was stored since.
+        about = [one for one in rule.rules if at <= one.at and one.covers_time(at)]
+        if any(rule.has_phrase(one, entry.text) for one in about):
             yield entry
 
 
@@ -305,7 +321,8 @@ def _complete(memory: Memory, place: ForgetPlace, rule: ForgottenMessages) -> No
             store.forget(entry.id)
     _clean_index(memory)
     for one in rule.rules:
-        record_forgetting(place.capture, Forgetting(one.id, one.at, _found_by(one), one.counts))
+        at = min(one.at, memory.now())
+        record_forgetting(place.capture, Forgetting(one.id, at, _found_by(one), one.counts))
     finish_rule(place, rule)
 
 
