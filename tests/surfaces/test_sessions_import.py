@@ -234,7 +234,9 @@ def test_a_long_transcript_whose_beginning_is_not_taken_is_read_to_its_end(
     """Nothing of the first part is kept: the next part follows all the same."""
     long_ago = claude(0, "long ago", "2020-01-01T11:00:00Z")
     now = datetime.now(UTC).isoformat()
-    path = machine.write("cc-1.jsonl", long_ago, tool(9, source.LIMIT_BYTES), claude(2, "new", now))
+    path = machine.write(
+        "cc-1.jsonl", long_ago, tool(9, source.LIMIT_BYTES), claude(2, "new", now)
+    )
     machine.settings(days=30)
     assert machine.take() == 0
     assert machine.said() == ["new"]

@@ -186,7 +186,7 @@ def remove_messages(place: ForgetPlace, rule: ForgottenMessages) -> int:
     """Rewrite the transcripts without what a rule is about; returns how many messages went."""
     _drop_copies(place.kept)
     removed, done = 0, set[Path]()
-    # Until none is new: an import may give a file its other name while an earlier one is rewritten.
+    # Until none is new: an import may rename a file while an earlier one is rewritten.
     while new := [one for one in own_transcripts(place) if one.file not in done]:
         for transcript in new:
             with _locked(place, transcript):
