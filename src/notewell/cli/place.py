@@ -236,8 +236,7 @@ def _named_agent(
         return route.agent
     # Without a list of agents every key leads to the one there is; but not past `--agent`.
     key = parse_session_key(session_key)
-    is_foreign = not isinstance(key, BadSessionKey) and key.agent != MAIN
-    return key.agent if is_foreign else None
+    return None if isinstance(key, BadSessionKey) or key.agent == MAIN else key.agent
 
 
 def _routed_folder(arguments: argparse.Namespace, agent: str) -> str:
