@@ -381,3 +381,17 @@ def test_agents_and_remote_readers_get_the_same_without_folders(
         for text in (json.dumps(payload), answer.to_text(), public):
             assert str(cli.root) not in text
         assert json.loads(public)["lastError"]["kind"] == "embedder"
+
+
+def test_a_state_folder_that_cannot_be_written_is_named(cli: StatusCli) -> None:
+    """A path below a file: root may write to every folder."""
+    (cli.root / "state").write_text("a file", encoding="utf-8")
+    below = ("--state-dir", str(cli.root / "state" / "below"))
+    why = f"{cli.root / 'state'} is not a folder"
+    assert cli("status", *below) == 5
+    assert f"cannot be written: {why}" in cli.out
+    assert cli.json(*below)["stateNotWritable"] == why
+    assert cli("doctor", *below) != 0
+    assert f"cannot be created: {why}" in cli.out
+    (cli.root / "state").unlink()
+    assert cli.json()["stateNotWritable"] is None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import ignored_settings, print_json, say
 from notewell.cli.place import memory_of
+from notewell.files import why_not_writable
 from notewell.tools import status_json
 from notewell.types import counted
 
@@ -29,13 +30,17 @@ def run(arguments: argparse.Namespace) -> int:
         # A real request, which may cost money: only on demand.
         probe = memory.inspect.probe() if arguments.deep else None
         kept = kept_of(memory)
+        closed = why_not_writable(memory.state_dir)
     if arguments.json:
-        print_json({**status_json(status, probe), "kept": kept.to_json() if kept else None})
+        more = {"kept": kept.to_json() if kept else None, "stateNotWritable": closed}
+        print_json({**status_json(status, probe), **more})
     else:
-        for name, value in [*_facts(status), *_kept_facts(kept), *probe_facts(probe)]:
+        state = [("state", f"cannot be written: {closed}")] if closed else []
+        for name, value in [*_facts(status), *state, *_kept_facts(kept), *probe_facts(probe)]:
             say(f"{name:<12}{value}")
     # A second choice counts as degraded: searches work, but not with what the user configured.
-    return DEGRADED if status.is_degraded or not (probe is None or probe.is_well) else 0
+    is_degraded = status.is_degraded or closed is not None
+    return DEGRADED if is_degraded or not (probe is None or probe.is_well) else 0
 
 
 def kept_of(memory: Memory) -> KeepStatus | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import FIX, Finding, RestrictAccess
 from notewell.doctor.state_files import capture_folders, index_folders, own_files
+from notewell.files import why_not_writable
 from notewell.index import size_text
 
 if TYPE_CHECKING:
@@ -49,9 +50,8 @@ def may(path: Path, mode: int) -> bool:
 
 def permissions(state: Path, index: Path) -> Iterator[Finding]:
     if not os.path.lexists(state):
-        above = nearest(state)
-        if not may(above, os.W_OK | os.X_OK):
-            message = f"{state} cannot be created: {above} is not writable"
+        if why := why_not_writable(state):
+            message = f"{state} cannot be created: {why}"
             yield Finding("state", message, "choose another folder with --state-dir")
         return
     folders = [state, *index_folders(state, index), *capture_folders(state)]

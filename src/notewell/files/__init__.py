@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         open_model,
         open_private,
         sync_directory,
+        why_not_writable,
     )
     from notewell.files.state import (
         MAX_STATE_BYTES,
@@ -70,7 +71,9 @@ else:
                 "DirHandle Directory LINK NotPlain PathDir descend describe_os_error disk "
                 "identity note_stat open_resolved why_not_plain"
             ),
-            "private": "PRIVATE_FILE make_private open_model open_private sync_directory",
+            "private": (
+                "PRIVATE_FILE make_private open_model open_private sync_directory why_not_writable"
+            ),
             "state": (
                 "MAX_STATE_BYTES append_json_line has_bytes read_json read_json_lines state_lock "
                 "write_json write_state"

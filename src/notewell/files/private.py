@@ -39,6 +39,17 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
+def why_not_writable(folder: Path) -> str | None:
+    """Why nothing can be written to a folder, there or not; None if it seems possible."""
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        return f"{there} is not a folder"
+    # `os.access` asks about the real user by default; files are opened as the effective one.
+    effective = os.access in os.supports_effective_ids
+    may = os.access(there, os.W_OK | os.X_OK, effective_ids=effective)
+    return None if may else f"{there} is not writable"
+
+
 def open_private(path: str, flags: int) -> int:
     """An opener for `open(..., opener=open_private)`."""
     return os.open(path, flags, PRIVATE_FILE)
