@@ -348,7 +348,8 @@ def test_a_closed_output_is_no_traceback(cli: Cli) -> None:
 
 def test_a_state_folder_below_a_file_is_told_not_raised(cli: Cli) -> None:
     cli.state = cli.workspace / "MEMORY.md" / "state"
-    assert cli("status") == 0
+    assert cli("status") == 5
+    assert "MEMORY.md is not a folder" in cli.out
     assert cli("index") == 1
     assert "cannot write to" in cli.err
 
