@@ -418,7 +418,7 @@ def test_an_inventory_lists_everything(store: IndexStore) -> None:
 
 def test_what_a_transcript_says_of_its_conversation_is_kept(store: IndexStore) -> None:
     publish(store, {})
-    facts = SessionFacts(date(2026, 10, 2), "/work/shop", "claude")
+    facts = SessionFacts(date(2026, 10, 2), "/code/shop", "claude")
     with store.writing(wait_s=0) as writer:
         writer.open_current()
         for at in ("2026-10-02T14:05Z", "2026-10-02T14:06Z"):  # The second time it only moves.
@@ -429,8 +429,8 @@ def test_what_a_transcript_says_of_its_conversation_is_kept(store: IndexStore) -
         assert view is not None
         assert view.sessions(["sessions/a.jsonl", "MEMORY.md"]) == {"sessions/a.jsonl": facts}
         (chunk_id,) = view.chunks_of("sessions/a.jsonl")
-        assert view.folders() == ["/work/shop"]
-        assert view.chunks_in(["/work/shop"]) == [chunk_id]
+        assert view.folders() == ["/code/shop"]
+        assert view.chunks_in(["/code/shop"]) == [chunk_id]
         assert view.chunks_in(["/work"]) == []
         assert view.chunks([chunk_id])[chunk_id].said_at == "2026-10-02T14:06Z"
         assert view.notes("memory") == {}

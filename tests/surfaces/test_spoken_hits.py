@@ -21,11 +21,11 @@ from notewell.tools import SearchOutput, call
 
 LONG = " ".join(f"Step {n} of the rollout moves shard {n}." for n in range(60))
 SAID = {
-    "s1": ("/work/shop", [("user", "which router did we choose?"),
+    "s1": ("/code/shop", [("user", "which router did we choose?"),
                           ("assistant", "The Turris Omnia, said Marta.")]),
-    "s2": ("/work/bakery/oven", [("user", "which router is in the bakery?"),
+    "s2": ("/code/bakery/oven", [("user", "which router is in the bakery?"),
                                  ("assistant", "A FritzBox, behind the oven.")]),
-    "s3": ("/work/shop", [("user", "how does the rollout go?"), ("assistant", LONG)]),
+    "s3": ("/code/shop", [("user", "how does the rollout go?"), ("assistant", LONG)]),
 }  # fmt: skip
 
 
@@ -91,12 +91,12 @@ def test_the_command_line_says_who_said_it_when_and_where(
     hits, _ = owner.search(capsys, "router Turris Omnia")
     assert hits[0]["path"] == "sessions/kept/claude-s1.jsonl"
     assert hits[0]["said"] == {
-        "speaker": "User", "at": "2026-11-01T14:05Z", "host": "claude", "folder": "/work/shop",
+        "speaker": "User", "at": "2026-11-01T14:05Z", "host": "claude", "folder": "/code/shop",
     }  # fmt: skip
     assert "said" not in next(hit for hit in hits if hit["path"] == "MEMORY.md")
     owner.run("search", "router Turris Omnia", "--mode", "keyword")
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.endswith("2026-11-01 14:05Z User, claude, /work/shop")
+    assert first.endswith("2026-11-01 14:05Z User, claude, /code/shop")
 
 
 def test_a_part_of_a_long_message_names_its_speaker_and_its_question(
@@ -123,7 +123,7 @@ def test_a_model_sees_it_in_the_mark_and_reads_on_by_the_same_lines(memory: Memo
     assert "User: which router did we choose?\nAssistant: The Turris Omnia, said Marta." in lines
 
 
-@pytest.mark.parametrize("folder", ["/work/shop", "/work/shop/", "shop", "SHOP"])
+@pytest.mark.parametrize("folder", ["/code/shop", "/code/shop/", "shop", "SHOP"])
 def test_a_search_can_be_narrowed_to_the_conversations_of_a_folder(
     memory: Memory, folder: str
 ) -> None:
@@ -134,13 +134,13 @@ def test_a_search_can_be_narrowed_to_the_conversations_of_a_folder(
 
 
 def test_a_folder_contains_those_below_it_and_no_others(memory: Memory) -> None:
-    below = memory.search("router", mode="keyword", folder="/work/bakery")
+    below = memory.search("router", mode="keyword", folder="/code/bakery")
     assert {hit.path for hit in below.hits} == {"MEMORY.md", "sessions/kept/claude-s2.jsonl"}
-    answer = memory.search("router", mode="keyword", folder="/work/bak")
+    answer = memory.search("router", mode="keyword", folder="/code/bak")
     assert {hit.path for hit in answer.hits} == {"MEMORY.md"}
     assert answer.notice is not None
-    assert "no conversation is from /work/bak" in answer.notice
-    assert "/work/shop" in answer.notice
+    assert "no conversation is from /code/bak" in answer.notice
+    assert "/code/shop" in answer.notice
     assert answer.public_notice is not None
     assert "/work" not in answer.public_notice
 
@@ -162,7 +162,7 @@ def test_a_group_does_not_learn_which_folders_there_are(memory: Memory) -> None:
 def test_other_folders_take_no_place_however_much_was_said_there(owner: Owner) -> None:
     # More chunks than a leg looks at, each of them a better match.
     noise = [("user", f"router router router {n} " * 20) for n in range(150)]
-    owner.talk("s4", "/work/noise", noise)
+    owner.talk("s4", "/code/noise", noise)
     with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
         memory.sync()
         for mode in ("keyword", "hybrid"):
@@ -202,7 +202,7 @@ def test_what_is_noted_comes_before_what_was_said_if_both_are_as_relevant(owner:
     words = " ".join(f"word{number}" for number in range(40))
     # One word longer, so that it has a little less of the words of the question.
     (notes / "facts.md").write_text(f"User: the lamp needs a fuse {words} too\n", encoding="utf-8")
-    owner.talk("s6", "/work/shop", [("user", f"the lamp needs a fuse {words}")])
+    owner.talk("s6", "/code/shop", [("user", f"the lamp needs a fuse {words}")])
     day_s = int(datetime(2026, 11, 6, 15, tzinfo=UTC).timestamp())  # Age must not decide.
     with open_memory(
         owner.workspace,
@@ -220,7 +220,7 @@ def test_of_questions_without_an_answer_the_latest_is_shown(owner: Owner) -> Non
     question = "where is the ladder?"
     # The name of the latest comes first.
     for session, reply in (("a9", "I do not know."), ("m8", "Nothing is noted."), ("z7", "No.")):
-        owner.talk(session, "/work/shop", [("user", question), ("assistant", reply)])
+        owner.talk(session, "/code/shop", [("user", question), ("assistant", reply)])
     with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
         memory.sync()
         hits = memory.search(question, mode="keyword").hits

@@ -3,7 +3,7 @@
 A conversation has the folder in which its host ran. A note has none: what is written down holds
 for all projects, so a narrowed search still finds all notes.
 
-    /work/shop     that folder, and those below it
+    /code/shop     that folder, and those below it
     shop           each folder with this name, and those below it
     .              the folder of this process
 
