@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
 import subprocess
 import sys
 import zlib
@@ -146,7 +145,8 @@ def talk(desk: Desk, *texts: str, session: str = "cc-1", day: int = 0) -> None:
 def test_no_byte_of_a_forgotten_phrase_is_left_and_no_hook_brings_it_back(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    canary = f"zyx{secrets.token_hex(6)}"
+    # Always the same word: some words share a bucket of the test embedder with "user".
+    canary = "zyx93b1aa02c6f4"
     desk.hook("session-start")
     talk(desk, f"the code of the vault is {canary}", "I see", "the vault is in the cellar", "yes")
     assert desk.ask(f"what is {canary}?") == ["sessions/kept/claude-cc-1.jsonl"]
