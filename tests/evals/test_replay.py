@@ -47,10 +47,24 @@ def means(run: dict[str, Any], stage: str) -> tuple[float, float]:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the replays of this module are saved."""
+    return tmp_path_factory.mktemp("saved")
+
+
+@pytest.fixture(scope="module")
+def kept(
+    tmp_path_factory: pytest.TempPathFactory, saved: Path
+) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The set of the repository, and what its replay left in the state folder."""
     state = tmp_path_factory.mktemp("state")
-    return state, as_json(SET, "--state-dir", state)
+    return state, as_json(SET, "--state-dir", state, "--out", saved / "kept.json")
+
+
+@pytest.fixture(scope="module")
+def notes_only(saved: Path) -> dict[str, dict[str, Any]]:
+    """Eight of its questions, after the hooks that write session notes only."""
+    return as_json(SET, "--notes-only", "--limit", "8", "--out", saved / "notes.json")
 
 
 @pytest.mark.parametrize("form", ["sessions", "one"])
@@ -82,13 +96,88 @@ def test_each_message_is_kept_once_in_both_forms(
         assert len(ids) == len(set(ids)) == 120
 
 
-def test_hooks_that_keep_notes_only_lose_most_of_a_long_session() -> None:
-    runs = as_json(SET, "--notes-only", "--limit", "8")
+def test_hooks_that_keep_notes_only_lose_most_of_a_long_session(
+    notes_only: dict[str, dict[str, Any]],
+) -> None:
+    runs = notes_only
     # The last 15 messages of each session become a note; more was never stored.
     assert means(runs["one"], "disk") < means(runs["sessions"], "disk") < (1.0, 1.0)
     assert runs["one"]["questions"] == 8
     for run in runs.values():
         assert means(run, "seen") <= means(run, "disk")
+
+
+def test_two_saved_replays_are_compared_question_by_question(
+    kept: tuple[Path, dict[str, dict[str, Any]]],
+    notes_only: dict[str, dict[str, Any]],
+    saved: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = (str(saved / "notes.json"), str(saved / "kept.json"))
+    assert main(["eval", "--compare", *files, "--json"]) == 0
+    comparisons = json.loads(capsys.readouterr().out)["comparisons"]
+    assert [(one["new"], one["stage"], one["measure"]) for one in comparisons] == [
+        (form, stage, measure)
+        for form in ("sessions", "one")
+        for stage in ("found", "seen")
+        for measure in ("any", "all")
+    ]
+    for one in comparisons:
+        assert (one["old"], one["k"], one["onlyInOne"]) == (one["new"], 6, 9)
+        before = _has(notes_only[one["new"]], one)
+        after = _has(kept[1][one["new"]], one)
+        won = {id_ for id_, value in before.items() if after[id_] > value}
+        lost = {id_ for id_, value in before.items() if after[id_] < value}
+        assert ({each["id"] for each in one["won"]}, {each["id"] for each in one["lost"]}) == (
+            won,
+            lost,
+        )
+    assert any(one["won"] for one in comparisons)
+
+
+def _has(run: dict[str, Any], comparison: dict[str, Any]) -> dict[str, bool]:
+    measure = any if comparison["measure"] == "any" else all
+    return {one["id"]: measure(one[comparison["stage"]]) for one in run["asked"]}
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_comparison_of_replays_names_the_columns_of_the_table(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(saved / "kept.json")
+    assert main(["eval", "--replay", "--compare", file, file, "--measure", "all"]) == 0
+    out = capsys.readouterr().out
+    assert "conversations:\nsessions against sessions, all@6: +.000 [+.000 +.000]; 0 won" in out
+    assert "\none against one, all seen: +.000 [+.000 +.000]; 0 won, 0 lost, 17 equal" in out
+    assert "any" not in out
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--measure", "mrr"), "a replay is measured by any and all, not by mrr"),
+        (("--k", "3"), "leave out --system and --k"),
+        (("--system", "hybrid"), "leave out --system and --k"),
+    ],
+)
+def test_replays_have_no_other_measures(
+    saved: Path, words: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(saved / "kept.json")
+    assert main(["eval", "--compare", file, file, *words]) == 2
+    assert why in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_replay_is_not_compared_with_a_run_without_one(
+    saved: Path, workspaces: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, replay = str(saved / "run.json"), str(saved / "kept.json")
+    assert main(["eval", str(workspaces), "--system", "fts5", "--out", run]) == 0
+    for words in ((run, replay), (replay, run), (run, run, "--replay")):
+        assert main(["eval", "--compare", *words]) == 2
+        assert f"{run!r} has no replay" in capsys.readouterr().err
 
 
 def test_a_second_replay_finds_nothing_of_the_first(tmp_path: Path) -> None:
@@ -112,7 +201,8 @@ def test_a_second_replay_finds_nothing_of_the_first(tmp_path: Path) -> None:
     ("words", "why"),
     [
         (("--system", "fts5"), "--replay has no --system"),
-        (("--out", "runs.json"), "--replay has no --system, --backend and --out"),
+        (("--backend", "qmd"), "--replay has no --system and --backend"),
+        (("--out", "no/such/folder/runs.json"), "name a file in a folder that exists"),
         (("--limit", "0"), "--limit must be at least 1"),
         (("--k", "0"), "k must be 1 to"),
     ],

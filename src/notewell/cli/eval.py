@@ -13,15 +13,18 @@ from notewell.embedders import open_embedded
 from notewell.errors import BadRequest, BadSetting
 from notewell.evals import (
     BACKENDS,
+    REPLAY_MEASURES,
     SYSTEMS,
     Comparison,
     EvalRun,
     change_lines,
     check_k,
     compare,
+    compare_replays,
     comparison_json,
     comparison_lines,
     load_dataset,
+    load_replays,
     load_runs,
     open_system,
     pairs,
@@ -37,10 +40,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from notewell.evals import Dataset
+    from notewell.evals import Dataset, ReplayRun
     from notewell.ports import Embedder
 
 DEGRADED = 5
+DEFAULT_MEASURE = "ndcg"
 FIRST_HITS = 6
 """The default number of hits of a search."""
 # A number says little without a floor beside it: plain FTS5 is what everyone has.
@@ -59,8 +63,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadRequest("name a folder with a set of questions, or two runs to --compare")
     if arguments.limit is not None and arguments.limit < 1:
         raise BadRequest(f"--limit must be at least 1, not {arguments.limit}")
-    if arguments.replay and (arguments.system or arguments.backend or arguments.out):
-        raise BadRequest("--replay has no --system, --backend and --out; --json has every answer")
+    if arguments.replay and (arguments.system or arguments.backend):
+        raise BadRequest("--replay has no --system and --backend: it asks the tool memory_search")
     if arguments.notes_only and not arguments.replay:
         raise BadRequest("--notes-only is for --replay: without it, no hooks are run")
 
@@ -81,9 +85,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
                 save_runs(out, runs)
             if len(dataset_runs) > 1:
                 # The first system is the baseline, the last one is what is being judged.
-                comparisons.append(
-                    compare(dataset_runs[0], dataset_runs[-1], arguments.measure, k)
-                )
+                measure = arguments.measure or DEFAULT_MEASURE
+                comparisons.append(compare(dataset_runs[0], dataset_runs[-1], measure, k))
             if not arguments.json:
                 _show(
                     dataset_runs, comparisons[-1:] if len(dataset_runs) > 1 else [], arguments, k
@@ -95,11 +98,12 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    from notewell.cli.eval_replay import replay_sets
+    from notewell.cli.eval_replay import ReplayPlace, replay_sets
 
     k = check_k(FIRST_HITS if arguments.k is None else arguments.k)
+    out = _writable(arguments.out)
     with _state(arguments.state_dir) as (state, embedder):
-        return replay_sets(arguments, k, state, embedder)
+        return replay_sets(arguments, k, ReplayPlace(state, out), embedder)
 
 
 def _requested_systems(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -196,8 +200,38 @@ def _print(
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    if arguments.sets or arguments.out or arguments.replay or arguments.limit is not None:
+    if arguments.sets or arguments.out or arguments.limit is not None:
         raise BadRequest("--compare takes two saved runs only: leave the rest out")
+    old, new = (load_replays(Path(name)) for name in arguments.compare)
+    comparisons = (
+        _compared_replays(arguments, old, new)
+        if old or new or arguments.replay
+        else _compared_runs(arguments)
+    )
+    if arguments.json:
+        print_json({"comparisons": [comparison_json(comparison) for comparison in comparisons]})
+        return 0
+    for comparison in comparisons:
+        lines = [*comparison_lines(comparison), *change_lines(comparison)]
+        say("\n".join([f"{comparison.dataset}:", *lines, ""]))
+    return 0
+
+
+def _compared_replays(
+    arguments: argparse.Namespace, old: Sequence[ReplayRun], new: Sequence[ReplayRun]
+) -> list[Comparison]:
+    for name, runs in zip(arguments.compare, (old, new), strict=True):
+        if not runs:
+            raise BadRequest(f"{name!r} has no replay, so it cannot be compared with one")
+    if arguments.system or arguments.k is not None:
+        raise BadRequest("replays are compared form by form: leave out --system and --k")
+    measure = arguments.measure
+    if measure and measure not in REPLAY_MEASURES:
+        raise BadRequest(f"a replay is measured by any and all, not by {measure}")
+    return compare_replays(old, new, (measure,) if measure else REPLAY_MEASURES)
+
+
+def _compared_runs(arguments: argparse.Namespace) -> list[Comparison]:
     old, new = (load_runs(Path(name)) for name in arguments.compare)
     systems = _systems(arguments.system)
     if len(systems) > 2:
@@ -206,11 +240,5 @@ def _compare(arguments: argparse.Namespace) -> int:
     for before, after in pairs(old, new, systems):
         # Only the hits that both runs have can be compared.
         k = min(before.k, after.k) if arguments.k is None else check_k(arguments.k)
-        comparisons.append(compare(before, after, arguments.measure, k))
-    if arguments.json:
-        print_json({"comparisons": [comparison_json(comparison) for comparison in comparisons]})
-        return 0
-    for comparison in comparisons:
-        lines = [*comparison_lines(comparison), *change_lines(comparison)]
-        say("\n".join([f"{comparison.dataset}:", *lines, ""]))
-    return 0
+        comparisons.append(compare(before, after, arguments.measure or DEFAULT_MEASURE, k))
+    return comparisons

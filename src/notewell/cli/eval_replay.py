@@ -13,7 +13,7 @@ import shutil
 from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.capture import capture_trouble
 from notewell.cli.clients import hook_items
@@ -31,6 +31,7 @@ from notewell.evals import (
     replay_table,
     replay_title,
     run_replay,
+    save_replays,
 )
 
 if TYPE_CHECKING:
@@ -45,15 +46,27 @@ DEGRADED = 5
 HOST = "claude"
 
 
-def replay_sets(arguments: argparse.Namespace, k: int, state: Path, embedder: Embedder) -> int:
+class ReplayPlace(NamedTuple):
+    """Where a replay takes place, and where its results are saved."""
+
+    state: Path
+    out: Path | None
+
+
+def replay_sets(
+    arguments: argparse.Namespace, k: int, place: ReplayPlace, embedder: Embedder
+) -> int:
     def install(folders: ReplayFolders) -> HostHooks:
         return InstalledHooks(folders, notes_only=arguments.notes_only)
 
     runs: list[ReplayRun] = []
     for folder in arguments.sets:
-        replayed = load_replay_set(Path(folder), state / "evals", arguments.limit)
-        forms = _replay(replayed, state, ReplayHost(embedder, install), k)
+        replayed = load_replay_set(Path(folder), place.state / "evals", arguments.limit)
+        forms = _replay(replayed, place.state, ReplayHost(embedder, install), k)
         runs += forms
+        # Saved after each set: an interrupted evaluation keeps what it has measured.
+        if place.out:
+            save_replays(place.out, runs)
         if not arguments.json:
             say(replay_title(forms[0]))
             for line in replay_table(forms, by_category=arguments.by_category):

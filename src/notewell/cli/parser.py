@@ -204,7 +204,7 @@ def _eval(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --replay: the hooks that `notewell install --notes-only` installs",
     )
-    parser.add_argument("--out", metavar="FILE", help="save questions and hits here, as JSON")
+    parser.add_argument("--out", metavar="FILE", help="save questions and results here, as JSON")
     parser.add_argument(
         "--compare",
         nargs=2,
@@ -214,8 +214,7 @@ def _eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure",
         choices=("any", "all", "ndcg", "mrr"),
-        default="ndcg",
-        help="what to compare by (default: ndcg)",
+        help="what to compare by (default: ndcg; any and all for replays)",
     )
     parser.add_argument(
         "--state-dir",

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
         ReplayRun,
         run_replay,
     )
+    from notewell.evals.replay_files import (
+        REPLAY_MEASURES,
+        compare_replays,
+        load_replays,
+        save_replays,
+    )
     from notewell.evals.replay_report import replay_json, replay_table, replay_title
     from notewell.evals.report import (
         Comparison,
@@ -54,6 +60,7 @@ else:
             "conversations": "ReplaySet load_replay_set",
             "dataset": "Dataset load_dataset",
             "replay": "FORMS HostHooks ReplayFolders ReplayHost ReplayRun run_replay",
+            "replay_files": "REPLAY_MEASURES compare_replays load_replays save_replays",
             "replay_report": "replay_json replay_table replay_title",
             "report": (
                 "Comparison change_lines compare comparison_json comparison_lines pairs run_json "

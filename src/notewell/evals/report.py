@@ -7,7 +7,7 @@ together, so the confidence interval is computed for the differences, not for th
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from notewell.errors import BadRequest
 from notewell.evals.measures import SHARES, Interval, interval
@@ -16,12 +16,30 @@ from notewell.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.evals.dataset import EvalQuestion
     from notewell.evals.runner import EvalRun
 
 ALMOST_ONE = 0.9995
 """From here on a share is shown as 1 with three digits."""
 SHARE_CHARS = len(".914 [.896 .930]")
+
+
+class ComparedQuestion(Protocol):
+    """What a comparison shows of a question."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class MeasuredSide(NamedTuple):
+    """What one of two runs measured, question by question."""
+
+    name: str
+    """Of the system, or the form of a replay."""
+    digest: str
+    values: Sequence[tuple[ComparedQuestion, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +52,21 @@ class Comparison:
     measure: str
     k: int
     gain: Interval
-    won: tuple[tuple[EvalQuestion, float], ...]
-    lost: tuple[tuple[EvalQuestion, float], ...]
+    won: tuple[tuple[ComparedQuestion, float], ...]
+    lost: tuple[tuple[ComparedQuestion, float], ...]
     equal: int
     only_in_one: int
     """Questions that are in one of the two runs only."""
     same_questions: bool
     """Whether questions and evidence are the same in both."""
+    stage: str = ""
+    """What a replay measured: `found` or `seen`."""
+
+    @property
+    def column(self) -> str:
+        """As the table names it: only hits are counted up to a k."""
+        found = self.stage in ("", "found")
+        return f"{self.measure}@{self.k}" if found else f"{self.measure} {self.stage}"
 
     @property
     def may_be_chance(self) -> bool:
@@ -54,29 +80,45 @@ def compare(old: EvalRun, new: EvalRun, measure: str, k: int) -> Comparison:
                 f"{run.system} on {run.dataset} was run with --k {run.k}, so more hits are "
                 f"not known: choose a smaller --k, or run it again"
             )
-    # Paired by question: the difference of two means would hide what was won and lost.
-    before = {result.question.id: result for result in old.results}
-    both = [result for result in new.results if result.question.id in before]
-    changes = [
-        (
-            result.question,
-            result.measured(measure, k) - before[result.question.id].measured(measure, k),
+    before, after = (
+        MeasuredSide(
+            run.system,
+            run.digest,
+            [(result.question, result.measured(measure, k)) for result in run.results],
         )
-        for result in both
+        for run in (old, new)
+    )
+    return compare_sides(before, after, ComparedMeasure(new.dataset, measure, k))
+
+
+class ComparedMeasure(NamedTuple):
+    """By what two runs are compared."""
+
+    dataset: str
+    measure: str
+    k: int
+    stage: str = ""
+
+
+def compare_sides(old: MeasuredSide, new: MeasuredSide, measure: ComparedMeasure) -> Comparison:
+    # Paired by question: the difference of two means would hide what was won and lost.
+    before = {question.id: value for question, value in old.values}
+    changes = [
+        (question, value - before[question.id])
+        for question, value in new.values
+        if question.id in before
     ]
     won = tuple(change for change in changes if change[1] > 0)
     lost = tuple(change for change in changes if change[1] < 0)
     return Comparison(
-        dataset=new.dataset,
-        old=old.system,
-        new=new.system,
-        measure=measure,
-        k=k,
+        **measure._asdict(),
+        old=old.name,
+        new=new.name,
         gain=interval([gain for _, gain in changes]),
         won=won,
         lost=lost,
         equal=len(changes) - len(won) - len(lost),
-        only_in_one=len(old.results) + len(new.results) - 2 * len(both),
+        only_in_one=len(old.values) + len(new.values) - 2 * len(changes),
         same_questions=old.digest == new.digest,
     )
 
@@ -171,7 +213,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     gain = comparison.gain
     bounds = f"[{short_number(gain.low, '+')} {short_number(gain.high, '+')}]"
     yield (
-        f"{comparison.new} against {comparison.old}, {comparison.measure}@{comparison.k}: "
+        f"{comparison.new} against {comparison.old}, {comparison.column}: "
         f"{short_number(gain.mean, '+')} {bounds}; {len(comparison.won)} won, "
         f"{len(comparison.lost)} lost, {comparison.equal} equal"
         + (" (may be chance)" if comparison.may_be_chance else "")
@@ -228,6 +270,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "new": comparison.new,
         "measure": comparison.measure,
         "k": comparison.k,
+        **({"stage": comparison.stage} if comparison.stage else {}),
         "gain": comparison.gain._asdict(),
         "equal": comparison.equal,
         "onlyInOne": comparison.only_in_one,

@@ -9,7 +9,7 @@ import json
 import statistics
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from notewell import Progress, __version__
 from notewell.errors import BadRequest, OutputFailed
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.evals.dataset import Dataset, NotesFolder
+
+Saved = TypeVar("Saved")
 
 DEEP = 50
 """How many hits to request where several hits of one note count once."""
@@ -179,17 +181,25 @@ def _best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
 
 
 def save_runs(path: Path, runs: Sequence[EvalRun]) -> None:
+    save_file(path, as_json(runs))
+
+
+def save_file(path: Path, text: str) -> None:
     # The CLI saves after each dataset. A replaced file keeps the previous results if the disk is
     # full. Readable for others, as every file that a user asks for.
     try:
-        replace_file(path, as_json(runs).encode(), durable=True, mode=0o644)
+        replace_file(path, text.encode(), durable=True, mode=0o644)
     except OSError as error:
         raise OutputFailed(f"{str(path)!r}: {error.strerror}") from error
 
 
 def load_runs(path: Path) -> list[EvalRun]:
+    return load_file(path, from_json)
+
+
+def load_file(path: Path, read: Callable[[str], list[Saved]]) -> list[Saved]:
     try:
-        return from_json(path.read_text(encoding="utf-8"))
+        return read(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadRequest(f"cannot read the run {str(path)!r}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:  # Any JSON may be in the file.
@@ -200,21 +210,24 @@ def load_runs(path: Path) -> list[EvalRun]:
 
 
 def as_json(runs: Sequence[EvalRun]) -> str:
-    payload = {
-        "version": RUN_VERSION,
-        "notewell": __version__,
-        "runs": [_run_json(run) for run in runs],
-    }
-    return json.dumps(payload)
+    return file_text({"runs": [_run_json(run) for run in runs]})
+
+
+def file_text(content: dict[str, Any]) -> str:
+    return json.dumps({"version": RUN_VERSION, "notewell": __version__, **content})
 
 
 def from_json(text: str) -> list[EvalRun]:
-    payload = json.loads(text)
+    return [_run_from(run) for run in file_content(text)["runs"]]
+
+
+def file_content(text: str) -> dict[str, Any]:
+    payload: dict[str, Any] = json.loads(text)
     version = payload["version"]
     # Refused, not guessed: a wrong reading would give wrong figures without an error.
     if version != RUN_VERSION:
         raise ValueError(f"version {version!r}, this Notewell knows {RUN_VERSION}")
-    return [_run_from(run) for run in payload["runs"]]
+    return payload
 
 
 def _run_json(run: EvalRun) -> dict[str, Any]:
