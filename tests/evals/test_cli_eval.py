@@ -45,11 +45,17 @@ KEYWORD = ("--system", "fts5,keyword")
 
 def test_a_set_is_asked_of_the_floor_and_of_us(evaluate: Eval, workspaces: Path) -> None:
     assert evaluate(workspaces, *KEYWORD) == 0
-    first, header, fts5, keyword, paired = evaluate.out.strip().split("\n")
+    first, header, fts5, keyword, *seen, paired = evaluate.out.strip().split("\n")
     assert first == "diary: 2 questions, 1 more without evidence were not asked"
     assert "any@6" in header
     assert fts5.startswith("fts5        2  1.00")
     assert keyword.startswith("keyword     2  1.00")
+    assert seen[0].split() == [
+        *("n", "any-seen@4000", "all-seen@4000", "any-seen@2000", "all-seen@2000")
+    ]
+    assert seen[1:] == [
+        f"{name:7}     2" + 4 * "  1.00 [1.00 1.00]" for name in ("fts5", "keyword")
+    ]
     assert paired == ("keyword against fts5, ndcg@6: +.000 [+.000 +.000]; 0 won, 0 lost, 2 equal")
     assert evaluate.err == ""
 
@@ -89,6 +95,7 @@ def test_json_has_measures_modes_and_the_comparison(evaluate: Eval, workspaces: 
     assert (ours["questions"], ours["unanswerable"]) == (2, 1)
     assert ours["modes"] == {"keyword": 2}
     assert ours["measures"]["any"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    assert ours["seen"]["all-seen@2000"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
     assert ours["categories"]["facts"]["questions"] == 1
     (comparison,) = told["comparisons"]
     assert (comparison["old"], comparison["new"], comparison["equal"]) == ("fts5", "keyword", 2)
@@ -121,6 +128,8 @@ def test_two_runs_are_compared_question_by_question(
     (comparison,) = told["comparisons"]
     assert [one["id"] for one in comparison["lost"]] == ["q1"]
     assert comparison["k"] == 6
+    evaluate("--compare", old, new, "--measure", "all-seen")
+    assert "keyword against keyword, all-seen@4000: " in evaluate.out
     evaluate("--compare", old, old, "--system", "fts5,keyword")
     assert "keyword against fts5" in evaluate.out
 

@@ -19,6 +19,7 @@ from notewell.evals import (
     pairs,
     run_table,
     save_runs,
+    seen_table,
 )
 from notewell.evals.dataset import EvalQuestion, Evidence, EvidenceLines
 from notewell.evals.measures import EvalHit
@@ -85,6 +86,17 @@ def test_a_run_survives_being_saved(tmp_path: Path) -> None:
     save_runs(tmp_path / "runs.json", runs)
     assert load_runs(tmp_path / "runs.json") == runs
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
+
+
+def test_what_a_model_reads_is_saved_and_an_older_run_is_not_taken_for_unread() -> None:
+    old = made("hybrid", "++")
+    seen = {4000: (True, False), 2000: (False, False)}
+    new = replace(old, results=tuple(result._replace(seen=seen) for result in old.results))
+    assert from_json(as_json([new])) == [new]
+    assert (new.seen("any-seen", 4000).mean, new.seen("all-seen", 4000).mean) == (1, 0)
+    assert list(seen_table([old], by_category=False)) == []
+    with pytest.raises(BadRequest, match="hybrid on set does not have what a model reads"):
+        compare(old, new, "any-seen", 6)
 
 
 def test_a_run_that_cannot_be_saved_leaves_the_last_one(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -73,6 +75,9 @@ class TwiceTheSame:
         hits = [EvalHit(path, line, line, 10, 0.5) for path, line in places]
         return SystemAnswer(hits[:max_results], "keyword", "no model", degraded=True)
 
+    def read(self, question: str, budgets: Sequence[int]) -> list[str]:
+        return ["Apples are red." for _ in budgets]
+
 
 def test_hits_in_the_same_note_count_once_where_notes_are_asked_for(
     passages: Path, tmp_path: Path
@@ -89,6 +94,57 @@ def test_hits_in_the_same_note_all_count_where_lines_are_asked_for(
 ) -> None:
     done = run(load_dataset(workspaces, tmp_path), "twice", TwiceTheSame(), 2)
     assert asked(done)["q1"] == ["memory/000001.md"] * 2
+
+
+FILLER = "Nothing of interest was said about the weather on that day, and we all went home."
+
+
+@pytest.mark.parametrize("name", ["keyword", "fts5"])
+def test_evidence_is_seen_if_its_text_is_within_the_budget(
+    tmp_path: Path, workspaces: Path, name: str
+) -> None:
+    # One line of evidence, and a piece that is longer than both budgets.
+    days = [f"Day {number}. {FILLER}" for number in range(80)]
+    lines = ["The router's password is hunter2.", *days]
+    note = workspaces / "north" / "MEMORY.md"
+    note.write_text("# Facts\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    file = workspaces / "evidence.json"
+    queries = json.loads(file.read_text(encoding="utf-8"))["queries"]
+    queries[0]["evidence"].append({"path": "MEMORY.md", "start": 4, "end": 83})
+    file.write_text(json.dumps({"queries": queries}), encoding="utf-8")
+    system = open_system(name, tmp_path / "state", embedder=HashEmbedder())
+    password, _ = run(load_dataset(workspaces, tmp_path), name, system, 6).results
+    assert password.seen == {4000: (True, False), 2000: (True, False)}
+
+
+def test_a_span_of_the_evidence_is_enough_where_the_set_names_it(
+    tmp_path: Path, workspaces: Path
+) -> None:
+    long_line = "The router's password is hunter2. " + " ".join([FILLER] * 60)
+    note = workspaces / "north" / "MEMORY.md"
+    note.write_text(f"# Facts\n\n{long_line}\n", encoding="utf-8")
+    file = workspaces / "evidence.json"
+    queries = json.loads(file.read_text(encoding="utf-8"))["queries"]
+    seen = []
+    for text in ("", "password  is\nhunter2"):
+        queries[0]["evidence"][0]["text"] = text
+        file.write_text(json.dumps({"queries": queries}), encoding="utf-8")
+        dataset = load_dataset(workspaces, tmp_path)
+        password, _ = run(dataset, "floor", PlainFts5(), 6).results
+        seen.append((dataset.digest, password.seen[4000]))
+    # Runs with and without the text of the same lines can be compared.
+    assert seen[0][0] == seen[1][0]
+    assert [found for _, found in seen] == [(False,), (True,)]
+
+
+def test_a_whole_page_is_no_evidence_that_one_could_see(passages: Path, tmp_path: Path) -> None:
+    corpus = passages / "corpus.jsonl"
+    first, *others = corpus.read_text(encoding="utf-8").splitlines()
+    apples = {**json.loads(first), "text": " ".join([FILLER] * 60)}
+    corpus.write_text("\n".join([json.dumps(apples), *others, ""]), encoding="utf-8")
+    done = run(load_dataset(passages, tmp_path / "scratch"), "floor", PlainFts5(), 10)
+    assert [one.question.id for one in done.readable()] == ["facts/q2"]
+    assert done.seen("all-seen", 2000).mean == 1
 
 
 def test_passages_are_found_as_notes(passages: Path, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from notewell.evals import (
     run_title,
     run_warnings,
     save_runs,
+    seen_table,
 )
 from notewell.evals import run as ask_all
 
@@ -174,6 +175,8 @@ def _show(
 ) -> None:
     say(run_title(runs[0]))
     for line in run_table(runs, k, by_category=arguments.by_category):
+        say(line)
+    for line in seen_table(runs, by_category=arguments.by_category):
         say(line)
     for each in runs:
         for line in run_warnings(each):

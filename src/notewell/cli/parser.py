@@ -213,8 +213,11 @@ def _eval(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--measure",
-        choices=("any", "all", "ndcg", "mrr"),
-        help="what to compare by (default: ndcg; any and all for replays)",
+        choices=("any", "all", "ndcg", "mrr", "any-seen", "all-seen"),
+        help=(
+            "what to compare by (default: ndcg; any and all for replays); seen: what a model "
+            "reads in 4000 characters"
+        ),
     )
     parser.add_argument(
         "--state-dir",

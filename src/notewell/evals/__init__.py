@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         run_table,
         run_title,
         run_warnings,
+        seen_table,
     )
     from notewell.evals.runner import (
         EvalRun,
@@ -64,7 +65,7 @@ else:
             "replay_report": "replay_json replay_table replay_title",
             "report": (
                 "Comparison change_lines compare comparison_json comparison_lines pairs run_json "
-                "run_table run_title run_warnings"
+                "run_table run_title run_warnings seen_table"
             ),
             "runner": "EvalRun as_json check_k from_json load_runs run save_runs",
             "systems": "BACKENDS NotewellSystem SYSTEMS open_system",

@@ -15,15 +15,18 @@ import apsw
 from notewell.errors import NoteUnreadable
 from notewell.evals.measures import EvalHit
 from notewell.evals.runner import SystemAnswer
+from notewell.tools import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from notewell import Progress
     from notewell.evals.dataset import NotesFolder
 
 CHARS, OVERLAP = 1600, 320
+READ_WINDOWS = 6
+"""As many as a search has hits; short notes have short windows."""
 _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff]+")
 _STOP_WORDS = """
@@ -42,6 +45,7 @@ class PlainFts5:
     def __init__(self) -> None:
         self._db: apsw.Connection | None = None
         self._chunks: list[EvalHit] = []
+        self._texts: list[str] = []
 
     def open(self, folder: NotesFolder, progress: Callable[[Progress], None]) -> None:
         del progress  # Too fast to report any.
@@ -50,7 +54,7 @@ class PlainFts5:
             # Contentless: the text is not needed again, only row numbers and scores.
             "CREATE VIRTUAL TABLE plain USING fts5 (words, content = '', tokenize = 'porter')"
         )
-        self._chunks = []
+        self._chunks, self._texts = [], []
         for note in _notes(folder):
             name = note.relative_to(folder.path).as_posix()
             try:
@@ -62,27 +66,38 @@ class PlainFts5:
     def _add(self, db: apsw.Connection, path: str, text: str) -> None:
         for start, end, piece in windows(text):
             self._chunks.append(EvalHit(path, start, end, len(piece), 0.0))
+            self._texts.append(piece)
             db.execute(
                 "INSERT INTO plain (rowid, words) VALUES (?, ?)",
                 (len(self._chunks), " ".join(_words(piece))),
             )
 
     def ask(self, question: str, max_results: int) -> SystemAnswer:
+        rows = self._ranked(question, max_results)
+        # FTS5's bm25() is negative: the best match has the smallest value.
+        hits = tuple(self._chunks[row - 1]._replace(score=-score) for row, score in rows)
+        return SystemAnswer(hits, self.mode)
+
+    def read(self, question: str, budgets: Sequence[int]) -> list[str]:
+        """Whole windows, best first; the last one is cut."""
+        windows = [self._texts[row - 1] for row, _ in self._ranked(question, READ_WINDOWS)]
+        text = escaped("\n".join(windows))
+        return [text[:budget] for budget in budgets]
+
+    def _ranked(self, question: str, limit: int) -> list[tuple[int, float]]:
         if self._db is None:
             raise RuntimeError("no workspace is open")
         words = list(_words(question))
         terms = [word for word in words if word.lower() not in _STOP] or words
         if not terms:
-            return SystemAnswer((), self.mode)
+            return []
         # Quoted, so that a word like NOT or NEAR is no operator of FTS5.
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(terms))
         rows: list[tuple[Any, ...]] = self._db.execute(
             "SELECT rowid, bm25(plain) FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?",
-            (match, max_results),
+            (match, limit),
         ).fetchall()
-        # FTS5's bm25() is negative: the best match has the smallest value.
-        hits = [self._chunks[row - 1]._replace(score=-score) for row, score in rows]
-        return SystemAnswer(hits, self.mode)
+        return [(row, score) for row, score in rows]
 
     def close(self) -> None:
         if self._db is not None:

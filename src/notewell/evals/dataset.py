@@ -42,6 +42,8 @@ class Evidence(NamedTuple):
 
     places: tuple[EvidenceLines, ...]
     gain: int = 1
+    text: str = ""
+    """The span of these lines that answers; empty: all of them."""
 
 
 class EvalQuestion(NamedTuple):
@@ -77,8 +79,13 @@ class Dataset:
     @property
     def digest(self) -> str:
         """Of questions and evidence, not of the notes: shows whether two runs are comparable."""
-        # JSON and not `repr`, which contains the names of our classes.
-        return hashlib.sha256(json.dumps(self.questions).encode()).hexdigest()[:16]
+        # JSON and not `repr`, which contains the names of our classes. Texts are left out: they
+        # are those of the lines, and runs that were saved without them stay comparable.
+        questions = [
+            (*question[:-1], [(piece.places, piece.gain) for piece in question.evidence])
+            for question in self.questions
+        ]
+        return hashlib.sha256(json.dumps(questions).encode()).hexdigest()[:16]
 
 
 def load_dataset(folder: Path, scratch: Path, limit: int | None = None) -> Dataset:
@@ -150,7 +157,7 @@ def _evidence(record: Record, workspace: Path) -> Evidence:
     # One existing place is enough: the others may be transcripts outside the workspace.
     if not any((workspace / place.path).is_file() for place in places):
         raise record.wrong(f"there is no {places[0].path!r} in {str(workspace)!r}")
-    return Evidence(places)
+    return Evidence(places, text=record.text("text", ""))
 
 
 def _lines(record: Record) -> EvidenceLines:

@@ -4,6 +4,7 @@ any@k    at least one piece of evidence is in the first k hits
 all@k    all pieces are
 ndcg@k   earlier is better, by 1 / log2(rank + 1), relative to the ideal ranking
 mrr@k    1 / rank of the first piece
+any-seen, all-seen   likewise, in the text that a model reads (see `seen`)
 chars@k  how much text the hits have: not a share, but it shows when large chunks win
 """
 
@@ -92,6 +93,11 @@ MEASURES: Mapping[str, Callable[[Sequence[EvalHit], Sequence[Evidence], int], fl
     "chars": chars_at,
 }
 SHARES = ("any", "all", "ndcg", "mrr")
+SEEN: Mapping[str, Callable[[Sequence[bool]], float]] = {
+    "any-seen": lambda pieces: float(any(pieces)),
+    "all-seen": lambda pieces: float(all(pieces)),
+}
+"""Measures of what a model reads (see `seen`): at least one piece of evidence, and all of them."""
 
 
 def interval(values: Sequence[float]) -> Interval:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from notewell import Progress, open_memory
 from notewell.errors import NoteUnreadable
 from notewell.evals.measures import interval
+from notewell.evals.seen import folded, has_piece, pieces_seen
 from notewell.records import dataclass
-from notewell.tools import call, escaped
+from notewell.tools import call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         ReplayQuestion,
         ReplaySession,
         ReplaySet,
-        SaidPiece,
     )
     from notewell.evals.measures import Interval
     from notewell.ports import Embedder
@@ -139,7 +139,7 @@ def run_replay(
             folders.workspace, state_dir=folders.state, embedder=host.embedder
         ) as memory:
             _sync(memory, progress)
-            disk = _folded(_on_disk(folders))
+            disk = folded(_on_disk(folders))
             for question in conversation.questions:
                 results.append(_ask(memory, question, conversation.name, disk, k))
                 progress(Progress(len(results), total, f"questions of {replayed.name}, {form}"))
@@ -246,31 +246,17 @@ def _ask(
     text = call(memory, "memory_search", {"query": question.text}).to_text()
     ms = (time.process_time() - started) * 1000
     answer = memory.search(question.text, max_results=k)
-    lines = _folded("\n".join(_lines_of(memory, hit) for hit in answer.hits[:k]))
-    seen = _folded(text)
+    lines = folded("\n".join(_lines_of(memory, hit) for hit in answer.hits[:k]))
     return ReplayResult(
         question,
         conversation,
-        disk=tuple(_is_in(disk, piece) for piece in question.pieces),
-        found=tuple(_is_in(lines, piece) for piece in question.pieces),
-        # The tool escapes marks in what it quotes.
-        seen=tuple(_is_in(seen, _escaped(piece)) for piece in question.pieces),
+        disk=tuple(has_piece(disk, piece) for piece in question.pieces),
+        found=tuple(has_piece(lines, piece) for piece in question.pieces),
+        seen=pieces_seen(text, question.pieces),
         chars=len(text),
         ms=ms,
         is_degraded=answer.degraded,
     )
-
-
-def _is_in(text: str, piece: SaidPiece) -> bool:
-    return any(all(_folded(said) in text for said in place) for place in piece)
-
-
-def _escaped(piece: SaidPiece) -> SaidPiece:
-    return tuple(tuple(escaped(said) for said in place) for place in piece)
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _lines_of(memory: Memory, hit: Hit) -> str:

@@ -10,13 +10,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from notewell.errors import BadRequest
-from notewell.evals.measures import SHARES, Interval, interval
+from notewell.evals.measures import SEEN, SHARES, Interval, interval
+from notewell.evals.seen import BUDGETS
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notewell.evals.runner import EvalRun
+    from notewell.evals.runner import EvalRun, QuestionResult
 
 ALMOST_ONE = 0.9995
 """From here on a share is shown as 1 with three digits."""
@@ -74,17 +75,19 @@ class Comparison:
 
 
 def compare(old: EvalRun, new: EvalRun, measure: str, k: int) -> Comparison:
+    """`k` is the number of hits; what is seen is compared within the larger budget."""
+    if measure in SEEN:
+        k = BUDGETS[0]
     for run in (old, new):
-        if k > run.k:
-            raise BadRequest(
-                f"{run.system} on {run.dataset} was run with --k {run.k}, so more hits are "
-                f"not known: choose a smaller --k, or run it again"
-            )
+        _check_known(run, measure, k)
     before, after = (
         MeasuredSide(
             run.system,
             run.digest,
-            [(result.question, result.measured(measure, k)) for result in run.results],
+            [
+                (result.question, result.measured(measure, k))
+                for result in _measurable(run, measure)
+            ],
         )
         for run in (old, new)
     )
@@ -123,6 +126,23 @@ def compare_sides(old: MeasuredSide, new: MeasuredSide, measure: ComparedMeasure
     )
 
 
+def _check_known(run: EvalRun, measure: str, k: int) -> None:
+    if measure in SEEN:
+        if not run.readable():
+            raise BadRequest(
+                f"{run.system} on {run.dataset} does not have what a model reads: run it again"
+            )
+    elif k > run.k:
+        raise BadRequest(
+            f"{run.system} on {run.dataset} was run with --k {run.k}, so more hits are "
+            f"not known: choose a smaller --k, or run it again"
+        )
+
+
+def _measurable(run: EvalRun, measure: str) -> tuple[QuestionResult, ...]:
+    return run.readable() if measure in SEEN else run.results
+
+
 def pairs(
     old: Sequence[EvalRun], new: Sequence[EvalRun], systems: Sequence[str] | None = None
 ) -> list[tuple[EvalRun, EvalRun]]:
@@ -159,16 +179,44 @@ def _names(runs: Sequence[EvalRun]) -> str:
 
 def run_table(runs: Sequence[EvalRun], k: int, *, by_category: bool) -> Iterator[str]:
     """The runs of one dataset: a row for each system, and below it one for each category."""
-    labels = [run.system for run in runs]
-    if by_category:
-        labels += [f"  {category}" for run in runs for category in run.categories()]
-    width = max(map(len, labels), default=0)
+    width = _label_chars(runs, by_category=by_category)
     shares = "".join(f"  {f'{share}@{k}':<{SHARE_CHARS}}" for share in SHARES)
     yield f"{'':{width}} {'n':>5}{shares}  {'chars':>6}  {'cpu ms':>6}"
     for run in runs:
         yield _row(run, None, k, width)
         if by_category:
             yield from (_row(run, category, k, width) for category in run.categories())
+
+
+def seen_table(runs: Sequence[EvalRun], *, by_category: bool) -> Iterator[str]:
+    """The share of questions whose evidence a model reads; nothing if it has no text."""
+    runs = [run for run in runs if run.readable()]
+    if not runs:
+        return
+    width = _label_chars(runs, by_category=by_category)
+    names = [f"{measure}@{budget}" for budget in BUDGETS for measure in SEEN]
+    yield f"{'':{width}} {'n':>5}" + "".join(f"  {name:<{SHARE_CHARS}}" for name in names)
+    for run in runs:
+        yield _seen_row(run, None, width)
+        if by_category:
+            yield from (_seen_row(run, category, width) for category in run.categories())
+
+
+def _seen_row(run: EvalRun, category: str | None, width: int) -> str:
+    label = run.system if category is None else f"  {category}"
+    shares = "".join(
+        f"  {share_text(run.seen(measure, budget, category)):<{SHARE_CHARS}}"
+        for budget in BUDGETS
+        for measure in SEEN
+    )
+    return f"{label:{width}} {len(run.readable(category)):5}{shares}".rstrip()
+
+
+def _label_chars(runs: Sequence[EvalRun], *, by_category: bool) -> int:
+    labels = [run.system for run in runs]
+    if by_category:
+        labels += [f"  {category}" for run in runs for category in run.categories()]
+    return max(map(len, labels), default=0)
 
 
 def _row(run: EvalRun, category: str | None, k: int, width: int) -> str:
@@ -258,8 +306,24 @@ def _measures_json(run: EvalRun, category: str | None, k: int) -> dict[str, Any]
     return {
         "questions": len(run.of(category)),
         "measures": {share: run.measured(share, k, category)._asdict() for share in SHARES},
+        "seen": _seen_json(run, category),
         "chars": run.mean_chars(k, category),
         "cpuMs": run.median_ms(category),
+    }
+
+
+def _seen_json(run: EvalRun, category: str | None) -> dict[str, Any] | None:
+    """None if no evidence has a text that was looked for."""
+    readable = run.readable(category)
+    if not readable:
+        return None
+    return {
+        "questions": len(readable),
+        **{
+            f"{measure}@{budget}": run.seen(measure, budget, category)._asdict()
+            for budget in BUDGETS
+            for measure in SEEN
+        },
     }
 
 

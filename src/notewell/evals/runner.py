@@ -9,12 +9,14 @@ import json
 import statistics
 import time
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from notewell import Progress, __version__
 from notewell.errors import BadRequest, OutputFailed
 from notewell.evals.dataset import EvalQuestion, Evidence, EvidenceLines
-from notewell.evals.measures import MEASURES, EvalHit, Interval, interval
+from notewell.evals.measures import MEASURES, SEEN, EvalHit, Interval, interval
+from notewell.evals.seen import BUDGETS, EvidenceReader, pieces_seen
 from notewell.files import replace_file
 from notewell.limits import MAX_RESULTS
 from notewell.records import dataclass
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 Saved = TypeVar("Saved")
 
+NOT_SEEN: Mapping[int, tuple[bool, ...]] = MappingProxyType({})
 DEEP = 50
 """How many hits to request where several hits of one note count once."""
 RUN_VERSION = 1
@@ -55,6 +58,10 @@ class System(Protocol):
 
     def ask(self, question: str, max_results: int) -> SystemAnswer: ...
 
+    def read(self, question: str, budgets: Sequence[int]) -> Sequence[str]:
+        """For each budget in characters, what a model that asks gets to read."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -67,8 +74,13 @@ class QuestionResult(NamedTuple):
     notice: str | None
     degraded: bool
     ms: float
+    seen: Mapping[int, tuple[bool, ...]] = NOT_SEEN
+    """For each budget, whether a model reads each piece of evidence; empty if not measured."""
 
     def measured(self, measure: str, k: int) -> float:
+        if measure in SEEN:
+            # A question that is not measured is equal in both runs of a comparison.
+            return SEEN[measure](self.seen[k]) if self.seen else 0.0
         return MEASURES[measure](self.hits, self.question.evidence, k)
 
 
@@ -95,6 +107,13 @@ class EvalRun:
 
     def measured(self, measure: str, k: int, category: str | None = None) -> Interval:
         return interval([result.measured(measure, k) for result in self.of(category)])
+
+    def seen(self, measure: str, budget: int, category: str | None = None) -> Interval:
+        return interval([one.measured(measure, budget) for one in self.readable(category)])
+
+    def readable(self, category: str | None = None) -> tuple[QuestionResult, ...]:
+        """The results whose evidence has a text that was looked for."""
+        return tuple(result for result in self.of(category) if result.seen)
 
     def mean_chars(self, k: int, category: str | None = None) -> float:
         return statistics.fmean(result.measured("chars", k) for result in self.of(category))
@@ -130,11 +149,14 @@ def run(
     check_k(k)
     results: list[QuestionResult] = []
     for workspace, questions in _by_workspace(dataset).items():
-        system.open(dataset.workspaces[workspace], progress)
+        folder = dataset.workspaces[workspace]
+        system.open(folder, progress)
+        reader = EvidenceReader(folder.path)
         # One workspace after the other: a thousand open indexes would exhaust descriptors.
         try:
             for question in questions:
-                results.append(_ask(system, question, k, by_note=dataset.by_note))
+                result = _ask(system, question, k, by_note=dataset.by_note)
+                results.append(result._replace(seen=_seen(system, question, reader)))
                 label = f"questions of {dataset.name}, {name}"
                 progress(Progress(len(results), len(dataset.questions), label))
         finally:
@@ -167,6 +189,16 @@ def _ask(system: System, question: EvalQuestion, k: int, *, by_note: bool) -> Qu
     return QuestionResult(
         question, tuple(hits[:k]), answer.mode, answer.notice, answer.degraded, ms
     )
+
+
+def _seen(
+    system: System, question: EvalQuestion, reader: EvidenceReader
+) -> Mapping[int, tuple[bool, ...]]:
+    pieces = reader.texts(question)
+    if not pieces:
+        return NOT_SEEN
+    texts = system.read(question.text, BUDGETS)
+    return {budget: pieces_seen(text, pieces) for budget, text in zip(BUDGETS, texts, strict=True)}
 
 
 def _best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
@@ -268,6 +300,7 @@ def _result_json(result: QuestionResult) -> dict[str, Any]:
         "degraded": result.degraded,
         "ms": result.ms,
         "hits": result.hits,
+        "seen": dict(result.seen),
     }
 
 
@@ -285,4 +318,6 @@ def _result_from(payload: dict[str, Any]) -> QuestionResult:
         payload["notice"],
         payload["degraded"],
         payload["ms"],
+        # Runs of earlier versions do not have it. The keys of a JSON object are texts.
+        {int(budget): tuple(seen) for budget, seen in payload.get("seen", {}).items()},
     )

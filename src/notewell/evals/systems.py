@@ -17,9 +17,10 @@ from notewell.evals.baseline import PlainFts5
 from notewell.evals.measures import EvalHit
 from notewell.evals.runner import SystemAnswer
 from notewell.records import replace
+from notewell.tools import CallContext, SearchOutput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from notewell import Memory, Progress
@@ -105,6 +106,17 @@ class NotewellSystem:
             for hit in answer.hits
         ]
         return SystemAnswer(hits, answer.mode, answer.notice, answer.degraded)
+
+    def read(self, question: str, budgets: Sequence[int]) -> list[str]:
+        """As the tool `memory_search` returns it."""
+        if self._memory is None:
+            raise RuntimeError("no workspace is open")
+        try:
+            answer = self._memory.search(question, mode=self.mode)
+        except BadRequest:
+            return ["" for _ in budgets]
+        contexts = (CallContext(inject_chars=budget) for budget in budgets)
+        return [SearchOutput.of(answer, context, None).to_text() for context in contexts]
 
     def close(self) -> None:
         if self._memory is not None:
