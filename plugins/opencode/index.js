@@ -5,7 +5,8 @@
 //   experimental.chat.system…       hook session-start: notes in the system prompt, once per session;
 //                                   none for titles and summaries by another model
 //   chat.message                    hook prompt: notes about the prompt, as a part of the message
-//   session.idle                    hook stop: the next session saves this one if its end is lost
+//   session.idle                    hook stop: the next session saves this one if its end is lost;
+//                                   with the option `keep`, it keeps what was said
 //   experimental.session.compacting hook pre-compact
 //   dispose                         hook session-end, once, for the sessions that went on here
 //

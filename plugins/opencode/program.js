@@ -11,13 +11,15 @@ const HOOK_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_CHARS = 64 * 1024;
 
 export class Program {
-  /** `settings`: command, workspace. */
+  /** `settings`: command, workspace, keep. */
   constructor(settings = {}, environ = process.env, timeoutMs = HOOK_TIMEOUT_MS) {
     this.timeoutMs = timeoutMs;
     this.path = findProgram(settings.command ?? "notewell", environ);
     const workspace = settings.workspace || environ.NOTEWELL_WORKSPACE;
     // Never the folder in which the host runs: nobody asked for notes there.
     this.place = workspace ? ["--workspace", expanded(workspace)] : ["--configured"];
+    // Without the option, the settings of Notewell decide.
+    this.keep = settings.keep === true ? ["--keep"] : [];
   }
 
   get server() {
@@ -77,7 +79,7 @@ export class Program {
   }
 
   words(event, options) {
-    return ["hook", event, "--host", "opencode", ...this.place, ...options];
+    return ["hook", event, "--host", "opencode", ...this.place, ...this.keep, ...options];
   }
 }
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from notewell.index import IndexStore
     from notewell.index.sqlite import DriverChoice
     from notewell.ports import Embedder, Reranker
-    from notewell.sessions import DeltaLimits, SessionSettings, TranscriptFolder, Transcripts
+    from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
     from notewell.sync import SyncRecord
 
 LEASE_WAIT_S = 10.0
@@ -232,7 +232,7 @@ def _indexer(
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
         indexes_notes=settings.notes.enabled,
-        transcripts=sessions.transcripts,
+        open_transcripts=sessions.open_transcripts,
         delta_limits=sessions.delta_limits,
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
@@ -248,11 +248,12 @@ def _indexer(
         monotonic_s=time.monotonic,
         lease_wait_s=lease_wait_s,
         requested_driver=choice.requested,
+        kept=kept_dir(state, agent, root) if settings.sessions.search_kept else None,
     )
 
 
 class _Sessions(NamedTuple):
-    transcripts: Transcripts | None = None
+    open_transcripts: Callable[[], Transcripts | None]
     delta_limits: DeltaLimits | None = None
     redact_notes: Callable[[str], str] | None = None
     redaction: str = ""
@@ -266,57 +267,50 @@ def _configured_sources(settings: Settings) -> tuple[str, ...]:
 
 def _sessions(settings: Settings, agent: str, state: Path, root: Path) -> _Sessions:
     """The transcripts and the redactor. Neither module is loaded unless it is needed."""
-    redact_notes = settings.notes.redact
-    folders = _transcript_folders(settings.sessions, agent, state, root)
-    if not settings.sessions.enabled and not redact_notes:
+    sessions, redact_notes = settings.sessions, settings.notes.redact
+    open_transcripts = partial(_transcripts, sessions, agent, state, kept_dir(state, agent, root))
+    if not sessions.enabled and not redact_notes:
         # What is kept was redacted when it was written, so the index does not depend on the key.
-        kept = kept_dir(state, agent, root)
-        return _kept_sessions(state, kept, folders) if folders else _Sessions()
+        return _Sessions(open_transcripts)
     from notewell.redaction import RULES_VERSION, Redactor, load_mask_key
 
     key = load_mask_key(state)
-    redactor = Redactor(key)
     # A digest of the key, never the key: the value is stored in the index.
     redaction = f"{RULES_VERSION}-{hashlib.sha256(key).hexdigest()[:8]}"
-    transcripts = limits = None
-    if folders:
-        from notewell.sessions import DeltaLimits, Transcripts, forgotten_file
-
-        limits = DeltaLimits(settings.sessions.delta_bytes, settings.sessions.delta_messages)
-        forgotten = forgotten_file(kept_dir(state, agent, root))
-        transcripts = Transcripts(folders, redactor, forgotten=forgotten)
     return _Sessions(
-        transcripts,
-        limits,
-        redactor if redact_notes else None,
+        open_transcripts,
+        _delta_limits(sessions),
+        Redactor(key) if redact_notes else None,
         f"{redaction}-notes" if redact_notes else redaction,
     )
 
 
-def _transcript_folders(
-    sessions: SessionSettings, agent: str, state: Path, root: Path
-) -> list[TranscriptFolder]:
-    """The folders to search. What hooks have kept is searched whatever `sources` says."""
-    kept = kept_dir(state, agent, root)
+def _delta_limits(sessions: SessionSettings) -> DeltaLimits | None:
+    """Kept conversations grow by whole turns: they do not wait."""
+    if not sessions.enabled:
+        return None
+    from notewell.sessions import DeltaLimits
+
+    return DeltaLimits(sessions.delta_bytes, sessions.delta_messages)
+
+
+def _transcripts(
+    sessions: SessionSettings, agent: str, state: Path, kept: Path
+) -> Transcripts | None:
+    """What is searched. What hooks have kept is searched whatever `sources` says; None until there
+    is something kept, so that a search does not load what it does not need."""
     # Not `Path.is_dir`, which raises if the state folder is closed: `doctor` must go on.
     is_kept = sessions.search_kept and os.path.isdir(kept)  # noqa: PTH112
     if not sessions.enabled and not is_kept:
-        return []
-    from notewell.sessions import KEPT, TranscriptFolder
+        return None
+    from notewell.redaction import DeferredRedactor
+    from notewell.sessions import KEPT, TranscriptFolder, Transcripts, forgotten_file
 
-    folders = [TranscriptFolder(kept, KEPT)] if is_kept else []
+    folders = [TranscriptFolder(kept, KEPT, appears_later=True)] if sessions.search_kept else []
     if sessions.enabled:
         folders.append(TranscriptFolder(state / "agents" / agent / "sessions"))
         folders += [TranscriptFolder(*folder) for folder in sessions.folders]
-    return folders
-
-
-def _kept_sessions(state: Path, kept: Path, folders: list[TranscriptFolder]) -> _Sessions:
-    from notewell.redaction import DeferredRedactor
-    from notewell.sessions import DeltaLimits, Transcripts, forgotten_file
-
-    redactor, forgotten = DeferredRedactor(state), forgotten_file(kept)
-    return _Sessions(Transcripts(folders, redactor, forgotten=forgotten), DeltaLimits())
+    return Transcripts(folders, DeferredRedactor(state), forgotten=forgotten_file(kept))
 
 
 def _engine(

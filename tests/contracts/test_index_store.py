@@ -495,7 +495,7 @@ def indexer(
     return Indexer(
         notes=notes,
         indexes_notes=True,
-        transcripts=None,
+        open_transcripts=lambda: None,
         delta_limits=None,
         redact_notes=None,
         redaction="",

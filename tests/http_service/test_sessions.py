@@ -13,6 +13,7 @@ import pytest
 from tests.http_service.served import Served, serving
 
 from notewell import SessionSettings
+from notewell.capture import CaptureSettings, KeepSettings
 from notewell.config import Settings
 from notewell.errors import NoteNotWritable
 from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
@@ -46,7 +47,7 @@ def read(file: Path) -> str:
 def test_what_was_said_can_be_read_as_any_transcript(served: Served) -> None:
     answer = tell(served, "s1", HELLO)
     assert answer.status_code == 201
-    assert answer.json() == {"id": "s1", "turns": 2}
+    assert answer.json() == {"id": "s1", "turns": 2, "kept": 0}
     assert read(file_of(served)) == "User: When do we ship?\nAssistant: On Friday.\n"
     more = {"turns": [{"role": "user", "content": "Thank\nyou."}]}
     tell(served, "s1", more)
@@ -187,3 +188,57 @@ def test_where_sessions_are_searched_a_turn_is_found(tmp_path: Path) -> None:
         assert "no conversation is from that folder" in narrowed["notice"]
         refused = served.ask("POST", "/v1/search", json={"query": "okapi", "folder": " "})
         assert refused.status_code == 422
+
+
+KEY = "AKIAZ7QX4NPLM2WVB3TD"
+
+
+def keeping(**keep: Any) -> Settings:
+    return Settings(capture=CaptureSettings(keep=KeepSettings(enabled=True, **keep)))
+
+
+def kept_texts(served: Served, pattern: str = "*.jsonl") -> list[str]:
+    files = sorted((served.state / "agents" / "main" / "sessions").glob(f"*/{pattern}"))
+    lines = [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
+    return [line["message"]["content"] for line in lines if line["type"] == "message"]
+
+
+def test_with_the_setting_each_message_is_kept_once_redacted_and_found(tmp_path: Path) -> None:
+    with serving(tmp_path, settings=keeping()) as served:
+        okapi = {"turns": [{"role": "user", "content": f"The okapi eats at nine. {KEY}"}]}
+        assert tell(served, "s1", okapi, "k1").json() == {"id": "s1", "turns": 1, "kept": 1}
+        tell(served, "s1", okapi, "k1")
+        assert tell(served, "s1", HELLO).json()["kept"] == 2
+        first, *others = kept_texts(served)
+        assert others == ["When do we ship?", "On Friday."]
+        assert KEY not in first
+        assert first.startswith("The okapi eats at nine. [redacted:")
+        # The server was running before the folder was there.
+        (hit, *_) = served.search("okapi")["results"]
+        assert hit["path"] == "sessions/kept/http-s1.jsonl"
+        assert hit["said"]["host"] == "http"
+
+
+def test_what_could_not_be_kept_is_reported_and_kept_by_the_next_request(tmp_path: Path) -> None:
+    with serving(tmp_path, settings=keeping()) as served:
+        tell(served, "s1", HELLO)
+        (folder,) = (served.state / "agents" / "main" / "sessions").glob("*/")
+        moved = folder.rename(folder.with_name("elsewhere"))
+        folder.write_text("in the way", encoding="utf-8")
+        answer = tell(served, "s1", {"turns": [{"role": "user", "content": "And now?"}]}).json()
+        assert (answer["turns"], answer["kept"]) == (1, 0)
+        assert answer["notice"].startswith("not kept: ")
+        folder.unlink()
+        moved.rename(folder)
+        answer = tell(served, "s1", {"turns": [{"role": "assistant", "content": "Soon."}]}).json()
+        assert answer == {"id": "s1", "turns": 1, "kept": 2}
+        assert kept_texts(served)[2:] == ["And now?", "Soon."]
+
+
+def test_a_service_without_hooks_removes_what_is_past_its_days(tmp_path: Path) -> None:
+    with serving(tmp_path, settings=keeping(days=30)) as served:
+        tell(served, "old", HELLO)
+        (file,) = (served.state / "agents" / "main" / "sessions").glob("*/http-old.jsonl")
+        os.utime(file, (1e9, 1e9))
+        tell(served, "new", {"turns": [{"role": "user", "content": "Hello."}]})
+        assert kept_texts(served) == ["Hello."]

@@ -42,10 +42,18 @@ class Machine:
         script = f'#!/bin/sh\necho "$@" >> {home}/called\nexec {sys.executable} -m notewell "$@"\n'
         self.program.write_text(script, encoding="utf-8")
         self.program.chmod(0o755)
-        config = home / "CONFIG" / "notewell" / "config.json"
-        config.parent.mkdir(parents=True)
+        self.configure({})
+
+    def configure(self, search: dict[str, Any]) -> None:
+        """Set `memorySearch` in the user's own settings file."""
+        config = self.home / "CONFIG" / "notewell" / "config.json"
+        config.parent.mkdir(parents=True, exist_ok=True)
         # On a busy machine, a recall may need more than its usual time.
-        config.write_text('{"hooks": {"recallSeconds": 60}}', encoding="utf-8")
+        settings = {
+            "hooks": {"recallSeconds": 60},
+            "agents": {"defaults": {"memorySearch": search}},
+        }
+        config.write_text(json.dumps(settings), encoding="utf-8")
 
     def drive(self, *steps: Any, options: Any = None, **asked: Any) -> dict[str, Any]:
         asked = {
@@ -55,29 +63,61 @@ class Machine:
             "steps": steps,
             **asked,
         }
-        folders = {f"XDG_{name}_HOME": str(self.home / name) for name in ("STATE", "CONFIG")}
-        environ = {**os.environ, **folders, "HOME": str(self.home)}
-        environ["XDG_DATA_HOME"] = str(self.home / "data")
-        environ["NOTEWELL_STATE_DIR"] = str(self.home / "state")
         ended = subprocess.run(
             [str(shutil.which("node")), str(HERE / "opencode_driver.mjs"), json.dumps(asked)],
             capture_output=True,
             encoding="utf-8",
             timeout=240,
-            env={**environ, "PATH": "/usr/bin:/bin"},
+            env=self.environ,
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
         printed: dict[str, Any] = json.loads(ended.stdout)
         return printed
 
-    def saved(self) -> list[str]:
-        """The session notes, once there is one."""
+    @property
+    def environ(self) -> dict[str, str]:
+        folders = {f"XDG_{name}_HOME": str(self.home / name) for name in ("STATE", "CONFIG")}
+        return {
+            **os.environ,
+            **folders,
+            "HOME": str(self.home),
+            "XDG_DATA_HOME": str(self.home / "data"),
+            "NOTEWELL_STATE_DIR": str(self.home / "state"),
+            "PATH": "/usr/bin:/bin",
+        }
+
+    def run(self, *words: str) -> str:
+        """What a command prints."""
+        command = [sys.executable, "-m", "notewell", *words, "-w", str(self.notes)]
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", env=self.environ, check=True
+        )
+        return done.stdout
+
+    def saved(self, number: int = 1) -> list[str]:
+        """The session notes, once there are so many."""
         until = time.monotonic() + WAIT_S
-        while not (notes := sorted((self.notes / "memory").glob("2*-*-*-*.md"))):
+        while len(notes := sorted((self.notes / "memory").glob("2*-*-*-*.md"))) < number:
             assert time.monotonic() < until, "no session note"
             time.sleep(0.05)
         return [note.read_text(encoding="utf-8") for note in notes]
+
+    def kept(self, number: int = 0) -> list[str]:
+        """What is kept of conversations, once there are so many messages."""
+        until = time.monotonic() + WAIT_S
+        while len(texts := self._kept()) < number:
+            assert time.monotonic() < until, f"kept: {texts}"
+            time.sleep(0.05)
+        return texts
+
+    def _kept(self) -> list[str]:
+        files = (self.home / "state" / "agents" / "main" / "sessions").glob("*/*.jsonl")
+        # What follows the last line break is being written.
+        lines = [
+            json.loads(line) for file in files for line in file.read_bytes().split(b"\n")[:-1]
+        ]
+        return [line["message"]["content"] for line in lines if line["type"] == "message"]
 
     def wait_for(self, file: str) -> None:
         until = time.monotonic() + WAIT_S
@@ -193,6 +233,33 @@ def test_a_conversation_whose_end_was_lost_is_saved_by_the_next_session(machine:
     machine.drive(["request", "ses_2"])
     (note,) = machine.saved()
     assert "User: Who is Otto?" in note
+
+
+@pytest.mark.parametrize(
+    ("option", "enabled", "is_kept"),
+    [(True, None, True), (None, None, False), (None, True, True), (True, False, False)],
+)
+def test_each_message_is_kept_once_and_masked_if_option_or_settings_say_so(
+    machine: Machine, option: bool | None, enabled: bool | None, is_kept: bool
+) -> None:
+    if enabled is not None:
+        machine.configure({"sessions": {"keep": {"enabled": enabled}}})
+    options = {"workspace": "~/notes", **({} if option is None else {"keep": option})}
+    turn = ["request", "ses_1"], ["session.idle", {"sessionID": "ses_1"}], ["dispose", 0]
+    machine.drive(*turn, options=options)
+    machine.saved()
+    machine.host.say("user", text_part("And Pia?"))
+    machine.host.say("assistant", text_part("The penguin."))
+    machine.drive(*turn, options=options)
+    machine.saved(2)
+    if not is_kept:
+        assert machine.kept() == []
+        return
+    first, *others = machine.kept(4)
+    assert others == ["The walrus.", "And Pia?", "The penguin."]
+    assert first.startswith("Who is Otto? [redacted:aws-")
+    found = machine.run("search", "penguin", "--json")
+    assert json.loads(found)["results"][0]["path"] == "sessions/kept/opencode-ses_1.jsonl"
 
 
 def test_a_program_that_is_missing_is_reported(machine: Machine) -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
 import zlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
+from tests.talking_host import START, TalkingHost
 
 from notewell import open_memory
-from notewell.capture import ForgetPlace, capture_dir, remove_messages, writes
-from notewell.cli import main
+from notewell.capture import ForgetPlace, remove_messages, writes
 from notewell.core import index_words
 from notewell.entries import EntriesSettings, EntryStore
 from notewell.files import file_lock
@@ -27,79 +25,17 @@ from notewell.sessions import (
     ForgetRule,
     ForgottenMessages,
     forgotten_file,
-    kept_dir,
     phrase_digest,
 )
 from notewell.testing import HashEmbedder
 from notewell.tools import ask_memory, find_forgettable, forget_found, request_of
 
-START = datetime(2026, 11, 10, 9, 0, tzinfo=UTC)
 
-
-class Desk:
-    """A host with hooks that keep conversations, and its user at the command line."""
-
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root = root
-        self.workspace = root / "workspace"
-        self.workspace.mkdir()
-        self.state = root / "state"
-        self.monkeypatch = monkeypatch
-        self.number = 0
-
-    def run(self, *words: str, payload: Any = None, answer: str = "") -> int:
-        typed = json.dumps(payload) if payload is not None else answer
-        stdin = io.TextIOWrapper(io.BytesIO(typed.encode()), encoding="utf-8")
-        if answer:
-            stdin.isatty = lambda: True  # type: ignore[method-assign]
-        self.monkeypatch.setattr(sys, "stdin", stdin)
-        return main([*words, "-w", str(self.workspace), "--state-dir", str(self.state)])
+class Desk(TalkingHost):
+    """The user of a host, who has something forgotten."""
 
     def forget(self, *words: str, answer: str = "") -> int:
         return self.run("forget", *words, answer=answer)
-
-    def hook(self, event: str, session: str = "cc-1") -> None:
-        payload = {
-            "session_id": session,
-            "transcript_path": str(self.transcript(session)),
-            "cwd": "/home/ada/shop",
-        }
-        words = ("hook", event, "--host", "claude", "--keep")
-        assert self.run(*words, payload=payload) == 0
-
-    def transcript(self, session: str = "cc-1") -> Path:
-        return self.root / "projects" / f"{session}.jsonl"
-
-    def say(self, *texts: str, session: str = "cc-1", day: int = 0) -> None:
-        path = self.transcript(session)
-        path.parent.mkdir(exist_ok=True)
-        with path.open("ab") as file:
-            for text in texts:
-                self.number += 1
-                role = ("user", "assistant")[self.number % 2 == 0]
-                at = START + timedelta(days=day, minutes=self.number)
-                record = {
-                    "type": role, "uuid": f"u{self.number}", "sessionId": session,
-                    "cwd": "/home/ada/shop", "timestamp": at.isoformat(),
-                    "message": {"role": role, "content": text},
-                }  # fmt: skip
-                file.write(json.dumps(record).encode() + b"\n")
-
-    @property
-    def kept(self) -> Path:
-        return kept_dir(self.state, "main", self.workspace.resolve())
-
-    @property
-    def captures(self) -> Path:
-        return capture_dir(self.state, "main", self.workspace.resolve())
-
-    def said(self) -> list[str]:
-        lines = [
-            json.loads(line)
-            for file in sorted(self.kept.glob("*.jsonl"))
-            for line in file.read_text(encoding="utf-8").splitlines()
-        ]
-        return [line["message"]["content"] for line in lines if line["type"] == "message"]
 
     def ask(self, question: str) -> list[str]:
         """As an agent asks, so that the question is recorded."""

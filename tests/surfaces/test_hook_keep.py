@@ -2,99 +2,43 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
+import queue
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.talking_host import TalkingHost
 
 from notewell import open_memory
 from notewell.capture import capture_dir, history
-from notewell.cli import hook_events, main
+from notewell.cli import hook_events
 from notewell.cli.hook_call import HookTime
 from notewell.errors import NotewellError
 from notewell.files import read_json_lines
-from notewell.sessions import kept_dir
+from notewell.sync import Synced, Timing, WatchEvent
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext, call
 
+BOUND_S = 60.0
 
-class Host:
+
+class Host(TalkingHost):
     """A host whose hooks were installed with `--keep`, and a person who asks afterwards."""
 
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root = root
-        self.workspace = root / "workspace"
-        self.workspace.mkdir(exist_ok=True)
-        self.state = root / "state"
-        self.monkeypatch = monkeypatch
-        self.flags: tuple[str, ...] = ("--keep",)
-        self.number = 0
-
-    def run(self, *words: str, **payload: Any) -> int:
-        stdin = io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode()), encoding="utf-8")
-        self.monkeypatch.setattr(sys, "stdin", stdin)
-        return main([*words, "-w", str(self.workspace), "--state-dir", str(self.state)])
-
-    def hook(self, event: str, session: str = "cc-1", cwd: str = "/home/ada/shop") -> None:
-        words = ("hook", event, "--host", "claude", *self.flags)
-        path = str(self.transcript(session))
-        assert self.run(*words, session_id=session, transcript_path=path, cwd=cwd) == 0
-
-    def transcript(self, session: str = "cc-1") -> Path:
-        return self.root / "projects" / f"{session}.jsonl"
-
-    def say(self, *texts: str, session: str = "cc-1") -> None:
-        path = self.transcript(session)
-        path.parent.mkdir(exist_ok=True)
-        with path.open("ab") as file:
-            for text in texts:
-                self.number += 1
-                role = ("user", "assistant")[self.number % 2 == 0]
-                record = {
-                    "type": role, "uuid": f"u{self.number}", "sessionId": session,
-                    "cwd": "/home/ada/shop", "timestamp": "2026-11-15T11:00:00Z",
-                    "message": {"role": role, "content": text},
-                }  # fmt: skip
-                file.write(json.dumps(record).encode() + b"\n")
-
-    @property
-    def kept(self) -> Path:
-        return kept_dir(self.state, "main", self.workspace.resolve())
-
-    def said(self) -> list[str]:
-        lines = [
-            json.loads(line)
-            for file in sorted(self.kept.glob("*.jsonl"))
-            for line in file.read_text(encoding="utf-8").splitlines()
-        ]
-        return [line["message"]["content"] for line in lines if line["type"] == "message"]
-
     def heartbeat(self) -> dict[str, Any]:
-        folder = capture_dir(self.state, "main", self.workspace.resolve())
-        found: dict[str, Any] = json.loads((folder / "heartbeat.json").read_text("utf-8"))
+        found: dict[str, Any] = json.loads((self.captures / "heartbeat.json").read_text("utf-8"))
         return found
 
     def notes(self) -> list[Path]:
         return sorted((self.workspace / "memory").glob("*.md"))
 
-    def settings(self, **keep: Any) -> None:
-        search = {"sessions": {"keep": keep}}
-        file = self.root / "own.json"
-        settings = {"agents": {"defaults": {"memorySearch": search}}}
-        file.write_text(json.dumps(settings), encoding="utf-8")
-        self.monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
-
-    def search(self, question: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
-        capsys.readouterr()
-        assert self.run("search", question, "--json") in (0, 3)
-        answer = json.loads(capsys.readouterr().out)
-        return [hit["path"] for hit in answer["results"]]
+    def found(self, question: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+        return [hit["path"] for hit in self.search(capsys, question)["results"]]
 
 
 @pytest.fixture
@@ -144,7 +88,7 @@ def test_what_was_said_early_in_a_long_session_is_found(
     host.say(*(f"something else, number {n}" for n in range(60)))
     host.hook("session-end")
     assert "nine hours" not in "".join(note.read_text("utf-8") for note in host.notes())
-    paths = host.search("how long does the migration of the billing tables take?", capsys)
+    paths = host.found("how long does the migration of the billing tables take?", capsys)
     assert paths[0] == "sessions/kept/claude-cc-1.jsonl"
     capsys.readouterr()
     assert host.run("get", paths[0], "--from", "1", "--lines", "1") == 0
@@ -208,15 +152,15 @@ def test_a_session_note_does_not_repeat_the_conversation_that_is_kept(
     (host.workspace / "MEMORY.md").write_text("- the migration: nine hours\n", encoding="utf-8")
     assert host.run("index") == 0
     found = {"MEMORY.md", "sessions/kept/claude-cc-1.jsonl"}
-    assert set(host.search("how long is the migration?", capsys)) == found
+    assert set(host.found("how long is the migration?", capsys)) == found
     # What the user adds to the session note is no copy.
     with host.notes()[0].open("a", encoding="utf-8") as note:
         note.write("\n## Later\n\nMigration postponed, said Ada.\n")
-    assert f"memory/{host.notes()[0].name}" in host.search("who postponed the migration?", capsys)
+    assert f"memory/{host.notes()[0].name}" in host.found("who postponed the migration?", capsys)
     # Where the conversation is not searched, the note is what there is.
     host.settings(search=False)
     assert host.run("index") == 0
-    paths = set(host.search("how long is the migration?", capsys))
+    paths = set(host.found("how long is the migration?", capsys))
     assert paths == {"MEMORY.md", f"memory/{host.notes()[0].name}"}
 
 
@@ -228,7 +172,7 @@ def test_a_long_message_in_a_session_note_is_not_shown_beside_the_transcript(
     host.hook("session-end")
     assert "Step 90 of" in host.notes()[0].read_text("utf-8")
     assert host.run("index") == 0
-    assert set(host.search("step 40 of the migration table", capsys)) == {
+    assert set(host.found("step 40 of the migration table", capsys)) == {
         "sessions/kept/claude-cc-1.jsonl"
     }
 
@@ -239,10 +183,10 @@ def test_kept_conversations_can_be_left_out_of_the_search(
     host.say("the migration takes nine hours", "noted")
     host.hook("stop")
     assert host.run("index") == 0
-    assert host.search("migration", capsys)
+    assert host.found("migration", capsys)
     host.settings(search=False)
     assert host.run("index") == 0
-    assert host.search("migration", capsys) == []
+    assert host.found("migration", capsys) == []
     # Nothing of it is left in the index either.
     capsys.readouterr()
     assert host.run("status", "--json") in (0, 5)
@@ -257,7 +201,7 @@ def test_two_workspaces_of_an_agent_do_not_share_conversations(
     host.workspace = host.root / "other"
     (host.workspace / "memory").mkdir(parents=True)
     (host.workspace / "MEMORY.md").write_text("# Facts\n\n- tea\n", encoding="utf-8")
-    assert host.search("migration", capsys) == []
+    assert host.found("migration", capsys) == []
 
 
 def test_a_session_whose_host_was_killed_is_kept_by_the_next_start(host: Host) -> None:
@@ -332,11 +276,11 @@ def test_a_conversation_that_its_host_has_too_is_indexed_once(
     file.write_text(json.dumps(settings), encoding="utf-8")
     host.monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
     assert host.run("index") == 0
-    assert host.search("migration", capsys) == ["sessions/kept/claude-cc-1.jsonl"]
-    assert host.search("rollback", capsys) == ["sessions/projects/cc-2.jsonl"]
+    assert host.found("migration", capsys) == ["sessions/kept/claude-cc-1.jsonl"]
+    assert host.found("rollback", capsys) == ["sessions/projects/cc-2.jsonl"]
     # The host deletes its file: what was kept stays.
     host.transcript().unlink()
-    assert host.search("migration", capsys) == ["sessions/kept/claude-cc-1.jsonl"]
+    assert host.found("migration", capsys) == ["sessions/kept/claude-cc-1.jsonl"]
 
 
 def test_conversations_in_folders_that_are_left_out_are_not_kept(host: Host) -> None:
@@ -397,3 +341,46 @@ def test_status_and_doctor_say_what_is_kept_and_what_is_not(
     assert kept["keeps"] is True
     assert kept["conversations"] == 1
     assert kept["folder"] == str(host.kept)
+
+
+def test_a_memory_that_was_open_before_the_first_conversation_was_kept_finds_it(
+    host: Host,
+) -> None:
+    (host.workspace / "MEMORY.md").write_text("The oven is hot.\n", encoding="utf-8")
+    with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as server:
+        server.sync()
+        assert not host.kept.exists()
+        host.say("when is the migration of the billing tables?", "on Friday")
+        host.hook("stop")
+        with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as other:
+            other.sync()
+        # It must not take the conversation out of the index in which another process put it.
+        server.sync()
+        assert server.search("migration billing tables").hits[0].source == "sessions"
+        assert "on Friday" in server.get("sessions/kept/claude-cc-1.jsonl").text
+
+
+def test_a_watch_that_began_before_hears_of_the_first_kept_conversation(host: Host) -> None:
+    stop, syncs = threading.Event(), queue.Queue[Synced]()
+
+    def on_event(event: WatchEvent) -> None:
+        if isinstance(event, Synced):
+            syncs.put(event)
+
+    with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as server:
+        # Nothing but a notice starts a sync.
+        timing = Timing(session_debounce_s=0.01, safety_s=10_000)
+        thread = threading.Thread(
+            target=lambda: server.watch(stop, on_event=on_event, timing=timing)
+        )
+        thread.start()
+        try:
+            syncs.get(timeout=BOUND_S)
+            host.say("when is the migration of the billing tables?", "on Friday")
+            host.hook("stop")
+            while not syncs.get(timeout=BOUND_S).report.written:
+                pass  # A folder was made on the way to the file.
+        finally:
+            stop.set()
+            thread.join(BOUND_S)
+        assert server.search("migration billing tables").hits[0].source == "sessions"

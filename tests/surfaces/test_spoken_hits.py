@@ -3,18 +3,16 @@ folder."""
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.talking_host import TalkingHost
 
 from notewell import Memory, open_memory
-from notewell.cli import main
 from notewell.errors import BadRequest
 from notewell.testing import HashEmbedder
 from notewell.tools import SearchOutput, call
@@ -29,21 +27,8 @@ SAID = {
 }  # fmt: skip
 
 
-class Owner:
+class Owner(TalkingHost):
     """Somebody whose conversations were kept, and who asks at the command line."""
-
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root = root
-        self.workspace = root / "workspace"
-        self.workspace.mkdir()
-        self.state = root / "state"
-        self.monkeypatch = monkeypatch
-        (self.workspace / "MEMORY.md").write_text(
-            "# Facts\n\n- The router password is in the safe.\n", encoding="utf-8"
-        )
-
-    def run(self, *words: str) -> int:
-        return main([*words, "-w", str(self.workspace), "--state-dir", str(self.state)])
 
     def talk(self, session: str, cwd: str, messages: list[tuple[str, str]]) -> None:
         records = [
@@ -54,25 +39,21 @@ class Owner:
             }
             for number, (role, text) in enumerate(messages, start=5)
         ]  # fmt: skip
-        file = self.root / f"{session}.jsonl"
+        file = self.transcript(session)
+        file.parent.mkdir(exist_ok=True)
         file.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
-        payload = {"session_id": session, "transcript_path": str(file), "cwd": cwd}
-        stdin = io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode()), encoding="utf-8")
-        self.monkeypatch.setattr(sys, "stdin", stdin)
-        assert self.run("hook", "stop", "--host", "claude", "--keep") == 0
+        self.hook("stop", session, cwd)
 
-    def search(
-        self, capsys: pytest.CaptureFixture[str], *words: str
-    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        capsys.readouterr()
-        self.run("search", *words, "--mode", "keyword", "--json")
-        answer = json.loads(capsys.readouterr().out)
-        return answer["results"], answer
+    def hits(self, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+        results: list[dict[str, Any]] = self.search(capsys, *words, "--mode", "keyword")["results"]
+        return results
 
 
 @pytest.fixture
 def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner:
     owner = Owner(tmp_path, monkeypatch)
+    note = "# Facts\n\n- The router password is in the safe.\n"
+    (owner.workspace / "MEMORY.md").write_text(note, encoding="utf-8")
     for session, (cwd, messages) in SAID.items():
         owner.talk(session, cwd, messages)
     return owner
@@ -88,7 +69,7 @@ def memory(owner: Owner) -> Iterator[Memory]:
 def test_the_command_line_says_who_said_it_when_and_where(
     owner: Owner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hits, _ = owner.search(capsys, "router Turris Omnia")
+    hits = owner.hits(capsys, "router Turris Omnia")
     assert hits[0]["path"] == "sessions/kept/claude-s1.jsonl"
     assert hits[0]["said"] == {
         "speaker": "User", "at": "2026-11-01T14:05Z", "host": "claude", "folder": "/code/shop",
@@ -102,7 +83,7 @@ def test_the_command_line_says_who_said_it_when_and_where(
 def test_a_part_of_a_long_message_names_its_speaker_and_its_question(
     owner: Owner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hits, _ = owner.search(capsys, "step 55 shard 55")
+    hits = owner.hits(capsys, "step 55 shard 55")
     assert not hits[0]["snippet"].startswith("Assistant:")
     assert hits[0]["said"]["speaker"] == "Assistant"
     assert hits[0]["said"]["at"] == "2026-11-03T14:06Z"
@@ -177,7 +158,7 @@ def test_this_folder_is_a_point(
     here.mkdir()
     owner.talk("s5", str(here.resolve()), [("user", "the router blinks"), ("assistant", "I see")])
     owner.monkeypatch.chdir(here)
-    hits, _ = owner.search(capsys, "router", "--folder", ".")
+    hits = owner.hits(capsys, "router", "--folder", ".")
     assert {hit["path"] for hit in hits} == {"MEMORY.md", "sessions/kept/claude-s5.jsonl"}
     why = ("search", "router", "--folder", ".", "--why", "sessions/kept/claude-s1.jsonl")
     assert owner.run(*why, "--mode", "keyword") == 0

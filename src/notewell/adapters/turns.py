@@ -28,6 +28,7 @@ from notewell.tools import (
     FlushInput,
     bootstrap,
     capture_turn,
+    keep_said,
     memory_flush,
     recall_for_turn,
     refusal,
@@ -129,30 +130,14 @@ class Turns:
 
     def _keep(self, turn: TurnFacts) -> int:
         """How many messages of the turn were kept; 0 unless the settings keep conversations."""
-        memory, settings = self._memory, self._memory.settings.capture.keep
-        if not settings.enabled or refusal(memory, self._context):
+        if refusal(self._memory, self._context):
             return 0
-        from notewell.capture import SessionEnd, keep_turn
-        from notewell.redaction import DeferredRedactor
-        from notewell.sessions import kept_dir
-
         said = [Message("user", text) for text in turn.said]
         replied = [Message("assistant", text) for text in turn.replied]
-        # The name decides the file; there is no transcript of a host.
-        path, cwd = Path(f"{self._session}.jsonl"), str(Path.cwd())
-        conversation = SessionEnd(path, self._session, HOST, cwd, "turn")
-        try:
-            return keep_turn(
-                kept_dir(memory.state_dir, memory.agent, memory.workspace),
-                conversation,
-                [*said, *replied],
-                DeferredRedactor(memory.state_dir),
-                settings=settings,
-                now=datetime.now(UTC),
-            ).messages
-        except NotewellError as error:
-            _log.warning("the turn is not kept: %s", error)
-            return 0
+        kept = keep_said(self._memory, HOST, self._session, [*said, *replied], cwd=str(Path.cwd()))
+        if kept.trouble:
+            _log.warning("the turn is not kept: %s", kept.trouble)
+        return kept.messages
 
     def _capture(self, said: Iterable[str]) -> Capture:
         settings = self._memory.settings.entries

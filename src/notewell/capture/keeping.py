@@ -64,6 +64,8 @@ class Kept:
     messages: int = 0
     is_complete: bool = True
     """False: the host's file has more; the next call goes on."""
+    is_first: bool = False
+    """Nothing of this conversation was kept before."""
 
 
 def keep_messages(
@@ -108,7 +110,7 @@ def keep_messages(
             opened.append([*header, *records], end)
         if is_import:
             _date(file, lines or header, before_s, now)
-    return Kept(file if lines else None, len(lines), new.is_complete)
+    return Kept(file if lines else None, len(lines), new.is_complete, not end.size)
 
 
 def complete_part(
@@ -204,7 +206,7 @@ def keep_turn(
         header = [] if end.size else [_header(conversation, new, redact, now)]
         with open_kept(file, create=True) as opened:
             opened.append([*header, *lines], end)
-    return Kept(file, len(lines))
+    return Kept(file, len(lines), is_first=not end.size)
 
 
 def _end_of(file: Path | None) -> KeptEnd:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from notewell.cli.keep_words import (
     keep_words,
     kept_folder,
-    make_kept_folder,
     settings_for,
     will_keep,
 )
@@ -125,9 +124,7 @@ def add_hooks(arguments: argparse.Namespace) -> Installed:
     hooks = HOOK_FILES[arguments.host]
     refuse_beside_plugin(HOSTS[arguments.host], _machine())
     file = hooks.file(_machine(), _project(arguments))
-    result = install_hooks(file, hooks, hook_items(arguments), arguments.host)
-    make_kept_folder(arguments)
-    return result
+    return install_hooks(file, hooks, hook_items(arguments), arguments.host)
 
 
 def report_hooks(arguments: argparse.Namespace, result: Installed) -> None:

@@ -19,7 +19,6 @@ from notewell.capture import capture_trouble
 from notewell.cli.clients import hook_items
 from notewell.cli.hook import handle
 from notewell.cli.hook_events import folder_of
-from notewell.cli.keep_words import make_kept_folder
 from notewell.cli.output import ProgressBar, print_json, say
 from notewell.cli.parser import build_parser
 from notewell.errors import NotewellError, StateNotWritable
@@ -107,7 +106,6 @@ class InstalledHooks:
         words += ["--state-dir", str(folders.state), *(["--notes-only"] if notes_only else [])]
         parser = build_parser("hook")
         arguments = parser.parse_args(words)
-        make_kept_folder(arguments)
         calls = [parser.parse_args(_words(item)) for item in hook_items(arguments).values()]
         self._calls = {call.action: call for call in calls}
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.cli.place import location_of
 from notewell.config import default_state_dir, load_settings
 from notewell.embedders import choose_embedder, profile_files
-from notewell.files import make_private
 from notewell.hosts import Machine
 from notewell.sessions import kept_dir, transcripts_at
 from notewell.types import counted
@@ -90,14 +88,6 @@ def kept_folder(arguments: argparse.Namespace) -> str | None:
         return None
     agent, workspace, _ = location_of(arguments)
     return str(kept_dir(_state(arguments), agent, os.path.realpath(workspace)))
-
-
-def make_kept_folder(arguments: argparse.Namespace) -> None:
-    """A server that is running searches the folder only if it was there when the server began."""
-    folder = kept_folder(arguments)
-    if folder:
-        with suppress(OSError):  # Then a hook makes it, and reports why it cannot.
-            make_private(Path(folder))
 
 
 def _state(arguments: argparse.Namespace) -> Path:

@@ -101,10 +101,10 @@ def _transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
 
     # The built-in index may leave transcripts out while QMD exports them: two separate settings.
     own = TranscriptFolder(state / "agents" / agent / "sessions")
-    kept = TranscriptFolder(kept_dir(state, agent, folder_of(indexer.notes)), KEPT)
-    folders = [own, kept] if os.path.isdir(kept.path) else [own]  # noqa: PTH112
+    folder = kept_dir(state, agent, folder_of(indexer.notes))
+    kept = TranscriptFolder(folder, KEPT, appears_later=True)
     redactor = Redactor(load_mask_key(state))
-    return Transcripts(folders, redactor, forgotten=forgotten_file(kept.path))
+    return Transcripts([own, kept], redactor, forgotten=forgotten_file(folder))
 
 
 class QmdEngine:

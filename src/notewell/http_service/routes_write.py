@@ -5,6 +5,7 @@ executed again.
 """
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -40,12 +41,14 @@ from notewell.http_service.transcripts import SESSION_ID, NewTurn, add_turns, tr
 from notewell.memory import Memory
 from notewell.notes import Appended, Entry
 from notewell.sync import SyncReport
-from notewell.tools import CallContext, FlushInput, flush_decision
+from notewell.tools import CallContext, FlushInput, flush_decision, keep_transcript
 
 ORIGIN = "http"
 """The origin that entries from here are marked with."""
 MAX_WAIT_S = 300
 REPLAYED_HEADER = "Idempotent-Replayed"
+
+_log = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/v1", tags=["agents"], route_class=GuardedRoute)
 
@@ -111,7 +114,8 @@ async def add_to_session(
     caller: CallerDep,
     key: IdempotencyKey = None,
 ) -> JSONResponse:
-    """Append turns to a transcript of this agent. Searches of sessions find them."""
+    """Append turns to a transcript of this agent. Searches of sessions find them; with
+    `sessions.keep.enabled`, the conversation is kept, and every search finds it."""
     # Without a key, a random one: the ids of turns must still be unique.
     name = key or secrets.token_hex(16)
 
@@ -120,12 +124,17 @@ async def add_to_session(
         turns = [NewTurn(turn.role, turn.content, turn.at) for turn in body.turns]
         # With the token's id: the keys of two tokens must not collide.
         added = add_turns(file, turns, f"{caller.token.id}\0{name}", at)
+        # Also if none was added: what a failure has left is kept now.
+        kept = keep_transcript(memory, ORIGIN, id, file)
         memory.mark_changed()
         if added:
             path = f"sessions/{id}.jsonl"
             caller.context.audit.record(caller, "turns", path=path, turns=added)
             caller.publish(ContentWritten("turns", path))
-        return Completed(201, {"id": id, "turns": len(turns)})
+        if kept.trouble:
+            _log.warning("turns are not kept: %s", kept.trouble)
+        why = {"notice": f"not kept: {kept.trouble.public_text()}"} if kept.trouble else {}
+        return Completed(201, {"id": id, "turns": len(turns), "kept": kept.messages, **why})
 
     return await _run_once(caller, f"turns/{id}", key, body, write)
 

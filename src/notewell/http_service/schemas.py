@@ -237,6 +237,13 @@ class TurnsBody(RequestModel):
 class TurnsAnswer(ResponseModel):
     id: str
     turns: int
+    kept: Annotated[
+        int, Field(description="How many messages were kept; 0 unless the settings keep them.")
+    ]
+    notice: Annotated[
+        str | None,
+        Field(description="Why messages are not kept; the next request keeps them too."),
+    ] = None
 
 
 # -- around the turns of a conversation ----------------------------------------------------------

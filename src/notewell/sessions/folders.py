@@ -84,6 +84,8 @@ class TranscriptFolder:
     path: Path
     name: str = ""
     """The name of another host's folder; the agent's own folder has none."""
+    appears_later: bool = False
+    """Nothing is wrong if the folder is not there: it appears with its first conversation."""
 
     @property
     def key(self) -> str:
@@ -145,7 +147,7 @@ class _Scanner:
                 self._scan(directory, folder.key, folder.max_depth, folder)
         except (FileNotFoundError, NotADirectoryError):
             # The user named the folder of a host; the agent's own appears with its first session.
-            if folder.name:
+            if folder.name and not folder.appears_later:
                 self.ignored[folder.key] = "not there"
         except NotPlain as error:
             self.unreadable[folder.key] = error.why

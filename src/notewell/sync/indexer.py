@@ -27,6 +27,7 @@ from notewell.types import Notice
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from notewell.embedders import BatchFacts
     from notewell.index import IndexedNote, IndexStore, IndexView
@@ -52,8 +53,8 @@ class Indexer:
     notes: NoteStore
     indexes_notes: bool
     """False: transcripts alone are indexed; notes can still be read and written."""
-    transcripts: Transcripts | None
-    """None: transcripts are not searched."""
+    open_transcripts: Callable[[], Transcripts | None]
+    """Called until there are some: the first conversation may be kept at any time."""
     delta_limits: DeltaLimits | None
     """How much must be new in a transcript; None: every change counts."""
     redact_notes: Callable[[str], str] | None
@@ -77,6 +78,8 @@ class Indexer:
     rebuild the index."""
     requested_driver: str = ""
     """The vector driver that the settings name; empty: the one in use."""
+    kept: Path | None = None
+    """The folder of kept conversations, if they are searched. It may not be there yet."""
     tally: CacheTally = field(default_factory=CacheTally)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     _embedding: threading.Lock = field(default_factory=threading.Lock)
@@ -88,6 +91,14 @@ class Indexer:
     # A tuple that is replaced as a whole, so it needs no lock.
     _known_facts: tuple[tuple[int, ...], IndexFacts | None] | None = None
     """The facts of the index, with the change mark of the store from before they were read."""
+    _transcripts: Transcripts | None = None
+
+    @property
+    def transcripts(self) -> Transcripts | None:
+        """None: transcripts are not searched, or nothing is kept yet."""
+        if self._transcripts is None:
+            self._transcripts = self.open_transcripts()
+        return self._transcripts
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -101,9 +112,9 @@ class Indexer:
         if self.indexes_notes:
             redact = self.redact_notes
             sources.append(notes_source(self.notes, redact, everything=everything, now_ns=now))
-        if self.transcripts:
+        if transcripts := self.transcripts:
             limits = None if everything else self.delta_limits
-            sources.append(sessions_source(self.transcripts, limits))
+            sources.append(sessions_source(transcripts, limits))
         return sources
 
     # -- what the index should be built with -----------------------------------------------------
@@ -246,7 +257,7 @@ class Indexer:
                 # Listed while the lease is held: a list from before it may be older than the
                 # index that another process has just written.
                 sources = self.text_sources(everything=everything)
-                if not self.transcripts:
+                if all(source.name != "sessions" for source in sources):
                     # Kept conversations that are no longer searched leave the index.
                     sources.append(no_sessions())
                 known = KnownVectors(self.store, cache, wanted, self.tally)
@@ -361,8 +372,9 @@ class Indexer:
 
     def read(self, path: str) -> str:
         """The text of a note or transcript, as it is on disk now."""
-        if self.transcripts is not None and path.endswith(self.transcripts.suffixes):
-            return self.transcripts.read(path).text
+        transcripts = self.transcripts
+        if transcripts is not None and path.endswith(transcripts.suffixes):
+            return transcripts.read(path).text
         return self.notes.read(path).text
 
     def scans(self, indexed: Mapping[str, Mapping[str, IndexedNote]]) -> dict[str, Scan]:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 RETRY_NOTIFIER_S = 60.0
 """How often to retry without notices: an editor that ends gives its watches back."""
+KEPT_SUFFIX = ".jsonl"
+"""Of kept conversations. The module that reads them is not loaded before there are some."""
 
 
 class StopAskedFor(SyncInterrupted):
@@ -246,20 +248,28 @@ def watch_index(
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Call `sync` (`Memory.sync`) whenever a source of the index changes, until `stop` is set."""
-    transcripts = indexer.transcripts
+    places, suffixes = _session_places(indexer)
     notes = indexer.notes.local_paths() if indexer.indexes_notes else ()
     minutes = settings.interval_minutes
     Watcher(
         _stopping(sync, stop, progress),
-        [*notes, *(transcripts.places if transcripts else ())],
+        [*notes, *places],
         # The index may be kept inside the workspace; its own writes must not trigger a sync.
         ignore=indexer.store.local_paths(),
-        session_suffixes=transcripts.suffixes if transcripts else (),
+        session_suffixes=suffixes,
         timing=timing
         or Timing(debounce_s=settings.debounce_s, interval_s=minutes * 60 if minutes else None),
         on_event=on_event,
         notifier=notifier,
     ).run(stop)
+
+
+def _session_places(indexer: Indexer) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The folders of transcripts, and how their names end. The folder of kept conversations may
+    appear while the watch runs."""
+    if transcripts := indexer.transcripts:
+        return transcripts.places, transcripts.suffixes
+    return ((indexer.kept,), (KEPT_SUFFIX,)) if indexer.kept else ((), ())
 
 
 def _stopping(

@@ -9,6 +9,7 @@ failures.py   our errors as an agent sees them, each with a next step
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 forget.py     what was said is found and removed, for `notewell forget`
+keep.py       what was said is kept, for programs without hooks
 flush.py      memory_flush: a host asks whether to write notes before a compaction
 nearness.py   whether a hit is near enough for a prompt that did not ask
 ordinary_words.py  words of a prompt that do not say what it is about, by language
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         GetInput,
         SearchInput,
     )
+    from notewell.tools.keep import KeptSaid, keep_said, keep_transcript
     from notewell.tools.nearness import is_near, nearness_of
     from notewell.tools.outputs import (
         AppendOutput,
@@ -127,6 +129,7 @@ else:
                 "MAX_SECTION_CHARS SearchInput"
             ),
             "outputs": "AppendOutput GetOutput SearchOutput StatusOutput ToolHit",
+            "keep": "KeptSaid keep_said keep_transcript",
             "nearness": "is_near nearness_of",
             "recall": "TOOLS_LINE bootstrap last_session recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",
