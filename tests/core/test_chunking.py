@@ -296,7 +296,7 @@ def test_as_many_characters_fit_as_weigh_the_limit(text: str, limit: int, count:
 # -- conversations -------------------------------------------------------------------------------
 
 DIALOGUE = """User: when do we ship?
-Assistant: On Friday.
+Assistant: On Friday at nine, if the tests of the whole week have passed on every machine.
 User: and the router, which one did we choose for the office in the end?
 Assistant: The Turris Omnia, because it runs our own firmware.
 """
@@ -314,18 +314,30 @@ def test_a_conversation_that_fits_is_one_chunk() -> None:
     assert one.span == Span(1, 4)
 
 
-def test_an_exchange_that_is_too_long_begins_a_chunk() -> None:
+def test_a_chunk_less_than_two_thirds_full_takes_the_beginning_of_the_next_exchange() -> None:
+    chunks = chunk(DIALOGUE, ChunkLimits(tokens=48, overlap=0), is_spoken=True)
+    assert [one.span for one in chunks] == [Span(1, 3), Span(4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("greeting", "first"),
+    [
+        ("Assistant: hello", "User: hello\nAssistant: hello\nUser: how do I deploy?"),
+        ("Assistant: hello, what can I do?", "User: hello\nAssistant: hello, what can I do?"),
+    ],
+    ids=["less", "full"],
+)
+def test_an_exchange_that_is_too_long_begins_a_chunk_if_the_current_one_is_two_thirds_full(
+    greeting: str, first: str
+) -> None:
     answer = "Assistant: " + " ".join(f"step {number}." for number in range(40))
-    text = f"User: hello\nAssistant: hello\nUser: how do I deploy?\n{answer}\n"
+    text = f"User: hello\n{greeting}\nUser: how do I deploy?\n{answer}\n"
     chunks = chunk(text, SMALL, is_spoken=True)
-    assert [one.text for one in chunks[:2]] == [
-        "User: hello\nAssistant: hello",
-        "User: how do I deploy?",
-    ]
-    assert all(one.piece for one in chunks[2:])
+    assert chunks[0].text == first
+    assert [one.span.end_line for one in chunks if not one.piece][-1] == 3
 
 
 def test_messages_of_the_user_in_a_row_begin_one_exchange() -> None:
-    text = "Assistant: hello\nUser: wait\nUser: which port?\nAssistant: 51820\n"
+    text = "Assistant: hello, how can I help?\nUser: wait\nUser: which port?\nAssistant: 51820\n"
     chunks = chunk(text, ChunkLimits(tokens=12, overlap=0), is_spoken=True)
     assert [one.span for one in chunks] == [Span(1, 1), Span(2, 4)]

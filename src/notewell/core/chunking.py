@@ -15,8 +15,9 @@ Those units are packed in order into chunks:
 * Overlap repeats the last lines of the previous chunk, never across a heading. Without room there
   is no overlap: no chunk is ever heavier than the limit.
 * In a conversation, a message of the user and what follows it up to the next one are a unit, an
-  exchange. The question is not repeated in the chunks of a long answer: they would come before
-  what the user said (see docs/ranking.md).
+  exchange. It begins a chunk if the current one is two thirds full and has no room for it. The
+  question is not repeated in the chunks of a long answer: they would come before what the user
+  said (see docs/ranking.md).
 
 The weight of a text is an estimate of its tokens, made without a tokenizer. Its unit is a quarter
 of a token: four characters of most scripts make a token, while a Chinese, Japanese or Korean
@@ -49,6 +50,9 @@ FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front
 PARSED_CHARS = 1_000_000
 """A longer note is split at lines: for two megabytes of list the parser takes a gigabyte."""
 SMALL = 4  # A chunk below a quarter of the limit is small: a heading does not close it.
+FILLED = 2 / 3
+"""A chunk of a conversation that is less full takes the first messages of the next exchange: in
+small chunks, what was said is found less well (see docs/ranking.md)."""
 MIN_CHUNK_WEIGHT = 32
 """8 tokens, whatever the settings say: smaller chunks would be single words."""
 
@@ -88,7 +92,7 @@ def chunk(text: str, limits: ChunkLimits, *, is_spoken: bool = False) -> list[Ch
     units = _exchanges(lines) if is_spoken else find_units(lines)
     paths = _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
-    for start, end, piece in _pack(lines, units, limits):
+    for start, end, piece in _pack(lines, units, limits, is_spoken=is_spoken):
         body = piece if piece is not None else "\n".join(lines[start:end])
         new = _make_chunk(Span(start + 1, end), body, paths[start], piece=piece is not None)
         # Equal pieces of one long line are one chunk: they would be the same hit.
@@ -258,6 +262,10 @@ class _Packer:
     def fits(self, end: int) -> bool:
         return self.weigh(self.begin, end) <= self.limit
 
+    def has_room(self) -> bool:
+        """Whether a chunk of a conversation is too small to be closed before an exchange."""
+        return self.weigh(self.begin, self.end) < self.limit * FILLED
+
     def is_small(self) -> bool:
         return self.weigh(self.begin, self.end) * SMALL < self.limit
 
@@ -294,14 +302,16 @@ class _Packer:
         self.begin = self.fresh = self.end = number + 1
 
 
-def _pack(lines: Sequence[str], units: Sequence[Unit], limits: ChunkLimits) -> list[_Range]:
+def _pack(
+    lines: Sequence[str], units: Sequence[Unit], limits: ChunkLimits, *, is_spoken: bool
+) -> list[_Range]:
     packer = _Packer(lines, limits)
     headings_from = 0  # From this line on, the current chunk has headings only.
     for unit in units:
         if unit.heading and not packer.is_small():
             packer.close(unit.start, overlap=False)
             headings_from = unit.start
-        if not packer.fits(unit.end):
+        if not packer.fits(unit.end) and not (is_spoken and packer.has_room()):
             # A heading goes with the text below it, not to the end of the previous chunk.
             packer.close(headings_from, overlap=headings_from == packer.end)
         fits = packer.make_room(unit.end)
