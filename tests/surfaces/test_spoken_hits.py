@@ -197,6 +197,28 @@ def test_what_is_noted_comes_before_what_was_said_if_both_are_as_relevant(owner:
     assert noted.score < said.score < noted.score + 0.01
 
 
+def test_a_session_note_is_left_out_only_if_its_transcript_is_shown(
+    owner: Owner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # One word is in neither: the minimum never hides what has every word of a question.
+    question = "depot keys red box garage"
+    said = "The depot keys are in the red box."
+    owner.talk("s6", "/work/shop", [("user", f"{said} {LONG[:100]}"), ("assistant", LONG[:300])])
+    note = owner.workspace / "memory" / "2026-11-06-keys.md"
+    note.parent.mkdir()
+    note.write_text(f"# Session 2026-11-06 14:05\n\nUser: {said} {LONG[:100]}\n", encoding="utf-8")
+    with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+        for percent in range(0, 100, 2):
+            asked: dict[str, Any] = {"mode": "keyword", "min_score": percent / 100}
+            noted = memory.search(question, **asked, folder="nowhere").hits
+            shown = memory.search(question, **asked).hits
+            assert bool(noted) <= bool(shown), percent
+    why = ("search", question, "--why", "memory/2026-11-06-keys.md")
+    assert owner.run(*why, "--mode", "keyword") == 0
+    assert "copied from" in capsys.readouterr().out
+
+
 def test_of_questions_without_an_answer_the_latest_is_shown(owner: Owner) -> None:
     question = "where is the ladder?"
     # The name of the latest comes first.

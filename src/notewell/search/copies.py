@@ -41,9 +41,14 @@ class _Said(NamedTuple):
         return text in self.pieces or any(piece.startswith(begin) for piece in self.pieces)
 
 
-def without_copies(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """The same order without the chunks of session notes whose transcript is among them."""
-    spoken = [chunk for _, chunk in ranked if chunk.source == "sessions"]
+def without_copies(ranked: Sequence[Ranked], relevant: Collection[Candidate]) -> list[Ranked]:
+    """The same order without the chunks of session notes whose transcript is among them, and is
+    relevant enough to be shown."""
+    spoken = [
+        chunk
+        for candidate, chunk in ranked
+        if chunk.source == "sessions" and candidate in relevant
+    ]
     if not spoken:
         return list(ranked)
     said = _Said(

@@ -133,11 +133,18 @@ def _without_repeats(
 ) -> list[Ranked]:
     """Conversations that repeat the question and say nothing else are shown once, and so is what
     a session note copies from a transcript."""
-    ranked = without_copies(ranked)
+    ranked = _without_copies(ranked, threshold(context.options, candidates))
     if all(candidate.echo == 1.0 for candidate, _ in ranked):
         return ranked
     kept = folded(ranked, context.question, candidates.query.terms, _age)
     return sorted(kept, key=lambda pair: _order(*pair))
+
+
+def _without_copies(ranked: list[Ranked], least: float) -> list[Ranked]:
+    """A transcript that is not relevant enough to be shown must not hide its session note."""
+    return without_copies(
+        ranked, set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
+    )
 
 
 def _age(chunk: StoredChunk) -> tuple[str, str]:
@@ -345,6 +352,8 @@ def why_absent(
     if not candidate.exact and candidate.relevance < least:
         relevance = f"a relevance of {candidate.relevance:.2f}"
         return f"{scores}; {relevance} is below the minimum {least:.2f}"
+    if chunk not in (one for _, one in _without_copies(ranked, least)):
+        return f"{scores}; the conversation that they are copied from comes in their place"
     if chunk not in (one for _, one in _without_repeats(ranked, context, candidates)):
         return f"{scores}; they repeat the question, and a later note with the same reply is shown"
     return (
