@@ -150,11 +150,13 @@ class Memory:
         mode: Literal["hybrid", "keyword"] = "hybrid",
         folder: str | None = None,
         session_key: str | None = None,
+        running_session: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Answer:
         """The best hits; an empty answer says why it is empty.
 
         `folder` leaves out conversations in other folders: a path, the name of a folder, or `.`.
+        `running_session` leaves out the conversation with this transcript, a path.
         `session_key` names the conversation that asks, for settings that restrict who may ask;
         None is the owner's own program. Notes that were never indexed are indexed first, by their
         words and up to a limit, with `progress`; `sync` computes the vectors.
@@ -163,6 +165,10 @@ class Memory:
         self.require_scope(session_key)
         if not self.sees_private(session_key):
             request = replace(request, hides_private=True)
+        if running_session:
+            from notewell.sessions import session_stem
+
+            request = replace(request, running_session=session_stem(running_session))
         answer = self._answer(request)
         if answer.has_index:
             return answer

@@ -141,6 +141,18 @@ def test_sessions_are_exported_redacted_and_found(
     assert {page: page.stat().st_ino for page in pages.iterdir()} == before
 
 
+def test_the_conversation_that_asks_is_left_out(
+    open_with: Open, real_qmd: Path, tmp_path: Path
+) -> None:
+    running = transcript(tmp_path / "state", "running", "One quagga.", "2026-11-14T08:00:00Z")
+    transcript(tmp_path / "state", "other", "Another quagga.", "2026-11-14T08:00:00Z")
+    memory = open_with(real_qmd, export_sessions=True)
+    memory.sync()
+    assert len(memory.search("quagga").hits) == 2
+    [hit] = memory.search("quagga", running_session=running.as_posix()).hits
+    assert "Another quagga" in hit.snippet
+
+
 def test_sessions_are_exported_to_the_folder_of_the_settings(
     open_with: Open, real_qmd: Path, tmp_path: Path
 ) -> None:

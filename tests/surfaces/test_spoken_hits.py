@@ -16,6 +16,7 @@ from notewell import Memory, open_memory
 from notewell.errors import BadRequest
 from notewell.testing import HashEmbedder
 from notewell.tools import SearchOutput, call
+from notewell.types import Span
 
 LONG = " ".join(f"Step {n} of the rollout moves shard {n}." for n in range(60))
 SAID = {
@@ -217,6 +218,24 @@ def test_a_session_note_is_left_out_only_if_its_transcript_is_shown(
     why = ("search", question, "--why", "memory/2026-11-06-keys.md")
     assert owner.run(*why, "--mode", "keyword") == 0
     assert "copied from" in capsys.readouterr().out
+
+
+def test_a_hit_that_ends_with_a_question_has_its_answer(owner: Owner) -> None:
+    # Neither the chunk nor the lines around it have room for the answer.
+    talk = [
+        ("user", LONG[:200]),
+        ("assistant", LONG[:200]),
+        ("user", f"who repairs the harbour crane? {LONG[:300]}"),
+        ("assistant", f"{LONG[:700]} Lindqvist."),
+        ("user", LONG[:1200]),
+        ("assistant", LONG[:1200]),
+    ]
+    owner.talk("s7", "/work/shop", talk)
+    with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
+        memory.sync()
+        hit = memory.search("who repairs the harbour crane?", mode="keyword").hits[0]
+        assert hit.span == Span(1, 4)
+        assert "Lindqvist." in memory.get(hit.path, from_line=1, lines=4).text
 
 
 def test_of_questions_without_an_answer_the_latest_is_shown(owner: Owner) -> None:

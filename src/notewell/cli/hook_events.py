@@ -223,9 +223,15 @@ def _prompt(hook: Hook) -> HookResult:
     if not recalls_notes and not recalls_entries:
         return HookResult()
     troubles = []
+    transcript = hook.call.transcript
     with hook.memory() as memory:
         if recalls_notes:
-            recalled = recalled_notes(memory, question, within_s=hook.left_s)
+            recalled = recalled_notes(
+                memory,
+                question,
+                within_s=hook.left_s,
+                transcript=transcript and Path(transcript).expanduser().as_posix(),
+            )
             hook.context.append(recalled.text)
             troubles.append(recalled.trouble)
         if recalls_entries:

@@ -26,6 +26,8 @@ MAX_RECALLED = 3
 RECALL_CHARS = 1200
 """For notes, in all: every prompt pays for it."""
 NOT_YET = "the notes are not indexed yet"
+QUOTED_CHARS = 700
+"""Of one passage: as much as a snippet has."""
 LEAST_CHARS = 120
 """A shorter piece of a passage says nothing."""
 
@@ -37,9 +39,12 @@ class RecalledText(NamedTuple):
     trouble: str | None = None
 
 
-def recalled_notes(memory: Memory, question: str, *, within_s: float) -> RecalledText:
-    """What notes say about a prompt, or why they could not be searched. Notes that were never
-    indexed are indexed first, for `within_s` at most."""
+def recalled_notes(
+    memory: Memory, question: str, *, within_s: float, transcript: str | None = None
+) -> RecalledText:
+    """What notes and earlier conversations say about a prompt, or why they could not be searched.
+    Notes that were never indexed are indexed first, for `within_s` at most. `transcript` is that
+    of the conversation of the prompt: its host has it already."""
     from notewell.engines import unsearchable
     from notewell.tools import ask_memory, is_near, stop_after
 
@@ -49,6 +54,7 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
         question,
         max_results=MAX_RECALLED,
         mode="keyword",
+        running_session=transcript,
         journal_as=None,
         progress=stop_after(within_s),
     )
@@ -70,18 +76,19 @@ def recalled_notes(memory: Memory, question: str, *, within_s: float) -> Recalle
 
 def quoted_hits(question: str, hits: Sequence[Hit], max_chars: int) -> str:
     """The best hits as quotations, in so many characters; the last one is shortened to the lines
-    with the most words of the question."""
-    from notewell.core import snippet, text_query
+    with the most words of the question, and an answer that follows them."""
+    from notewell.core import exchange_snippet, snippet, text_query
     from notewell.tools import REMINDER, escaped, fenced
 
     parts, left = [REMINDER], max_chars - len(REMINDER)
     weights = dict.fromkeys(text_query(question).terms, 1.0)
     for hit in hits:
         # Escaped first, because that makes a text longer.
-        text, path = escaped(hit.snippet), hit.citation
-        room = left - len(fenced("", path=path)) - 1
+        text, path = escaped(hit.passage or hit.snippet), hit.citation
+        room = min(QUOTED_CHARS, left - len(fenced("", path=path)) - 1)
         if len(text) > room:
-            text = snippet(text, weights, room) if room > LEAST_CHARS else ""
+            shortened = exchange_snippet if hit.source == "sessions" else snippet
+            text = shortened(text, weights, room) if room > LEAST_CHARS else ""
         if not text:
             break
         parts.append(fenced(text, path=path))

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from notewell.core.passages import (
         ChunkLines,
         Passage,
+        add_answers,
         apply_quotas,
+        exchange_snippet,
         merge_passages,
         snippet,
         widen_passages,
@@ -86,7 +88,10 @@ else:
             "chunking": (
                 "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units token_weight"
             ),
-            "passages": "ChunkLines Passage apply_quotas merge_passages snippet widen_passages",
+            "passages": (
+                "ChunkLines Passage add_answers apply_quotas exchange_snippet merge_passages "
+                "snippet widen_passages"
+            ),
             "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (
                 "BadSessionKey Binding ChatType DEFAULT_AGENT Peer Route SessionKey UnknownAgent "

@@ -32,7 +32,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from notewell.core.words import without_markers
+from notewell.core.words import ASKED, without_markers
 from notewell.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from notewell.records import dataclass
 from notewell.types import Chunk, Span
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 HEADING_SEPARATOR = " › "
 HEADING_CHARS = 200  # A heading is a title; a longer one is a paragraph after a `#`.
-ASKED = "User: "  # As `sessions.transcript` writes it.
 FRONT_MATTER_LINES = 200  # Front matter that is not closed by then is not front matter.
 PARSED_CHARS = 1_000_000
 """A longer note is split at lines: for two megabytes of list the parser takes a gigabyte."""

@@ -14,10 +14,11 @@ the part of a passage with the most terms of the query.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import takewhile
 from math import fsum
 from typing import TYPE_CHECKING
 
-from notewell.core.words import split_words
+from notewell.core.words import ASKED, split_words
 from notewell.limits import SNIPPET_CHARS
 from notewell.records import dataclass
 
@@ -152,6 +153,16 @@ def _grow(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> Non
                 passage.end_line = line
 
 
+def add_answers(passages: Sequence[Passage], notes: Mapping[str, ChunkLines]) -> None:
+    """A passage of a conversation that ends with a message of the user gets the next one too."""
+    for passage in passages:
+        lines, after = notes[passage.path], passage.end_line + 1
+        is_asked = lines.text(passage.end_line, passage.end_line).startswith(ASKED)
+        taken = any(other.path == passage.path and other.covers(after) for other in passages)
+        if is_asked and lines.has(after) and not taken:
+            passage.end_line = after
+
+
 def _next_line(passage: Passage, step: int, lines: ChunkLines) -> int:
     """The next line above or below that is in a chunk, across blank lines; 0 if there is none."""
     edge = passage.start_line if step < 0 else passage.end_line
@@ -179,6 +190,31 @@ def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CH
     end = min(len(text), start + max_chars - (2 if start else 1) * len(ELLIPSIS))
     shown = text[start:end].strip()
     return f"{ELLIPSIS if start else ''}{shown}{ELLIPSIS if end < len(text) else ''}"
+
+
+def exchange_snippet(text: str, weights: Mapping[str, float], max_chars: int) -> str:
+    """The same for lines of a conversation: the message with the most terms, and if it is of the
+    user, the answer. Of two that are too long for the room, the question gets a third."""
+    if len(text) <= max_chars:
+        return text
+    lines = text.split("\n")
+    values = [_value(line, weights) for line in lines]
+    best = max(range(len(lines)), key=lambda at: (values[at], -at))
+    answer = _answer(lines[best + 1 :]) if lines[best].startswith(ASKED) else ""
+    if not answer:
+        return snippet(text, weights, max_chars)
+    asked = snippet(lines[best], weights, max(max_chars // 3, max_chars - len(answer) - 1))
+    return f"{asked}\n{snippet(answer, weights, max_chars - len(asked) - 1)}"
+
+
+def _value(line: str, weights: Mapping[str, float]) -> float:
+    forms = {form for word in split_words(line) for form in word.forms}
+    return fsum(weights.get(form, 0.0) for form in forms)
+
+
+def _answer(lines: Sequence[str]) -> str:
+    """What follows a question, up to the next one."""
+    return "\n".join(takewhile(lambda line: not line.startswith(ASKED), lines))
 
 
 def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:

@@ -25,6 +25,8 @@ from notewell.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+ASKED = "User: "
+"""What a message of the user begins with, as `sessions.transcript` writes it."""
 VERSION = 3
 """Part of the identity of an index: words of two versions do not match each other. It also counts
 the versions of `embedding_text`."""

@@ -136,6 +136,7 @@ class BuiltinEngine:
             sources=_sources(self.indexer.sources, question),
             hides_private=question.hides_private,
             folder=question.folder,
+            running_session=question.running_session,
             keyword_only=question.keyword_only or settings.keyword_only,
         )
 

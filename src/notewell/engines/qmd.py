@@ -142,6 +142,9 @@ class QmdEngine:
         visible = self._existing(results)
         if question.hides_private:
             visible = filter(self._is_public, visible)
+        if question.running_session and self._exporter is not None:
+            exports = self._exporter.names_of(question.running_session)
+            visible = (result for result in visible if result.parts[-1] not in exports)
         hits = tuple(self._hits(_balanced(visible, limit), mode))
         reason = None if hits else "QMD found nothing for these words"
         answer = Answer(hits, _MODES[mode], NAME, mode, reason)
@@ -337,6 +340,13 @@ class SessionExporter:
             # unreadable now.
             are_all=None not in sessions and not scan.unreadable,
         )
+
+    def names_of(self, stem: str) -> frozenset[str]:
+        """The exported files of one conversation, by the name of its transcript."""
+        from notewell.sessions import session_stem  # Imported late: only hooks need it.
+
+        keys = (key for key in self._transcripts.scan().notes if session_stem(key) == stem)
+        return frozenset(map(export_name, keys))
 
     def _session(self, file: FoundNote) -> SessionText | None:
         seen = self._seen.get(file.path)

@@ -189,6 +189,8 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
     if context.options.hides_private:
         candidates.hidden = _private_chunks(view)
+    if context.options.running_session is not None:
+        candidates.hidden |= _session_chunks(view, context.options.running_session)
     if context.options.folder is not None:
         _narrow(view, context.options, candidates)
     if context.options.hybrid or context.vector is None:
@@ -294,6 +296,14 @@ def _private_chunks(view: IndexView) -> frozenset[int]:
     from notewell.core import is_private_path  # Imported late: only groups need it.
 
     paths = filter(is_private_path, view.notes("memory"))
+    return frozenset(chunk_id for path in paths for chunk_id in view.chunks_of(path))
+
+
+def _session_chunks(view: IndexView, stem: str) -> frozenset[int]:
+    """The chunks of one conversation."""
+    from notewell.sessions import session_stem  # Imported late: only hooks need it.
+
+    paths = (path for path in view.notes("sessions") if session_stem(path) == stem)
     return frozenset(chunk_id for path in paths for chunk_id in view.chunks_of(path))
 
 

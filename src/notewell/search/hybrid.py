@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from notewell.core import (
     ChunkLines,
     Passage,
+    add_answers,
     apply_quotas,
     find_times,
     merge_passages,
@@ -240,6 +241,7 @@ def make_hits(
         lines.setdefault(passage.path, ChunkLines(()))
     widen_passages(passages, lines)
     spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
+    add_answers([passage for passage in passages if passage.path in spoken], lines)
     common = _HitContext(
         candidates,
         context,

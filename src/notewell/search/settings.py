@@ -96,6 +96,9 @@ class Question:
     """The answer must not quote what is for private conversations (`core.is_private_path`)."""
     folder: str | None = None
     """Conversations in this folder alone; see `narrowing`."""
+    running_session: str | None = None
+    """The conversation that asks, by the name of its transcript (`sessions.session_stem`): it is
+    left out, since its host has it already."""
 
     @classmethod
     def of(
@@ -141,6 +144,8 @@ class SearchOptions(SearchSettings):
     """MEMORY.md is left out; the engine has left transcripts out of the `sources`."""
     folder: str | None = None
     """Conversations in this folder alone."""
+    running_session: str | None = None
+    """A conversation that is left out."""
     quotas: Mapping[str, int] | None = None
     """At most so many hits of a source while others have some; None: half for sessions."""
 

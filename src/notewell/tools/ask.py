@@ -39,6 +39,7 @@ def ask_memory(
     mode: Literal["hybrid", "keyword"] = "hybrid",
     folder: str | None = None,
     session_key: str | None = None,
+    running_session: str | None = None,
     journal_as: str | None,
     progress: Callable[[Progress], None] | None = None,
 ) -> AskResult:
@@ -56,6 +57,7 @@ def ask_memory(
         mode=mode,
         folder=folder,
         session_key=session_key,
+        running_session=running_session,
         progress=progress,
     )
     took_ms = (time.perf_counter() - started) * 1000
