@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
 _MAIN = "main"
+DIGEST_CHARS = 12
+"""Of the workspace, in the name of an index folder."""
 
 
 def open_memory(
@@ -202,8 +204,26 @@ def index_dir(state: Path, agent: str, workspace: Path, indexes: Path | None = N
     """One index per agent and workspace: two folders never share one, nor do two agents, even if
     their settings name the same folder for `indexes`."""
     # surrogatepass: a POSIX path with bytes that are not UTF-8 has lone surrogates in Python.
-    digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
+    digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[
+        :DIGEST_CHARS
+    ]
     return (indexes or state / "memory") / f"{agent}-{digest}"
+
+
+def index_stores(state: Path, agent: str, indexes: Path | None = None) -> list[Path]:
+    """The folders of the indexes of all workspaces of an agent; see `index_dir`."""
+    parents = dict.fromkeys([state / "memory", *([indexes] if indexes else [])])
+    return [
+        folder
+        for parent in parents
+        for folder in sorted(parent.glob(f"{agent}-*"))
+        # Another agent's id may begin with this one's.
+        if folder.is_dir() and _is_digest(folder.name.removeprefix(f"{agent}-"))
+    ]
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == DIGEST_CHARS and set(text) <= set("0123456789abcdef")
 
 
 def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:

@@ -356,6 +356,10 @@ class Memory:
             report.fallback = as_recorded(report.fallback, self.sync_record.read())
         return report
 
+    def sync_words(self) -> SyncReport:
+        """Bring our own index up to date, without vectors, also if another engine answers."""
+        return self._builtin.sync(vectors=False, progress=lambda _: None)
+
     def _record_sync(self, trouble: NotewellError | None, *, vectors: bool) -> None:
         # Busy is no failure: the process that holds the lease does the work and records its end.
         if not isinstance(trouble, IndexBusy):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
+from tests.privileges import run_unprivileged
 from tests.talking_host import START, TalkingHost
 
 from notewell import open_memory
@@ -20,7 +21,7 @@ from notewell.core import index_words
 from notewell.entries import EntriesSettings, EntryStore
 from notewell.files import file_lock
 from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
-from notewell.qmd import SessionText, export_sessions, home_of
+from notewell.qmd import Collection, QmdModels, SessionText, export_sessions, home_of
 from notewell.sessions import (
     ForgetRule,
     ForgottenMessages,
@@ -33,6 +34,20 @@ from notewell.tools import ask_memory, find_forgettable, forget_found, request_o
 
 class Desk(TalkingHost):
     """The user of a host, who has something forgotten."""
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        return ("-w", str(self.workspace), "--state-dir", str(self.state))
+
+    def configure(self, search: dict[str, Any], memory: dict[str, Any] | None = None) -> None:
+        """Write the user's own settings."""
+        settings = {
+            "agents": {"defaults": {"memorySearch": {"provider": "none", **search}}},
+            **({"memory": memory} if memory else {}),
+        }
+        file = self.root / "notewell.json5"
+        file.write_text(json.dumps(settings), encoding="utf-8")
+        self.monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
 
     def forget(self, *words: str, answer: str = "") -> int:
         return self.run("forget", *words, answer=answer)
@@ -281,8 +296,7 @@ def test_two_at_once_and_a_hook_beside_them_leave_one_result(desk: Desk) -> None
         desk.say(f"the cat is ill {turn}", f"oh {turn}")
     desk.hook("stop")
     command = [sys.executable, "-m", "notewell", "forget", "cat", "--yes"]
-    place = ["-w", str(desk.workspace), "--state-dir", str(desk.state)]
-    running = [subprocess.Popen([*command, *place]) for _ in range(2)]
+    running = [subprocess.Popen([*command, *desk.place]) for _ in range(2)]
     for turn in range(20, 30):
         desk.say(f"the dog is well {turn}", f"good {turn}")
         desk.hook("stop")
@@ -402,18 +416,34 @@ def test_a_removal_that_is_completed_later_leaves_entries_stored_since(desk: Des
     assert [entry.text for entry in store.entries()] == ["The user's cat is called Zyxwvut"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_is_said_to_be_done(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
+    desk: Desk,
 ) -> None:
     talk(desk, "the cat is ill", "oh")
     desk.kept.parent.chmod(0o500)
     try:
-        assert desk.forget("cat", "--yes") == 1
+        done = run_unprivileged(["forget", "cat", "--yes", *desk.place])
     finally:
         desk.kept.parent.chmod(0o700)
-    assert "forgot" not in capsys.readouterr().out
+    assert done.returncode == 1, done.stderr
+    assert "forgot" not in done.stdout
     assert len(desk.said()) == 2
+
+
+def test_a_transcript_that_cannot_be_written_is_named_and_the_next_call_completes(
+    desk: Desk,
+) -> None:
+    file = transcript_file(desk.state, "main", "chat-1")
+    add_turns(file, [NewTurn("user", "the cat is ill")], "key", START)
+    file.chmod(0o400)
+    done = run_unprivileged(["forget", "cat", "--yes", *desk.place])
+    file.chmod(0o600)
+    assert done.returncode == 1
+    assert f"cannot write to {str(file)!r}" in done.stderr
+    assert "permission denied" in done.stderr.lower()
+    assert "Traceback" not in done.stderr
+    assert desk.forget() == 0
+    assert desk.files_with("the cat is ill") == []
 
 
 def test_an_interrupted_removal_is_completed_by_the_next_call(
@@ -443,3 +473,73 @@ def test_what_was_exported_for_qmd_is_removed_with_its_index(desk: Desk) -> None
         home.index.with_name(home.index.name + suffix).write_bytes(b"the cat is ill")
     assert desk.forget("cat", "--yes") == 0
     assert desk.files_with("the cat is ill") == []
+
+
+SEARCH_ALL = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+
+
+def test_the_indexes_of_all_workspaces_of_the_agent_lose_what_programs_sent(desk: Desk) -> None:
+    desk.configure(SEARCH_ALL)
+    file = transcript_file(desk.state, "main", "chat-1")
+    add_turns(file, [NewTurn("user", "the cat is ill"), NewTurn("user", "tea")], "key", START)
+    first, second = desk.workspace, desk.root / "second"
+    second.mkdir()
+    for workspace in (second, first):
+        desk.workspace = workspace
+        assert desk.run("index") == 0
+        assert desk.run("search", "cat") == 0
+    assert desk.forget("cat", "--yes") == 0
+    assert desk.files_with("the cat is ill") == []
+    desk.workspace = second
+    assert desk.run("search", "cat") == 3
+    assert desk.run("search", "tea") == 0
+
+
+def test_an_index_from_before_qmd_is_cleaned_also_if_qmd_does_not_run(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    desk.configure({})
+    assert desk.run("index") == 0
+    assert desk.files_with("the cat is ill") != []
+    qmd = {"backend": "qmd", "fallback": "none", "qmd": {"command": str(desk.root / "no-qmd")}}
+    desk.configure({}, qmd)
+    capsys.readouterr()
+    assert desk.forget("cat", "--yes") == 5
+    shown = capsys.readouterr()
+    assert "forgot 1 message" in shown.out
+    assert "QMD has no index now" in shown.err
+    assert desk.files_with("the cat is ill") == []
+    # It is done: there is nothing to complete.
+    assert desk.forget("cat", "--yes") in (3, 5)
+    assert "completed" not in capsys.readouterr().err
+
+
+def test_what_was_exported_for_qmd_elsewhere_is_removed_after_qmd_was_switched_off(
+    desk: Desk,
+) -> None:
+    talk(desk, "the cat is ill", "oh")
+    elsewhere, home = desk.root / "exports", home_of(desk.state, "main", desk.workspace.resolve())
+    text = SessionText("sessions/kept/claude-cc-1.jsonl", "cc-1", "User: the cat is ill", START)
+    export_sessions(elsewhere, [text], now=START, retention_days=None)
+    (elsewhere / "mine.md").write_text("the cat is ill", encoding="utf-8")
+    home.prepare(
+        [Collection("sessions-main", elsewhere, "**/*.md", "sessions")], QmdModels(), None
+    )
+    assert desk.forget("cat", "--yes") == 0
+    assert [file.name for file in elsewhere.iterdir()] == ["mine.md"]
+
+
+def test_vectors_do_not_stay_in_the_cache_when_there_is_no_index(desk: Desk) -> None:
+    (desk.workspace / "MEMORY.md").write_text("The oven is hot.\n", encoding="utf-8")
+    talk(desk, "the cat is ill", "oh")
+    desk.ask("cat")
+    (current,) = desk.state.glob("memory/*/CURRENT")
+    for file in (current, *current.parent.glob("index-*")):
+        file.unlink()
+    with open_memory(desk.workspace, state_dir=desk.state, embedder=HashEmbedder()) as memory:
+        store = memory.indexer.store
+        assert store.cache_entries() == 2
+        forget_found(memory, find_forgettable(memory, request_of(memory, phrase="cat")))
+        # That of the note stays: it was paid for.
+        assert store.cache_entries() == 1

@@ -122,7 +122,7 @@ def test_what_hosts_have_is_shown_kept_and_found(
     assert "Codex: 1 conversation" in shown
     assert str(machine.workspace) in shown
     assert not machine.kept.exists()
-    assert machine.run("sessions", "import") == 2
+    assert machine.run("sessions", "import") == 4
     assert "--yes" in capsys.readouterr().err
     assert not machine.kept.exists()
     assert machine.take() == 0
@@ -488,6 +488,13 @@ def test_the_installer_names_the_command_where_there_is_something_to_import(
     assert "`notewell sessions import claude`" in told
     machine.run(*words, "--notes-only")
     assert "sessions import" not in capsys.readouterr().err
+    # Hooks of one project: the command imports that project and no others.
+    project = machine.home / "a shop"
+    project.mkdir()
+    machine.run(*words, "--project", str(project))
+    shown = capsys.readouterr().err
+    assert "and no others" in shown
+    assert f"`notewell sessions import claude --project '{project}'` keeps" in shown
 
 
 @pytest.mark.parametrize("is_part", [False, True], ids=["whole", "end only"])
@@ -505,3 +512,38 @@ def test_what_was_forgotten_does_not_come_back(machine: Machine, is_part: bool) 
         (machine.kept / name).unlink()
     machine.take()
     assert machine.said() == ["the rest"]
+
+
+def test_a_dry_run_counts_what_an_import_would_do(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.write("cc-1.jsonl", claude(0, "the first"), claude(1, "the second"))
+    machine.write("cc-2.jsonl", claude(0, "another"))
+    assert machine.run("sessions", "import", "--dry-run") == 0
+    assert "would keep 3 messages of 2 conversations" in capsys.readouterr().out
+    assert not machine.kept.exists()
+    assert machine.take() == 0
+    machine.write("cc-2.jsonl", claude(0, "another"), claude(1, "one more"))
+    before = {file: file.read_bytes() for file in machine.kept.iterdir()}
+    capsys.readouterr()
+    assert machine.run("sessions", "import", "--dry-run", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    (memory,) = shown["memories"]
+    assert shown["dryRun"] is True
+    assert (memory["messages"], memory["conversations"], memory["unchanged"]) == (1, 1, 1)
+    assert {file: file.read_bytes() for file in machine.kept.iterdir()} == before
+    machine.take("--json")
+    assert json.loads(capsys.readouterr().out)["memories"] == [memory]
+    assert machine.run("sessions", "import", "--dry-run") == 0
+    assert "would keep 0 messages of 0 conversations" in capsys.readouterr().out
+
+
+def test_the_conversations_of_one_project_can_be_imported(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.write("cc-1.jsonl", claude(0, "in the shop", cwd="/home/ada/shop"))
+    machine.write("cc-2.jsonl", claude(0, "in the bakery", cwd="/home/ada/bakery/oven"))
+    assert machine.take("--project", "/home/ada/bakery") == 0
+    assert machine.said() == ["in the bakery"]
+    assert machine.take("--project", "/home/ada/nowhere") == 3
+    assert "no conversation is from /home/ada/nowhere" in capsys.readouterr().err

@@ -84,15 +84,8 @@ if TYPE_CHECKING:
     from notewell.capture.injected import without_injected
     from notewell.capture.journal import Journal
     from notewell.capture.keep_status import KeepStatus, read_keep_status
-    from notewell.capture.keeping import (
-        Kept,
-        KeptFiles,
-        drop_expired,
-        forgotten_filter,
-        keep_messages,
-        keep_turn,
-        kept_files,
-    )
+    from notewell.capture.keeping import Kept, forgotten_filter, keep_messages, keep_turn
+    from notewell.capture.kept_folder import KeptFiles, drop_expired, kept_files
     from notewell.capture.review import Proposal, accept, decline, preview, propose
     from notewell.capture.search_journal import (
         SEARCHES,
@@ -152,9 +145,8 @@ else:
             "injected": "without_injected",
             "journal": "Journal",
             "keep_status": "KeepStatus read_keep_status",
-            "keeping": (
-                "Kept KeptFiles drop_expired forgotten_filter keep_messages keep_turn kept_files"
-            ),
+            "keeping": "Kept forgotten_filter keep_messages keep_turn",
+            "kept_folder": "KeptFiles drop_expired kept_files",
             "review": "Proposal accept decline preview propose",
             "search_journal": (
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.capture.flush_turn import LOG
 from notewell.capture.hook_state import HEARTBEAT
-from notewell.capture.keeping import LOCK, LOCK_WAIT_S
 from notewell.capture.kept_file import encoded, forgotten_message
+from notewell.capture.kept_folder import LOCK, LOCK_WAIT_S
 from notewell.capture.search_journal import RECALLS, SEARCHES
 from notewell.errors import StateNotWritable
 from notewell.files import describe_os_error, read_json, state_lock, write_json, write_state
@@ -213,7 +213,10 @@ def _locked(place: ForgetPlace, transcript: OwnTranscript) -> AbstractContextMan
         return state_lock(place.kept / LOCK, wait_s=5 * LOCK_WAIT_S)
     from notewell.notes import locked_note
 
-    fd = os.open(transcript.file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        fd = os.open(transcript.file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        raise StateNotWritable(str(transcript.file), describe_os_error(error)) from error
     return locked_note(fd, transcript.path, wait_s=5 * LOCK_WAIT_S)
 
 

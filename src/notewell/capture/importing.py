@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.capture.hook_state import SessionEnd
-from notewell.capture.keeping import Kept, complete_part, keep_messages, kept_sizes
+from notewell.capture.keeping import Kept, complete_part, keep_messages, preview_import
+from notewell.capture.kept_folder import kept_sizes
 from notewell.errors import NoteUnreadable, NotewellError, StateBusy
 from notewell.hosts import HOSTS
 from notewell.records import dataclass, field
@@ -53,10 +54,10 @@ class KeptImport:
     trouble: NotewellError | None = None
     """Why it has stopped early."""
 
-    def add(self, kept: Kept) -> None:
-        self.messages += kept.messages
-        self.conversations += kept.messages > 0
-        self.unchanged += not kept.messages
+    def add(self, messages: int) -> None:
+        self.messages += messages
+        self.conversations += messages > 0
+        self.unchanged += not messages
 
 
 def described(found: FoundTranscript, host: str | None = None) -> ImportedTranscript:
@@ -77,9 +78,10 @@ def import_transcripts(
     settings: KeepSettings,
     now: datetime,
     on_progress: Callable[[], None] = lambda: None,
+    is_dry_run: bool = False,
 ) -> KeptImport:
     """Keep transcripts in the folder of `kept_dir`. It stops at a folder that cannot be written;
-    what is done then is on disk."""
+    what is done then is on disk. `is_dry_run`: count what would be done, and write nothing."""
     counts, sizes = KeptImport(), _Sizes(folder, settings)
     newest_first = sorted(transcripts, key=lambda one: one.found.mtime_ns, reverse=True)
     for number, transcript in enumerate(newest_first):
@@ -87,9 +89,16 @@ def import_transcripts(
             counts.no_place = len(newest_first) - number
             break
         try:
-            kept = _import(folder, transcript.ended, redact, settings, now)
-            counts.add(kept)
-            sizes.update(kept.file)
+            if is_dry_run:
+                preview = preview_import(
+                    folder, transcript.ended, redact, settings=settings, now=now
+                )
+                counts.add(preview.messages)
+                sizes.set(preview.file, transcript.found.mtime_ns / 1e9, preview.size)
+            else:
+                kept = _import(folder, transcript.ended, redact, settings, now)
+                counts.add(kept.messages)
+                sizes.update(kept.file)
         except (NoteUnreadable, StateBusy) as error:
             counts.failed.append(Ignored(str(transcript.found.path), _why(error)))
         except NotewellError as error:
@@ -132,7 +141,10 @@ class _Sizes:
     def update(self, file: Path | None) -> None:
         if file is not None and self._limit is not None:
             status = file.stat()
-            self._files[file] = (status.st_mtime, status.st_size)
+            self.set(file, status.st_mtime, status.st_size)
+
+    def set(self, file: Path, written_s: float, size: int) -> None:
+        self._files[file] = (written_s, size)
 
 
 def _hosts() -> dict[str, str]:

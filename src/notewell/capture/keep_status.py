@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from notewell.capture.hook_state import HEARTBEAT
-from notewell.capture.keeping import kept_files
+from notewell.capture.kept_folder import kept_files
 from notewell.files import read_json
 from notewell.records import dataclass
 from notewell.types import counted
@@ -14,7 +14,7 @@ from notewell.types import counted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from notewell.capture.keeping import KeptFiles
+    from notewell.capture.kept_folder import KeptFiles
     from notewell.capture.settings import CaptureSettings
 
 

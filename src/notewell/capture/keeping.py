@@ -15,11 +15,11 @@ import hashlib
 import os
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.capture.injected import as_said
 from notewell.capture.kept_file import KeptEnd, encoded, open_kept, record_id
+from notewell.capture.kept_folder import LOCK, LOCK_WAIT_S
 from notewell.errors import StateNotWritable
 from notewell.files import describe_os_error, state_lock, sync_directory, write_state
 from notewell.hosts import SPEAKERS, Turn
@@ -36,17 +36,14 @@ from notewell.sessions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from pathlib import Path
 
     from notewell.capture.flush_turn import Message
     from notewell.capture.hook_state import SessionEnd
     from notewell.capture.settings import KeepSettings
     from notewell.sessions import LeavesOut, SourcePosition
 
-LOCK = "kept"
-"""One lock for the folder: an append takes milliseconds."""
-LOCK_WAIT_S = 2.0
-"""A hook that waits longer leaves the messages to the next one."""
 POSITION_BYTES = 256 * 1024
 """After so much of the host's file without a message, the position alone is written down."""
 MAX_MESSAGE_CHARS = 200_000
@@ -66,6 +63,15 @@ class Kept:
     """False: the host's file has more; the next call goes on."""
     is_first: bool = False
     """Nothing of this conversation was kept before."""
+
+
+class KeptPreview(NamedTuple):
+    """What a call would keep."""
+
+    file: Path
+    messages: int = 0
+    size: int = 0
+    """The bytes of the file afterwards."""
 
 
 def keep_messages(
@@ -153,6 +159,31 @@ def complete_part(
         _rename(part, whole)
         _date(whole, lines, before_s, now)
     return Kept(whole, len(again - known))
+
+
+def preview_import(
+    folder: Path,
+    ended: SessionEnd,
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> KeptPreview:
+    """What an import would add to the file of this conversation. It writes nothing, not even the
+    file of the lock. Raises `NoteUnreadable` and `StateNotWritable`."""
+    names = kept_names(ended.host, ended.transcript)
+    file = next((folder / name for name in names if os.path.lexists(folder / name)), None)
+    end = _end_of(file)
+    is_part = file is not None and file.name == names.part
+    new = read_all(ended.transcript, None if is_part else end.position)
+    if settings.leaves_out(ended.cwd) or settings.leaves_out(new.cwd):
+        return KeptPreview(folder / names.whole)
+    known = end.ids if new.is_continued or file is None else _ids_of(file, end)
+    earliest, at = _earliest(settings, now, None), _written_at(ended, now)
+    is_forgotten = _forgotten(folder, ended)
+    lines = list(_new_lines(new, as_said(redact), known, earliest, is_forgotten, at))
+    size = sum(len(encoded(line)) for line in lines)
+    return KeptPreview(file or folder / names.whole, len(lines), end.size + size)
 
 
 def _without_time(head: list[dict[str, Any]]) -> dict[str, Any]:
@@ -335,67 +366,3 @@ def _id(message: SaidMessage) -> str:
 def _cut(text: str) -> str:
     left = len(text) - MAX_MESSAGE_CHARS
     return f"{text[:MAX_MESSAGE_CHARS]} … ({left} more characters)" if left > 0 else text
-
-
-# -- all of them ---------------------------------------------------------------------------------
-
-
-class KeptFiles(NamedTuple):
-    """How much is kept."""
-
-    conversations: int
-    bytes: int
-    since: float | None
-    """When the oldest file was last written, in seconds."""
-
-
-def kept_files(folder: Path) -> KeptFiles:
-    found = [status for _, status in _files(folder)]
-    times = [status.st_mtime for status in found]
-    return KeptFiles(len(found), sum(one.st_size for one in found), min(times, default=None))
-
-
-def kept_sizes(folder: Path) -> dict[Path, tuple[float, int]]:
-    """When each file was last written, in seconds, and its bytes."""
-    return {file: (status.st_mtime, status.st_size) for file, status in _files(folder)}
-
-
-def drop_expired(folder: Path, settings: KeepSettings, now: datetime) -> int:
-    """Remove what is older or more than the settings allow, the oldest first; returns how many."""
-    if settings.days is None and settings.megabytes is None:
-        return 0
-    if not folder.is_dir():
-        return 0
-    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
-        expired = _expired(list(_files(folder)), settings, now.timestamp())
-        for file in expired:
-            with suppress(FileNotFoundError):
-                file.unlink()
-    return len(expired)
-
-
-def _expired(
-    files: list[tuple[Path, os.stat_result]], settings: KeepSettings, now_s: float
-) -> list[Path]:
-    newest_first = sorted(files, key=lambda one: one[1].st_mtime, reverse=True)
-    # From the newest file: a clock that is wrong by a year must not remove everything.
-    latest_s = min([now_s, *(status.st_mtime for _, status in newest_first[:1])])
-    earliest_s = latest_s - settings.days * 86_400 if settings.days else None
-    limit = settings.megabytes * 1_000_000 if settings.megabytes else None
-    expired, size = list[Path](), 0
-    for file, status in newest_first:
-        size += status.st_size
-        is_old = earliest_s is not None and status.st_mtime < earliest_s
-        if is_old or (limit is not None and size > limit):
-            expired.append(file)
-    return expired
-
-
-def _files(folder: Path) -> Iterable[tuple[Path, os.stat_result]]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
-                    yield Path(entry.path), entry.stat(follow_symlinks=False)
-    except OSError:
-        return  # Not there, or closed to us: then nothing can be kept either, and a hook says so.

@@ -1,7 +1,8 @@
 """The command line: data goes to standard output, everything else to standard error.
 
-Exit codes: 0 done · 1 error · 2 wrong usage · 3 nothing found · 5 degraded: done, but with less
-than was requested · 75 busy: another process is writing, try again · 130 interrupted.
+Exit codes: 0 done · 1 error · 2 wrong usage · 3 nothing found · 4 not confirmed: a question was
+answered with no, or could not be asked · 5 degraded: done, but with less than was requested ·
+75 busy: another process is writing, try again · 130 interrupted.
 """
 
 from __future__ import annotations

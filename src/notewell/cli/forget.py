@@ -80,9 +80,12 @@ def _decided(
     # What was forgotten before needs no second consent: only copies of it are removed.
     if not findings.is_empty and not arguments.yes and not _is_confirmed(arguments, findings):
         return NOT_CONFIRMED, False
-    forget_found(memory, findings)
+    trouble = forget_found(memory, findings)
     if not arguments.json:
         say(f"forgot {_summary(findings)}" if not findings.is_empty else "forgotten already")
+    if trouble:
+        tell(f"QMD has no index now, `notewell index` makes one: {trouble}")
+        left = LEFT_ELSEWHERE
     return left, True
 
 

@@ -167,7 +167,7 @@ def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     place = _place(host, arguments)
     change = _changed(host, place, add_entry, clients.add_hooks)
     kept = kept_folder(place) if change.hooks else None
-    remarks = [*_remarks(change), *(import_words(host) if kept else ())]
+    remarks = [*_remarks(change), *(import_words(host, arguments.project) if kept else ())]
     if not arguments.json:
         _say_change(change, place, clients.report_entry, clients.report_hooks, remarks)
     advice = [

@@ -6,6 +6,7 @@ It is said before a person is asked, and after hooks are installed without a que
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,8 +68,9 @@ def _whose_sessions(arguments: argparse.Namespace) -> str:
     )
 
 
-def import_words(host: Host) -> list[str]:
-    """That the host has conversations from before, and which command keeps them."""
+def import_words(host: Host, project: str | None) -> list[str]:
+    """That the host has conversations from before, and which command keeps them: those of the
+    project, if the hooks are for one."""
     machine = Machine(Path.home(), os.environ, sys.platform)
     folders = host.transcript_folders(machine) if host.transcript_folders else ()
     found = [transcripts_at(folder) for folder in folders if folder.is_dir()]
@@ -76,10 +78,12 @@ def import_words(host: Host) -> list[str]:
     if not number:
         return []
     size = f"{sum(one.bytes for one in found) / 1e6:.1f} MB"
-    return [
-        f"{host.title} has {counted(number, 'conversation')} from before ({size}): "
-        f"`notewell sessions import {host.id}` keeps what was said there"
-    ]
+    has = f"{host.title} has {counted(number, 'conversation')} from before ({size})"
+    command = f"notewell sessions import {host.id}"
+    if project is None:
+        return [f"{has}: `{command}` keeps what was said there"]
+    only = shlex.join(["--project", str(Path(project).absolute())])
+    return [f"{has}: `{command} {only}` keeps what was said in this project"]
 
 
 def kept_folder(arguments: argparse.Namespace) -> str | None:

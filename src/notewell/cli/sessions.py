@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from notewell.sessions import FoundTranscripts
 
 NOTHING_FOUND = 3
+NOT_CONFIRMED = 4
 DEGRADED = 5
 SHOWN = 20
 """A longer list is for --json."""
@@ -58,7 +59,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(_hosts_with_folders())}; or a folder or file of transcripts "
         "(default: every host that has some)",
     )
-    command.add_argument("--dry-run", action="store_true", help="show what is there; keep nothing")
+    command.add_argument(
+        "--dry-run", action="store_true", help="show what would be kept; keep nothing"
+    )
+    command.add_argument(
+        "--project", metavar="DIR", help="only conversations in this folder, or below it"
+    )
     command.add_argument("-y", "--yes", action="store_true", help="do not ask")
     command.add_argument(
         "--since",
@@ -79,15 +85,17 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"no transcripts were found; name a folder, or one of: {hosts}")
         return NOTHING_FOUND
     batches, failed = _batches(places, arguments)
+    if not batches and not failed:
+        if arguments.json:
+            print_json(_fields(places, [], [], []))
+        tell(f"no conversation is from {arguments.project}")
+        return NOTHING_FOUND
     if not arguments.json or not (arguments.yes or arguments.dry_run):
         _show(places, batches)
     if arguments.dry_run:
-        if arguments.json:
-            print_json(_fields(places, batches, [], failed))
-        _tell_problems([*_unreadable(places), *failed])
-        return 0
+        return _preview(arguments, places, batches, failed)
     if not arguments.yes and not _confirmed():
-        return NOTHING_FOUND
+        return NOT_CONFIRMED
     return _run(arguments, places, batches, failed)
 
 
@@ -157,11 +165,14 @@ def _batches(
     from notewell.cli.session_places import Destinations
 
     destinations, failed = Destinations(arguments), list[Ignored]()
+    project = arguments.project and Path(arguments.project).expanduser().absolute()
     batches: dict[Path, Batch] = {}
     for place in places:
         for found in place.found.transcripts:
             try:
                 transcript = described(found, place.host)
+                if project and not _is_in(transcript.ended.cwd, project):
+                    continue
                 memory = destinations.of(transcript.ended.host, transcript.ended.cwd)
             except NoteUnreadable as error:
                 failed.append(Ignored(str(found.path), error.why))
@@ -177,12 +188,44 @@ def _batches(
     return list(batches.values()), failed
 
 
+def _is_in(cwd: str | None, project: Path) -> bool:
+    """With and without links: the host may name the folder in either way."""
+    if cwd is None or "\0" in cwd:
+        return False
+    folder = Path(os.path.normpath(cwd))
+    return folder.is_relative_to(project) or Path(os.path.realpath(cwd)).is_relative_to(
+        os.path.realpath(project)
+    )
+
+
 def _refuse_own(path: Path, memory: Destination) -> None:
     if path.is_relative_to(memory.state):
         raise BadRequest(f"{str(path)!r} is in the state folder of Notewell: it is kept already")
 
 
 # -- what is done --------------------------------------------------------------------------------
+
+
+def _preview(
+    arguments: argparse.Namespace,
+    places: list[FoundPlace],
+    batches: list[Batch],
+    failed: list[Ignored],
+) -> int:
+    """Count what an import would do, and change nothing."""
+    done = [_imported(batch, is_dry_run=True) for batch in batches]
+    failed = [*failed, *(one for counts in done for one in counts.failed)]
+    if arguments.json:
+        print_json({**_fields(places, batches, done, failed), "dryRun": True})
+    else:
+        for batch, counts in zip(batches, done, strict=True):
+            say(f"would keep {_counts(batch, counts)}")
+            _tell_no_place(counts)
+    _tell_problems([*_unreadable(places), *failed])
+    stopped = [counts.trouble for counts in done if counts.trouble]
+    for stop in stopped:
+        tell(f"stopped: {stop}")
+    return stopped[0].exit_code if stopped else 0
 
 
 def _run(
@@ -210,7 +253,7 @@ def _run(
     return DEGRADED if failed or any(troubles) else 0
 
 
-def _imported(batch: Batch) -> KeptImport:
+def _imported(batch: Batch, *, is_dry_run: bool = False) -> KeptImport:
     from notewell.capture import import_transcripts
     from notewell.redaction import DeferredRedactor
     from notewell.sync import Progress
@@ -230,6 +273,7 @@ def _imported(batch: Batch) -> KeptImport:
             settings=memory.keep,
             now=datetime.now(UTC),
             on_progress=count,
+            is_dry_run=is_dry_run,
         )
     finally:
         bar.done()
@@ -275,23 +319,30 @@ def _confirmed() -> bool:
     from notewell.cli.install import asks
 
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadRequest("add --yes to import this; nothing was kept")
+        tell("nothing was kept; `--yes` imports this without a question")
+        return False
     tell("kept is what you and the assistant said, with secrets masked; no output of tools")
     return asks("Import? [y/N] ")
 
 
 def _report(batch: Batch, counts: KeptImport, *, is_searchable: bool) -> None:
+    say(f"kept {_counts(batch, counts)}")
+    _tell_no_place(counts)
+    if counts.messages and is_searchable:
+        tell("found by their words now; vectors follow with `notewell index`, or the next server")
+
+
+def _counts(batch: Batch, counts: KeptImport) -> str:
     messages = counted(counts.messages, "message")
     conversations = counted(counts.conversations, "conversation")
-    say(
-        f"{messages} of {conversations} kept for {batch.destination.workspace}, "
-        f"{counts.unchanged} had nothing new"
-    )
+    where = batch.destination.workspace
+    return f"{messages} of {conversations} for {where}; {counts.unchanged} with nothing new"
+
+
+def _tell_no_place(counts: KeptImport) -> None:
     if counts.no_place:
         older = counted(counts.no_place, "older conversation")
         tell(f"{older} left out: sessions.keep.megabytes allows no more")
-    if counts.messages and is_searchable:
-        tell("found by their words now; vectors follow with `notewell index`, or the next server")
 
 
 def _unreadable(places: Iterable[FoundPlace]) -> list[Ignored]:
@@ -324,23 +375,17 @@ def _fields(
         }
         for place in places
     ]
-    counts: Sequence[KeptImport | None] = done or [None] * len(batches)
-    memories = [_memory_fields(*both) for both in zip(batches, counts, strict=True)]
+    memories = [_memory_fields(*both) for both in zip(batches, done, strict=True)]
     return {"found": found, "memories": memories, "failed": _problems(places, failed)}
 
 
-def _memory_fields(batch: Batch, counts: KeptImport | None) -> dict[str, Any]:
+def _memory_fields(batch: Batch, counts: KeptImport) -> dict[str, Any]:
     memory = batch.destination
-    fields = {
+    return {
         "workspace": memory.workspace,
         "agent": memory.agent,
         "folder": str(memory.folder),
         "found": len(batch.transcripts),
-    }
-    if counts is None:
-        return fields
-    return {
-        **fields,
         "conversations": counts.conversations,
         "messages": counts.messages,
         "unchanged": counts.unchanged,

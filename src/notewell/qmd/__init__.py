@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from notewell.qmd.driver import Qmd, clear_home
     from notewell.qmd.export import ExportCounts, SessionText, export_name, export_sessions
     from notewell.qmd.failures import QmdFailed
-    from notewell.qmd.home import QmdHome, document_counts, has_vectors, home_of
+    from notewell.qmd.home import QmdHome, document_counts, has_vectors, home_of, homes_of
     from notewell.qmd.query import QmdResult
     from notewell.qmd.settings import (
         ExtraFolder,
@@ -46,7 +46,7 @@ else:
             "driver": "Qmd clear_home",
             "export": "ExportCounts SessionText export_name export_sessions",
             "failures": "QmdFailed",
-            "home": "QmdHome document_counts has_vectors home_of",
+            "home": "QmdHome document_counts has_vectors home_of homes_of",
             "query": "QmdResult",
             "settings": "ExtraFolder QmdModels QmdSettings SearchMode",
         },

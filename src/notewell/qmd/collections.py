@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from notewell.errors import BadSetting
+from notewell.qmd.home import EXPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,7 +93,7 @@ def collections_of(
     for number, extra in enumerate(settings.paths, start=1):
         collections.append(_extra(workspace, agent, number, extra))
     if settings.export_sessions:
-        collections.append(Collection(f"sessions-{agent}", export_dir, MARKDOWN, "sessions"))
+        collections.append(Collection(f"{EXPORTS}{agent}", export_dir, MARKDOWN, "sessions"))
     return tuple(_with_unique_names(collections))
 
 

@@ -245,8 +245,9 @@ class Qmd:
 def clear_home(home: QmdHome) -> None:
     """Remove the exported transcripts and the index; the next update makes both anew."""
     with update_lock(home.lock, wait_s=UPDATE_LOCK_S):
-        if home.sessions.is_dir():
-            export_sessions(home.sessions, (), now=datetime.now(UTC), retention_days=None)
+        for folder in dict.fromkeys([home.sessions, *home.export_folders()]):
+            if folder.is_dir():
+                export_sessions(folder, (), now=datetime.now(UTC), retention_days=None)
         home.forget_index()
 
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 INDEX = "index"
 """QMD's default name too; but only with an explicit name it ignores `.qmd/index.yml`."""
 BUSY_MS = 200
+EXPORTS = "sessions-"
+"""How the collection of the exported transcripts is called; the id of the agent follows."""
 
 _SECRET_ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS")
 _KEPT = frozenset({"HF_TOKEN"})
@@ -102,6 +104,15 @@ class QmdHome:
         except OSError as error:
             raise not_writable(self.path, error) from error
 
+    def export_folders(self) -> list[Path]:
+        """Where transcripts were exported to, also if the settings do not name QMD any more."""
+        try:
+            collections = json.loads(self.config_file.read_bytes())["collections"]
+            named = {name: one["path"] for name, one in collections.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return []
+        return [Path(path) for name, path in named.items() if name.startswith(EXPORTS)]
+
     def forget_index(self) -> None:
         """Remove the index, so that the next update rebuilds it. QMD must not be running."""
         try:
@@ -163,6 +174,12 @@ def home_of(state: Path, agent: str, workspace: Path) -> QmdHome:
     """One for each workspace of an agent: the same relative paths are different files there."""
     digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
     return QmdHome(state / "agents" / agent / "qmd" / digest)
+
+
+def homes_of(state: Path, agent: str) -> list[QmdHome]:
+    """Those of all workspaces of an agent."""
+    folders = sorted((state / "agents" / agent / "qmd").glob("*"))
+    return [QmdHome(folder) for folder in folders]
 
 
 def user_models_of(inherited: Mapping[str, str]) -> Path | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         behind,
         plan_sync,
     )
-    from notewell.sync.purge import doubt_transcripts, purge_index
+    from notewell.sync.purge import doubt_transcripts, purge_changed, purge_index
     from notewell.sync.record import (
         BatchFailure,
         SyncFailure,
@@ -60,7 +60,7 @@ else:
             "plan": (
                 "Progress ProgressCallback SyncInterrupted SyncReport TextSource behind plan_sync"
             ),
-            "purge": "doubt_transcripts purge_index",
+            "purge": "doubt_transcripts purge_changed purge_index",
             "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",
             "schedule": "Timing",
             "settings": "SyncSettings",

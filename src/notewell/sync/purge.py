@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notewell.errors import NotANote, NoteUnreadable
 from notewell.index import UpToDate
 from notewell.types import NoteStat
 
 if TYPE_CHECKING:
+    from notewell.index import IndexedNote, IndexStore
+    from notewell.sessions import Transcripts
     from notewell.sync.indexer import Indexer
 
 _UNSEEN = NoteStat(0, 0, 0, 0)
@@ -33,9 +36,33 @@ def doubt_transcripts(indexer: Indexer) -> None:
 
 def purge_index(indexer: Indexer) -> None:
     """The index and its cache have nothing but what is searchable now. Raises `IndexTrouble`."""
-    if indexer.store.describe().generation is None:
-        return
-    with indexer.store.writing(wait_s=indexer.lease_wait_s) as writer:
-        if isinstance(writer.open_current(), UpToDate):
-            writer.purge()
+    if indexer.store.describe().generation is not None:
+        with indexer.store.writing(wait_s=indexer.lease_wait_s) as writer:
+            if isinstance(writer.open_current(), UpToDate):
+                writer.purge()
     indexer.store.purge_cache()
+
+
+def purge_changed(store: IndexStore, transcripts: Transcripts, *, wait_s: float) -> None:
+    """Another index loses the transcripts that have changed since it was synced: its next sync
+    indexes them again. It need not be opened with its own settings. Raises `IndexTrouble`."""
+    if store.describe().generation is not None:
+        with store.writing(wait_s=wait_s) as writer:
+            if isinstance(writer.open_current(), UpToDate):
+                indexed = writer.view.notes("sessions").items()
+                changed = [path for path, note in indexed if _has_changed(transcripts, note, path)]
+                with writer.transaction():
+                    writer.forget(changed)
+                # Also if there are none: a process that was killed here has left their pages.
+                writer.purge()
+    store.purge_cache()
+
+
+def _has_changed(transcripts: Transcripts, note: IndexedNote, path: str) -> bool:
+    """Also one that cannot be read now; False for a transcript of another folder."""
+    try:
+        return transcripts.read(path).digest != note.digest
+    except NotANote:
+        return False
+    except NoteUnreadable:
+        return True

@@ -9,6 +9,7 @@ failures.py   our errors as an agent sees them, each with a next step
 fence.py      text from notes is marked as data, and cannot close its own mark
 specs.py      the tools as hosts list them: descriptions and JSON Schemas
 forget.py     what was said is found and removed, for `notewell forget`
+forget_traces.py  nothing of it stays in indexes, caches and exports
 keep.py       what was said is kept, for programs without hooks
 flush.py      memory_flush: a host asks whether to write notes before a compaction
 nearness.py   whether a hit is near enough for a prompt that did not ask

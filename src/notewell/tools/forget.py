@@ -43,14 +43,14 @@ from notewell.sessions import (
     read_forgotten,
     session_stem,
 )
-from notewell.sync import doubt_transcripts, purge_index
+from notewell.tools.forget_traces import clean_traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from notewell.capture import FoundMessage
     from notewell.entries import EntryStore, MemoryEntry
+    from notewell.errors import BackendFailed
     from notewell.memory import Memory
     from notewell.sessions import ForgetRule
 
@@ -280,8 +280,9 @@ def _time_of(memory: Memory, text: str) -> datetime | None:
 # -- forgetting ----------------------------------------------------------------------------------
 
 
-def forget_found(memory: Memory, findings: Findings) -> None:
-    """Remove what was found, so that no file of ours has it, and it does not come back.
+def forget_found(memory: Memory, findings: Findings) -> BackendFailed | None:
+    """Remove what was found, so that no file of ours has it, and it does not come back. Returns
+    why QMD's index is not made anew yet.
 
     An error leaves a rule that is not done; `finish_forgetting` goes on with it.
     """
@@ -293,7 +294,7 @@ def forget_found(memory: Memory, findings: Findings) -> None:
             (replace(rule, counts=findings.counts),),
         )
         store_rule(place, stored)
-        _complete(memory, place, stored)
+        return _complete(memory, place, stored)
 
 
 def has_unfinished(memory: Memory) -> bool:
@@ -312,18 +313,19 @@ def finish_forgetting(memory: Memory) -> int:
     return len(unfinished)
 
 
-def _complete(memory: Memory, place: ForgetPlace, rule: ForgottenMessages) -> None:
+def _complete(memory: Memory, place: ForgetPlace, rule: ForgottenMessages) -> BackendFailed | None:
     remove_messages(place, rule)
     remove_from_logs(place, rule)
     store = _entry_store(memory)
     for entry in list(_entries_about(memory, rule)):
         if store is not None:
             store.forget(entry.id)
-    _clean_index(memory)
+    trouble = clean_traces(memory)
     for one in rule.rules:
         at = min(one.at, memory.now())
         record_forgetting(place.capture, Forgetting(one.id, at, _found_by(one), one.counts))
     finish_rule(place, rule)
+    return trouble
 
 
 def _found_by(rule: ForgetRule) -> tuple[str, ...]:
@@ -333,23 +335,3 @@ def _found_by(rule: ForgetRule) -> tuple[str, ...]:
         "phrase": rule.phrase is not None,
     }
     return tuple(name for name, is_named in facts.items() if is_named)
-
-
-def _clean_index(memory: Memory) -> None:
-    """The index, its cache and the exports for QMD. Raises `IndexTrouble` and `BackendFailed`."""
-    _drop_exports(memory.state_dir, memory.agent, memory.workspace)
-    doubt_transcripts(memory.indexer)
-    if memory.indexer.store.describe().generation is not None or memory.settings.qmd:
-        report = memory.sync(vectors=False)
-        if report.trouble is not None:
-            raise report.trouble
-    purge_index(memory.indexer)
-
-
-def _drop_exports(state: Path, agent: str, workspace: Path) -> None:
-    """QMD keeps the text of removed files in its index, so both are made anew."""
-    from notewell.qmd import clear_home, home_of
-
-    home = home_of(state.absolute(), agent, workspace)
-    if home.path.is_dir():
-        clear_home(home)
