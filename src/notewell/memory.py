@@ -314,8 +314,7 @@ class Memory:
         # Before the journal: the next search must find the entry even if the journal cannot be
         # written.
         self.mark_changed()
-        self.journal.appended(appended, origin)
-        return appended
+        return self.journal.appended(appended, origin)
 
     def mark_changed(self) -> None:
         """Say that a note has just changed: the next search looks at the notes again."""

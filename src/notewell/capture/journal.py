@@ -11,7 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from notewell.capture.settings import user_zone
-from notewell.errors import NotewellError
+from notewell.errors import NotewellError, StateNotWritable
+from notewell.files import describe_os_error
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,12 +49,20 @@ class Journal:
         self._now = now
         self._settings = settings
 
-    def appended(self, entry: Appended, origin: str) -> None:
-        """Record an append, so that it can be undone."""
+    def appended(self, entry: Appended, origin: str) -> Appended:
+        """Record an append, so that it can be undone. The entry stays if that is not possible, and
+        the result says why."""
         from notewell.capture.writer import record_append
 
-        with suppress(OSError, NotewellError):
+        try:
             record_append(self.folder, entry, origin, self._now())
+        except NotewellError as error:
+            return replace(entry, unrecorded=error)
+        except OSError as error:
+            why = StateNotWritable(str(self.folder), describe_os_error(error))
+            why.__cause__ = error
+            return replace(entry, unrecorded=why)
+        return entry
 
     def recalled(self, lines: Sequence[tuple[str, Span]]) -> None:
         """Record lines that an agent was shown; `notewell review` counts on how many days."""

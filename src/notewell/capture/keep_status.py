@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.capture.hook_state import HEARTBEAT
 from notewell.capture.kept_folder import kept_files
-from notewell.files import read_json
+from notewell.files import read_json, why_not_writable
 from notewell.records import dataclass
 from notewell.types import counted
 
@@ -28,10 +28,13 @@ class KeepStatus:
     """Whether the last hook kept the conversation, or would have."""
     is_searched: bool
     settings: CaptureSettings
+    problem: str | None = None
+    """Why nothing can be kept, although it should be."""
 
     @property
     def message(self) -> str:
-        return "; ".join(filter(None, (self._kept(), self._not_kept(), self._limits())))
+        problem = f"nothing is kept from now on: {self.problem}" if self.problem else ""
+        return "; ".join(filter(None, (problem, self._kept(), self._not_kept(), self._limits())))
 
     @property
     def action(self) -> str | None:
@@ -51,12 +54,13 @@ class KeepStatus:
             "conversations": self.files.conversations,
             "bytes": self.files.bytes,
             "searched": self.is_searched,
+            "problem": self.problem,
         }
 
     def _kept(self) -> str:
         files = self.files
         if not files.conversations:
-            return "no conversation is kept yet" if self.keeps else ""
+            return "no conversation is kept yet" if self.keeps and not self.problem else ""
         since = datetime.fromtimestamp(files.since or 0, UTC).astimezone()
         text = f"{counted(files.conversations, 'conversation')}, {files.bytes / 1e6:.1f} MB"
         searched = "" if self.is_searched else ", not searched (sessions.keep.search)"
@@ -94,4 +98,5 @@ def read_keep_status(
         return None
     if keeps is None:
         keeps = heartbeat.get("keeps") is True
-    return KeepStatus(folder, files, keeps, is_searched, settings)
+    problem = why_not_writable(folder) if keeps else None
+    return KeepStatus(folder, files, keeps, is_searched, settings, problem)

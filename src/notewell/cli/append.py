@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import print_json, say
+from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import memory_of
 from notewell.errors import BadRequest, NoteUnreadable
+from notewell.notes import NOT_RECORDED
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from notewell.memory import Memory
 
 ORIGIN = "cli"
+DEGRADED = 5
 
 
 def _require_notes(memory: Memory) -> None:
@@ -49,9 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
         done = memory.append(text, section=arguments.section, origin=ORIGIN)
     citation = f"{done.path}#{done.span}"
     if arguments.json:
-        print_json({"path": done.path, "citation": citation, "added": done.added})
+        notice = {"notice": done.notice} if done.notice else {}
+        print_json({"path": done.path, "citation": citation, "added": done.added, **notice})
     elif done.added:
         say(f"wrote {citation}")
     else:
         say(f"it is there already: {citation}")
-    return 0
+    if done.unrecorded:
+        tell(f"{NOT_RECORDED}: {done.unrecorded}")
+    return DEGRADED if done.unrecorded else 0

@@ -316,4 +316,5 @@ def kept(subject: Subject, memory: Memory) -> Iterator[Finding]:
     if status is not None:
         # Not a fault: the user may have declined it.
         action = f" ({status.action})" if status.action else ""
-        yield Finding("kept", f"{status.message}{action}")
+        todo = "make that folder writable, or choose another --state-dir"
+        yield Finding("kept", f"{status.message}{action}", todo if status.problem else None)

@@ -79,7 +79,8 @@ async def append(body: AppendBody, caller: CallerDep, key: IdempotencyKey = None
         if appended.added:
             caller.context.audit.record(caller, "append", path=appended.path, **lines)
             caller.publish(ContentWritten("append", appended.path))
-        answer = {"path": appended.path, **lines, "added": appended.added}
+        notice = {"notice": appended.notice} if appended.notice else {}
+        answer = {"path": appended.path, **lines, "added": appended.added, **notice}
         return Completed(201 if appended.added else 200, answer)
 
     return await _run_once(caller, "append", key, body, write)

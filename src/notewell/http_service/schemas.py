@@ -198,6 +198,9 @@ class AppendAnswer(ResponseModel):
     start_line: int
     end_line: int
     added: bool
+    notice: Annotated[
+        str | None, Field(description="Why the history does not have it and cannot undo it.")
+    ] = None
 
 
 class SyncBody(RequestModel):

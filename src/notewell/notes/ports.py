@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from datetime import date, datetime, tzinfo
     from pathlib import Path
 
+    from notewell.errors import NotewellError
     from notewell.notes.entry import Entry
     from notewell.notes.section import Section
     from notewell.types import Note, Scan, Span
+
+
+NOT_RECORDED = "it is saved, but the history does not have it and cannot undo it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,15 @@ class Appended:
     digest_before: str
     digest_after: str
     """sha256 of the note up to `start_byte`, and up to `end_byte`."""
+    unrecorded: NotewellError | None = None
+    """Why the history does not have it, and cannot undo it; None: it has."""
+
+    @property
+    def notice(self) -> str | None:
+        """The same for whoever asked for the append; it names no folder."""
+        if self.unrecorded is None:
+            return None
+        return f"{NOT_RECORDED}: {self.unrecorded.public_text()}"
 
 
 class NoteStore(Protocol):

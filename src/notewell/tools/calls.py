@@ -124,7 +124,9 @@ def memory_append(
         )
     except NotewellError as error:
         return failure_of(error)
-    return AppendOutput(done.path, done.span.start_line, done.span.end_line, done.added)
+    return AppendOutput(
+        done.path, done.span.start_line, done.span.end_line, done.added, done.notice
+    )
 
 
 def memory_status(

@@ -216,6 +216,7 @@ class AppendOutput:
     end_line: int
     added: bool
     """False when the same entry was there already."""
+    notice: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -223,11 +224,13 @@ class AppendOutput:
             "startLine": self.start_line,
             "endLine": self.end_line,
             "added": self.added,
+            **({"notice": self.notice} if self.notice else {}),
         }
 
     def to_text(self) -> str:
         where = f"{self.path}#L{self.start_line}-L{self.end_line}"
-        return f"Saved: {where}" if self.added else f"It was there already: {where}"
+        saved = f"Saved: {where}" if self.added else f"It was there already: {where}"
+        return f"{saved}\nNote: {self.notice}" if self.notice else saved
 
 
 class MemoryCounts(NamedTuple):

@@ -176,6 +176,7 @@ APPEND = ToolSpec(
             "startLine": _START,
             "endLine": _END,
             "added": _flag("False when it stood there already."),
+            "notice": _text("Why it cannot be undone."),
             **_NO_RESULTS,
             **_FAILURE,
         }
