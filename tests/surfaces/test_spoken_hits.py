@@ -220,15 +220,26 @@ def test_a_session_note_is_left_out_only_if_its_transcript_is_shown(
     assert "copied from" in capsys.readouterr().out
 
 
-def test_a_hit_that_ends_with_a_question_has_its_answer(owner: Owner) -> None:
+@pytest.mark.parametrize(
+    ("roles", "question"),
+    [
+        (("user", "assistant"), f"who repairs the harbour crane? {LONG[:300]}"),
+        (("assistant", "user"), f"{LONG[:300]} Who repairs the harbour crane?"),
+    ],
+    ids=["the user asks", "the assistant asks"],
+)
+def test_a_hit_that_ends_with_a_question_has_its_answer(
+    owner: Owner, roles: tuple[str, str], question: str
+) -> None:
+    asks, answers = roles
     # Neither the chunk nor the lines around it have room for the answer.
     talk = [
-        ("user", LONG[:200]),
-        ("assistant", LONG[:200]),
-        ("user", f"who repairs the harbour crane? {LONG[:300]}"),
-        ("assistant", f"{LONG[:700]} Lindqvist."),
-        ("user", LONG[:1200]),
-        ("assistant", LONG[:1200]),
+        (asks, LONG[:200]),
+        (answers, LONG[:200]),
+        (asks, question),
+        (answers, f"{LONG[:700]} Lindqvist."),
+        (asks, LONG[:1200]),
+        (answers, LONG[:1200]),
     ]
     owner.talk("s7", "/work/shop", talk)
     with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:

@@ -33,6 +33,8 @@ MERGED_CHARS = 2400
 WIDE_CHARS = 1090
 """A smaller hit is widened to this size: six hits, some of them merged, are 8 500 characters."""
 
+_QUESTION_MARKS = ("?", "？", "؟")
+
 BLANK_LINES = 2
 """Chunks with at most this many lines between them are neighbours: no chunk has blank edges."""
 
@@ -154,10 +156,12 @@ def _grow(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> Non
 
 
 def add_answers(passages: Sequence[Passage], notes: Mapping[str, ChunkLines]) -> None:
-    """A passage of a conversation that ends with a message of the user gets the next one too."""
+    """A passage of a conversation that ends with a message of the user, or with a question of the
+    assistant, gets the next message too."""
     for passage in passages:
         lines, after = notes[passage.path], passage.end_line + 1
-        is_asked = lines.text(passage.end_line, passage.end_line).startswith(ASKED)
+        last = lines.text(passage.end_line, passage.end_line)
+        is_asked = last.startswith(ASKED) or last.rstrip().endswith(_QUESTION_MARKS)
         taken = any(other.path == passage.path and other.covers(after) for other in passages)
         if is_asked and lines.has(after) and not taken:
             passage.end_line = after
