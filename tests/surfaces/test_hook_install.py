@@ -73,7 +73,7 @@ def test_a_path_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "settings.json"
     assert install_hooks(file, HOOK_FILES["claude"], ITEMS, "claude") == Installed(
-        file, changed=True, backup=None
+        file, changed=True, backup=None, made=(file.parent,)
     )
     assert install_hooks(file, HOOK_FILES["claude"], ITEMS, "claude") == Installed(
         file, changed=False, backup=None

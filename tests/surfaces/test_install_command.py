@@ -181,7 +181,7 @@ def test_a_host_that_needs_the_plugin_names_its_command(home: Path) -> None:
     assert refused.returncode == 2
     assert "`openclaw plugins install CHECKOUT/plugins/openclaw" in refused.stderr
     assert "nothing was changed" in refused.stderr
-    assert sorted(path.name for path in home.iterdir()) == [".config"]
+    assert sorted(path.name for path in home.iterdir()) == [".config", ".local"]
 
 
 def test_the_hooks_of_a_project_name_the_command_for_the_tools(home: Path) -> None:
@@ -209,7 +209,7 @@ def test_nothing_is_changed_without_a_terminal_or_yes(home: Path) -> None:
     assert list(home.iterdir()) == []
     done = install(home, "--yes")
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in home.iterdir()) == [".codex", ".continue"]
+    assert sorted(path.name for path in home.iterdir()) == [".codex", ".continue", ".local"]
 
 
 def test_no_host_is_told(home: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_person_at_a_terminal_is_asked_about_each_host(home: Path) -> None:
     os.close(ours)
     assert process.returncode == 0
     assert out.decode() == "Qwen Code now knows this memory\nQwen Code now calls this memory\n"
-    assert sorted(path.name for path in home.iterdir()) == [".qwen"]
+    assert sorted(path.name for path in home.iterdir()) == [".local", ".qwen"]
 
 
 def test_qwen_reports_each_turn_because_it_may_report_no_end(home: Path) -> None:
@@ -414,15 +414,61 @@ def test_uninstall_without_a_host_finds_those_that_have_the_memory(home: Path) -
     assert "no host of this machine has this memory" in nothing.stderr
 
 
+OPENCLAW = """{
+  "plugins": {
+    "entries": {"notewell": {"enabled": true}, "memory-core": {"enabled": false}},
+    "slots": {"memory": "notewell"}
+  }
+}
+"""
+"""As OpenClaw 2026.9.6 writes it when the plugin is installed."""
+
+
+def test_uninstall_names_the_commands_that_take_out_the_plugin_of_openclaw(home: Path) -> None:
+    done = uninstall(home, "openclaw")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "OpenClaw does not have the plugin of Notewell\n",
+    ), done.stderr
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_text(OPENCLAW, encoding="utf-8")
+    for words in (["openclaw"], ["--yes"]):
+        refused = uninstall(home, *words)
+        assert refused.returncode == 2
+        assert "`openclaw plugins uninstall notewell`" in refused.stderr
+        assert "nothing was changed" in refused.stderr
+    # As OpenClaw leaves it after that command.
+    file.write_text(OPENCLAW.replace("true", "false"), encoding="utf-8")
+    assert uninstall(home, "openclaw").returncode == 0
+    assert uninstall(home, "--yes").returncode == 3
+
+
+def test_uninstall_says_that_a_plugin_is_left(home: Path) -> None:
+    assert install(home, "claude").returncode == 0
+    file = home / ".claude" / "settings.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    plugins = {"enabledPlugins": {"notewell@notewell": True}}
+    file.write_text(json.dumps({**document, **plugins}), encoding="utf-8")
+    done = uninstall(home, "claude", "--json")
+    assert done.returncode == 0, done.stderr
+    [claude] = json.loads(done.stdout)["hosts"]
+    assert claude["tools"]["changed"]
+    [advice] = claude["advice"]
+    assert "`claude plugin uninstall notewell@notewell`" in advice
+    assert json.loads(file.read_text(encoding="utf-8")) == plugins
+
+
 def test_json_says_what_was_done_to_each_file(home: Path) -> None:
     done = install(home, "codex", "--json")
     assert done.returncode == 0, done.stderr
     [codex] = json.loads(done.stdout)["hosts"]
     state = state_of(home)
+    new_file: dict[str, Any] = {"changed": True, "backup": None, "keptBackups": []}
     assert codex == {
         "host": "codex",
-        "tools": {"file": f"{home}/.codex/config.toml", "changed": True, "backup": None},
-        "hooks": {"file": f"{home}/.codex/hooks.json", "changed": True, "backup": None},
+        "tools": {"file": f"{home}/.codex/config.toml", **new_file},
+        "hooks": {"file": f"{home}/.codex/hooks.json", **new_file},
         "kept": str(kept_dir(state, "main", (home.parent / "notes").resolve())),
         "advice": ["Codex runs a new hook once you trust it: type /hooks there"],
         "error": None,
@@ -430,7 +476,7 @@ def test_json_says_what_was_done_to_each_file(home: Path) -> None:
     gone = uninstall(home, "codex", "--json")
     [codex] = json.loads(gone.stdout)["hosts"]
     assert codex["tools"]["changed"]
-    assert codex["tools"]["backup"]
+    assert codex["tools"]["backup"] is None
     assert codex["hooks"]["changed"]
     assert json.loads(uninstall(home, "--json").stdout)["hosts"] == []
 

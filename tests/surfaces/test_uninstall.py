@@ -160,9 +160,8 @@ def test_the_commands_install_and_uninstall(tmp_path: Path, command: str, host: 
     assert str(notes) in file.read_text(encoding="utf-8")
     gone = notewell(home, command, "uninstall", host)
     assert gone["changed"]
-    # The copy of the file as it was is there in any case.
-    assert str(notes) in Path(gone["backup"]).read_text(encoding="utf-8")
-    assert not file.exists() or "notewell" not in file.read_text(encoding="utf-8")
+    assert (gone["backup"], gone["keptBackups"]) == (None, [])
+    assert not file.exists()
     assert not notewell(home, command, "uninstall", host)["changed"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +27,15 @@ from notewell.clients import (
     install_entry,
     install_hooks,
     is_our_entry,
+    record_install,
+    record_removal,
     refuse_beside_plugin,
     remove_entry,
     remove_hooks,
     with_hooks,
 )
 from notewell.config import default_state_dir, load_settings, moved_user_file
-from notewell.errors import BadRequest, BadSetting
+from notewell.errors import BadRequest, BadSetting, StateNotWritable
 from notewell.hosts import HOOK_FILES, HOSTS, MCP_FILES, Machine
 
 if TYPE_CHECKING:
@@ -63,7 +66,7 @@ def add_entry(arguments: argparse.Namespace) -> Installed:
         raise BadSetting("--project", f"there is no folder {str(project)!r}")
     file = mcp.file(_machine(), project)
     try:
-        return install_entry(mcp, file, arguments.name, entry)
+        result = install_entry(mcp, file, arguments.name, entry)
     except EntryExists as error:
         if not is_our_entry(error.entry):
             raise
@@ -71,6 +74,15 @@ def add_entry(arguments: argparse.Namespace) -> Installed:
             f"{str(file)!r} has an entry of Notewell with other options: take it out with "
             f"`{_uninstall_command(arguments)}` and install again; nothing was changed"
         ) from error
+    return _recorded(arguments, result)
+
+
+def _recorded(arguments: argparse.Namespace, result: Installed) -> Installed:
+    """Record the file and the folders that were made, for `uninstall`."""
+    if result.changed:
+        with suppress(StateNotWritable):  # Then `uninstall` leaves the folders.
+            record_install(_state_dir(arguments), result.file, result.made)
+    return result
 
 
 def _uninstall_command(arguments: argparse.Namespace) -> str:
@@ -124,7 +136,8 @@ def add_hooks(arguments: argparse.Namespace) -> Installed:
     hooks = HOOK_FILES[arguments.host]
     refuse_beside_plugin(HOSTS[arguments.host], _machine())
     file = hooks.file(_machine(), _project(arguments))
-    return install_hooks(file, hooks, hook_items(arguments), arguments.host)
+    result = install_hooks(file, hooks, hook_items(arguments), arguments.host)
+    return _recorded(arguments, result)
 
 
 def report_hooks(arguments: argparse.Namespace, result: Installed) -> None:
@@ -162,7 +175,16 @@ def run_mcp_uninstall(arguments: argparse.Namespace) -> int:
 def drop_entry(arguments: argparse.Namespace) -> Installed:
     """Take the MCP entry out of the host's file."""
     mcp = MCP_FILES[arguments.client]
-    return remove_entry(mcp, mcp.file(_machine(), _project(arguments)), arguments.name)
+    file = mcp.file(_machine(), _project(arguments))
+    return _removal_recorded(remove_entry(mcp, file, arguments.name))
+
+
+def _removal_recorded(result: Installed) -> Installed:
+    """Remove the empty folders that the installer made."""
+    for state in result.left_states:
+        with suppress(StateNotWritable):
+            record_removal(state, result.file)
+    return result
 
 
 def report_entry_dropped(arguments: argparse.Namespace, result: Installed) -> None:
@@ -181,7 +203,8 @@ def run_hook_uninstall(arguments: argparse.Namespace) -> int:
 def drop_hooks(arguments: argparse.Namespace) -> Installed:
     """Take the hooks out of the host's file."""
     hooks = HOOK_FILES[arguments.host]
-    return remove_hooks(hooks.file(_machine(), _project(arguments)), hooks, arguments.host)
+    file = hooks.file(_machine(), _project(arguments))
+    return _removal_recorded(remove_hooks(file, hooks, arguments.host))
 
 
 def report_hooks_dropped(arguments: argparse.Namespace, result: Installed) -> None:
@@ -190,7 +213,12 @@ def report_hooks_dropped(arguments: argparse.Namespace, result: Installed) -> No
 
 def change_fields(result: Installed) -> dict[str, Any]:
     backup = str(result.backup) if result.backup else None
-    return {"file": str(result.file), "changed": result.changed, "backup": backup}
+    return {
+        "file": str(result.file),
+        "changed": result.changed,
+        "backup": backup,
+        "keptBackups": [str(one) for one in result.kept_backups],
+    }
 
 
 def _turn_events(arguments: argparse.Namespace) -> dict[str, str]:
@@ -218,6 +246,8 @@ def _print_hooks(arguments: argparse.Namespace) -> None:
 def _report(result: Installed, host: str, verb: str, end: str = "") -> None:
     say(f"{HOSTS[host].title} {verb} this memory{end}")
     tell(f"in {result.file}" + (f"; as it was: {result.backup}" if result.backup else ""))
+    for backup in result.kept_backups:
+        tell(f"kept {backup}: it has settings that {result.file.name} does not have now")
 
 
 def _machine() -> Machine:

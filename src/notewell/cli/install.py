@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.hook_keep import add_notes_only
-from notewell.cli.output import print_json, tell
+from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import add_place, refuse_place
 from notewell.errors import BadRequest, NotewellError
 from notewell.hosts import HOSTS, Machine
@@ -47,8 +47,7 @@ class HostChange:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    plugins = [host.id for host in HOSTS.values() if _is_plugin_only(host)]
-    _add_host_options(parser, "install in every host that is found", [*_installable(), *plugins])
+    _add_host_options(parser, "install in every host that is found", _choices())
     parser.add_argument(
         "--recall",
         action=BooleanOptionalAction,
@@ -60,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_uninstall_options(parser: argparse.ArgumentParser) -> None:
-    _add_host_options(parser, "uninstall from every host that has it", [*_installable()])
+    _add_host_options(parser, "uninstall from every host that has it", _choices())
     refuse_place(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -89,7 +88,7 @@ def run_uninstall(arguments: argparse.Namespace) -> int:
     def with_ours(machine: Machine) -> list[Host]:
         named = arguments.project
         project = Path(named).absolute() if named is not None else None
-        return [host for host in _installable().values() if _has_ours(host, machine, project)]
+        return [HOSTS[one] for one in _choices() if _has_ours(HOSTS[one], machine, project)]
 
     none = "no host of this machine has this memory"
     return _run(arguments, uninstall_host, with_ours, "Uninstall from", none)
@@ -108,7 +107,7 @@ def _run(
     if arguments.host:
         hosts = [HOSTS[arguments.host]]
     else:
-        hosts = find(Machine(Path.home(), os.environ, sys.platform))
+        hosts = find(_machine())
         if not hosts:
             if arguments.json:
                 print_json({"hosts": []})
@@ -204,13 +203,33 @@ def _plugin_sentence(host: Host) -> str:
 
 def uninstall_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli import clients
+    from notewell.clients import has_plugin, plugin_left
 
+    if _is_plugin_only(host):
+        return _without_plugin(host, arguments)
     place = _place(host, arguments)
     change = _changed(host, place, clients.drop_entry, clients.drop_hooks, hooks_first=True)
+    if change.hooks and change.tools and change.hooks.file == change.tools.file:
+        # The backups of one file: the second removal decided about those of the first one.
+        hooks = replace(change.hooks, backup=change.tools.backup, kept_backups=())
+        change = replace(change, hooks=hooks)
+    remarks = [plugin_left(host)] if has_plugin(host, _machine()) else []
     if not arguments.json:
         reports = clients.report_entry_dropped, clients.report_hooks_dropped
-        _say_change(change, place, *reports, ())
-    return change
+        _say_change(change, place, *reports, remarks)
+    return replace(change, advice=tuple(remarks))
+
+
+def _without_plugin(host: Host, arguments: argparse.Namespace) -> HostChange:
+    """Only the host itself takes out a plugin: its own records name it."""
+    from notewell.clients import has_plugin, plugin_left
+
+    if has_plugin(host, _machine()):
+        error = BadRequest(f"{plugin_left(host)}; nothing was changed")
+        return HostChange(host, error=error)
+    if not arguments.json:
+        say(f"{host.title} does not have the plugin of Notewell")
+    return HostChange(host)
 
 
 def _place(host: Host, arguments: argparse.Namespace) -> argparse.Namespace:
@@ -275,9 +294,11 @@ def hosts_of(machine: Machine) -> list[Host]:
 
 
 def _has_ours(host: Host, machine: Machine, project: Path | None) -> bool:
-    """Whether files of the host have our entry or our hooks."""
-    from notewell.clients import has_entry, has_hooks
+    """Whether files of the host have our entry or our hooks, or it has the plugin instead."""
+    from notewell.clients import has_entry, has_hooks, has_plugin
 
+    if _is_plugin_only(host):
+        return project is None and has_plugin(host, machine)
     mcp, hooks = host.mcp, host.hooks
     has_file = mcp is not None and (project is None or mcp.project_file is not None)
     if mcp and has_file and has_entry(mcp, mcp.file(machine, project), NAME):
@@ -298,9 +319,17 @@ def asks(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def _machine() -> Machine:
+    return Machine(Path.home(), os.environ, sys.platform)
+
+
 def _is_plugin_only(host: Host) -> bool:
     """Whether no file of ours can be put into the host."""
     return host.plugin_install is not None and not (host.mcp or host.hooks)
+
+
+def _choices() -> list[str]:
+    return [*_installable(), *(host.id for host in HOSTS.values() if _is_plugin_only(host))]
 
 
 def _installable() -> dict[str, Host]:

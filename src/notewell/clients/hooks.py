@@ -11,8 +11,18 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from notewell.clients.formats import json_format
 from notewell.clients.install import take_out, update_file, would_change
-from notewell.clients.merge import TOKEN, CannotMerge, indent_of, line_break_of, merged_json
+from notewell.clients.merge import (
+    TOKEN,
+    Brackets,
+    CannotMerge,
+    blanked_json,
+    inserted,
+    merged_json,
+    parse_json,
+)
+from notewell.clients.ours import HOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +30,6 @@ if TYPE_CHECKING:
 
     from notewell.clients.install import Installed
     from notewell.hosts import HookFile
-
-KEY = "hooks"
 
 
 def hook_command_line(words: Sequence[str]) -> str:
@@ -55,7 +63,10 @@ def remove_hooks(file: Path, hooks: HookFile, host: str) -> Installed:
     """Take our hooks out again. Raises `CannotMerge` or `FileNotWritten`."""
     from notewell.clients.remove import without_hooks
 
-    return take_out(file, lambda text, earlier: without_hooks(text, hooks, host, earlier))
+    def edit(text: str, earlier: Sequence[str]) -> str | None:
+        return without_hooks(text, hooks, host, earlier)
+
+    return take_out(file, edit, json_format(hooks.new_file))
 
 
 def has_hooks(file: Path, hooks: HookFile, host: str) -> bool:
@@ -71,7 +82,7 @@ def with_hooks(text: str, items: Mapping[str, dict[str, Any]]) -> str | None:
     for event, item in items.items():
         entries = _entries(after, event)
         if entries is None:
-            after = merged_json(after, KEY, event, [item]) or after
+            after = merged_json(after, HOOKS, event, [item]) or after
         # The same hook twice would run twice; one with another workspace is another hook.
         elif item not in entries:
             after = _with_item(after, event, item)
@@ -79,42 +90,32 @@ def with_hooks(text: str, items: Mapping[str, dict[str, Any]]) -> str | None:
 
 
 def _entries(text: str, event: str) -> list[Any] | None:
-    """The entries of an event; None if there are none, or if the file has comments."""
-    try:
-        document = json.loads(text)
-        hooks = document.get(KEY, {})
-        entries = hooks.get(event)
-    except (ValueError, RecursionError, AttributeError):
-        # `merged_json` reads comments, and it says what is wrong with the file.
-        return None
+    """The entries of an event; None if there are none."""
+    hooks = parse_json(text).get(HOOKS) if blanked_json(text).strip() else None
+    # `merged_json` says what is wrong with another value.
+    entries = hooks.get(event) if isinstance(hooks, dict) else None
     if entries is not None and not isinstance(entries, list):
-        raise CannotMerge(f"'{KEY}.{event}' is not a list there")
+        raise CannotMerge(f"'{HOOKS}.{event}' is not a list there")
     return entries
 
 
 def _with_item(text: str, event: str, item: dict[str, Any]) -> str:
     """One more item at the end of a list."""
-    start, end = _list_at(text, (KEY, event))
-    inside = text[start + 1 : end].rstrip()
-    line_break, unit = line_break_of(text), indent_of(text)
-    lines = json.dumps(item, indent=unit, ensure_ascii=False).split("\n")
+    bare, expected = blanked_json(text), parse_json(text)
     # Three levels deep: the document, `hooks`, the list of the event.
-    block = "".join(f"{line_break}{unit * 3}{line}" for line in lines)
-    comma = "," if inside.strip() else ""
-    after = f"{text[: start + 1]}{inside}{comma}{block}{line_break}{unit * 2}{text[end:]}"
-    expected = json.loads(text)
-    expected[KEY][event].append(item)
+    after = inserted(text, bare, _list_at(bare, (HOOKS, event)), [item], depth=3)
+    expected[HOOKS][event].append(item)
     # The file belongs to the user: rather refuse than write something else than was meant.
-    if json.loads(after) != expected:
-        raise CannotMerge(f"the position for it could not be found in '{KEY}.{event}'")
+    if parse_json(after) != expected:
+        raise CannotMerge(f"the position for it could not be found in '{HOOKS}.{event}'")
     return after
 
 
-def _list_at(text: str, path: tuple[str, ...]) -> tuple[int, int]:
+def _list_at(bare: str, path: tuple[str, ...]) -> Brackets:
     """Where the list at this path begins and ends."""
     opened: list[tuple[int, str]] = []
     last = name = ""
-    for token in TOKEN.finditer(text):
+    for token in TOKEN.finditer(bare):
         match token.group():
             case "{" | "[":
                 opened.append((token.start(), name))
@@ -123,7 +124,7 @@ def _list_at(text: str, path: tuple[str, ...]) -> tuple[int, int]:
                 begin, name = opened.pop()
                 # The outermost object has no name.
                 if (*(above for _, above in opened[1:]), name) == path:
-                    return begin, token.start()
+                    return Brackets(begin, token.start())
             case ":":
                 name = last
             case ",":

@@ -13,23 +13,29 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from notewell.clients.backups import (
+    EARLIER_TEXTS,
+    MAX_BACKUPS,
+    back_up,
+    backups_of,
+    remove_spare_backups,
+)
+from notewell.clients.footprint import missing_folders
+from notewell.clients.formats import format_of, parsed
 from notewell.clients.merge import CannotMerge, file_with, merged
+from notewell.clients.ours import state_dirs
 from notewell.errors import BadRequest, NotewellError
-from notewell.files import PRIVATE_FILE, create_file, replace_file
-from notewell.records import dataclass
+from notewell.files import PRIVATE_FILE, replace_file
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from notewell.clients.formats import FileFormat
     from notewell.hosts import McpFile
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """Claude Code has more than settings in its file; some have a few megabytes."""
-MAX_BACKUPS = 1000
-EARLIER_TEXTS = 6
-"""How many backups are read before something is taken out: entry and hooks, installed and taken
-out one by one, make four. A file of 5 MB takes a second each."""
-_BACKUP = ".notewell-backup"
 _BOM = b"\xef\xbb\xbf"
 _NOT_TEXT = "the workspace's path cannot be written as UTF-8"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -52,7 +58,13 @@ class Installed:
     changed: bool
     """False if the file had the same entry already."""
     backup: Path | None
-    """A copy of the file as it was, if there was one."""
+    """A copy of the file as it was, if there was one and it is still needed."""
+    made: tuple[Path, ...] = ()
+    """Folders that were made for the file, the outermost first."""
+    kept_backups: tuple[Path, ...] = ()
+    """Copies that have something besides our entries that the file lacks."""
+    left_states: tuple[Path, ...] = ()
+    """State folders that something of ours in the file named before, and nothing does now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,10 @@ def remove_entry(mcp: McpFile, file: Path, name: str) -> Installed:
     """Take the MCP entry out again. Raises `CannotMerge` or `FileNotWritten`."""
     from notewell.clients.remove import without_entry
 
-    return take_out(file, lambda text, earlier: without_entry(text, mcp, name, earlier))
+    def edit(text: str, earlier: Sequence[str]) -> str | None:
+        return without_entry(text, mcp, name, earlier)
+
+    return take_out(file, edit, format_of(mcp))
 
 
 def has_entry(mcp: McpFile, file: Path, name: str) -> bool:
@@ -101,11 +116,32 @@ def would_change(file: Path, edit: Callable[[str], str | None]) -> bool:
         return False
 
 
-def take_out(file: Path, edit: Callable[[str, Sequence[str]], str | None]) -> Installed:
+def take_out(
+    file: Path, edit: Callable[[str, Sequence[str]], str | None], form: FileFormat
+) -> Installed:
     """Like `update_file`. `edit` also gets what the file contained before earlier changes, the
-    latest first: text that was there then is not ours."""
-    earlier = _earlier_texts(Path(os.path.realpath(file)))
-    return update_file(file, lambda text: edit(text, earlier), had_empty_file="" in earlier)
+    latest first: text that was there then is not ours. The backups that are of no use then go."""
+    file = Path(os.path.realpath(file))
+    texts = (_text_of(backup) for backup in backups_of(file)[:EARLIER_TEXTS])
+    earlier = [text for text in texts if text is not None]
+    states = _states(_text_of(file), form)
+    done = update_file(file, lambda text: edit(text, earlier), had_empty_file="" in earlier)
+    text = _text_of(file) if file.exists() else ""
+    if text is None:
+        return done
+    kept = remove_spare_backups(file, text or form.new_file, form, _text_of)
+    is_there = done.backup is not None and done.backup.exists()
+    return replace(
+        done,
+        backup=done.backup if is_there else None,
+        kept_backups=kept,
+        left_states=tuple(sorted(states - _states(text, form))),
+    )
+
+
+def _states(text: str | None, form: FileFormat) -> set[Path]:
+    document = parsed(form.parse, text) if text else None
+    return {Path(one) for one in state_dirs(document or {})}
 
 
 def update_file(
@@ -120,13 +156,14 @@ def update_file(
         after = _edited(before, edit)
         if after is None:
             return Installed(file, changed=False, backup=None)
+        made = missing_folders(file.parent)
         # A host that never ran has no folder yet. Its settings may contain keys, hence 0700.
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        backup = None if before is None else _back_up(file, before)
+        backup = None if before is None else _backup(file, before)
         _replace(file, before, after, removes=not after and not had_empty_file)
     except OSError as error:
         raise FileNotWritten(file, error.strerror or str(error)) from error
-    return Installed(file, changed=True, backup=backup)
+    return Installed(file, changed=True, backup=backup, made=made)
 
 
 def _require_text(entry: dict[str, Any]) -> None:
@@ -174,32 +211,11 @@ def _read(file: Path) -> _Before | None:
         return _Before(opened.read(), status)
 
 
-def _back_up(file: Path, before: _Before) -> Path:
-    """A copy in the same folder, under a name that is free."""
-    for number in range(MAX_BACKUPS):
-        backup = file.with_name(f"{file.name}{_BACKUP}{f'-{number}' if number else ''}")
-        if create_file(backup, before.data, durable=True, mode=before.mode):
-            return backup
-    raise FileNotWritten(file, f"there are {MAX_BACKUPS} backups beside it; remove some")
-
-
-def _earlier_texts(file: Path) -> list[str]:
-    """The contents of the latest backups, the latest first."""
-    start = file.name + _BACKUP
-    try:
-        numbers = [
-            (int(end[1:] or 0), name)
-            for name in (one.name for one in file.parent.iterdir())
-            if name.startswith(start) and _is_number(end := name.removeprefix(start))
-        ]
-    except OSError:
-        return []
-    latest = sorted(numbers, reverse=True)[:EARLIER_TEXTS]
-    return [text for _, name in latest if (text := _text_of(file.with_name(name))) is not None]
-
-
-def _is_number(end: str) -> bool:
-    return not end or (end[0] == "-" and end[1:].isdecimal() and end.isascii())
+def _backup(file: Path, before: _Before) -> Path:
+    backup = back_up(file, before.data, before.mode)
+    if backup is None:
+        raise FileNotWritten(file, f"there are {MAX_BACKUPS} backups beside it; remove some")
+    return backup
 
 
 def _text_of(file: Path) -> str | None:

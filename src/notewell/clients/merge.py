@@ -138,9 +138,9 @@ def merged_json(text: str, key: str, name: str, entry: Any) -> str | None:
         return None
     braces = _BraceFinder(bare, key)
     if braces.servers is not None:
-        after = _insert(text, bare, braces.servers, {name: entry}, depth=2)
+        after = inserted(text, bare, braces.servers, {name: entry}, depth=2)
     else:
-        after = _insert(text, bare, braces.root, {key: {name: entry}}, depth=1)
+        after = inserted(text, bare, braces.root, {key: {name: entry}}, depth=1)
     # Two objects under the same key, for example, would make the result mean something else.
     if parse_json(after) != _with_entry(before, key, name, entry):
         raise CannotMerge(f"the position for it could not be found below {key!r}")
@@ -164,6 +164,12 @@ def blanked_json(text: str) -> str:
     return _COMMENT.sub(_blanked, text)
 
 
+def comments_json(text: str) -> set[str]:
+    """The comments of a JSON text. Raises `CannotMerge` if one is not closed."""
+    blanked_json(text)
+    return {match[0].strip() for match in _COMMENT.finditer(text) if not match[1]}
+
+
 def parse_json(text: str) -> dict[str, Any]:
     """JSON with comments and trailing commas. Raises `CannotMerge`."""
     return _parse_bare(blanked_json(text))
@@ -181,7 +187,9 @@ def _parse_bare(bare: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Braces:
+class Brackets:
+    """Where an object or a list begins and ends."""
+
     opening: int
     closing: int
 
@@ -190,7 +198,7 @@ class _BraceFinder:
     """Where the outermost object, and the one with the servers, begin and end."""
 
     def __init__(self, bare: str, key: str) -> None:
-        self.servers: _Braces | None = None
+        self.servers: Brackets | None = None
         opened: list[int] = []
         last = name = ""
         for token in TOKEN.finditer(bare):
@@ -200,28 +208,30 @@ class _BraceFinder:
             elif text in "}]":
                 begin = opened.pop()
                 if len(opened) == 1 and name == key:
-                    self.servers = _Braces(begin, token.start())
+                    self.servers = Brackets(begin, token.start())
                 if not opened:
-                    self.root = _Braces(begin, token.start())
+                    self.root = Brackets(begin, token.start())
             elif len(opened) == 1 and text == ":":
                 name = last
             elif len(opened) == 1 and text != ",":
                 last = json.loads(text)
 
 
-def _insert(text: str, bare: str, braces: _Braces, members: dict[str, Any], *, depth: int) -> str:
-    """The members after those between the braces, in the file's own indentation."""
+def inserted(
+    text: str, bare: str, at: Brackets, members: dict[str, Any] | list[Any], *, depth: int
+) -> str:
+    """The members after those between the brackets, in the file's own indentation."""
     line_break, unit = line_break_of(text), indent_of(bare)
-    inside = bare[braces.opening + 1 : braces.closing].rstrip()
-    comma = braces.opening + 1 + len(inside)
+    inside = bare[at.opening + 1 : at.closing].rstrip()
+    comma = at.opening + 1 + len(inside)
     needs_comma = bool(inside) and not inside.endswith(",")
     # After the last comment, which belongs to the member before it.
-    end = len(text[: braces.closing].rstrip())
+    end = len(text[: at.closing].rstrip())
     lines = json.dumps(members, indent=unit, ensure_ascii=False).split("\n")[1:-1]
     block = "".join(line_break + unit * (depth - 1) + line for line in lines)
     rest = text[end:]
-    if "\n" not in text[end : braces.closing]:
-        rest = line_break + unit * (depth - 1) + text[braces.closing :]
+    if "\n" not in text[end : at.closing]:
+        rest = line_break + unit * (depth - 1) + text[at.closing :]
     return text[:comma] + ("," if needs_comma else "") + text[comma:end] + block + rest
 
 

@@ -49,6 +49,16 @@ def refuse_beside_plugin(host: Host, machine: Machine) -> None:
         raise PluginPresent(host, host.plugin)
 
 
+def has_plugin(host: Host, machine: Machine) -> bool:
+    return host.plugin is not None and _is_on(host.plugin, machine)
+
+
+def plugin_left(host: Host) -> str:
+    """What the user must do after `notewell uninstall`, which takes out no plugin."""
+    how = host.plugin.uninstall if host.plugin else ""
+    return f"{host.title} has Notewell as a plugin, which only {host.title} takes out: {how}"
+
+
 def double_installs(machine: Machine) -> list[DoubleInstall]:
     """The hosts of this machine that have Notewell twice."""
     return [

@@ -17,8 +17,21 @@ The other tables have settings and keys of OpenClaw; they are not read.
 
 from __future__ import annotations
 
-from notewell.hosts.host import Host, TranscriptDatabase, TranscriptFormat
+from typing import TYPE_CHECKING, Any
+
+from notewell.hosts.host import (
+    Host,
+    PluginFile,
+    TranscriptDatabase,
+    TranscriptFormat,
+    member,
+)
 from notewell.hosts.messages import Record, RecordFacts, clean_text, parse_time, texts_of, turn_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from notewell.hosts.host import Machine
 
 _SESSIONS = """
 SELECT session_id, coalesce(transcript_updated_at, updated_at),
@@ -81,6 +94,17 @@ def _was_said(message: Record) -> bool:
     return not isinstance(provenance, dict) or provenance.get("kind") not in _NOT_SAID
 
 
+def _config_files(machine: Machine) -> list[Path]:
+    home = machine.folder("OPENCLAW_HOME", machine.home)
+    state = machine.folder("OPENCLAW_STATE_DIR", home / ".openclaw")
+    return [machine.folder("OPENCLAW_CONFIG_PATH", state / "openclaw.json")]
+
+
+def _has_plugin(document: dict[str, Any]) -> bool:
+    entry = member(document, "plugins", "entries").get("notewell")
+    return isinstance(entry, dict) and entry.get("enabled") is not False
+
+
 _FORMAT = TranscriptFormat("openclaw", _owns, _read, compaction_marks=(b'"compaction"',))
 
 HOST = Host(
@@ -89,6 +113,12 @@ HOST = Host(
     transcripts=_FORMAT,
     database=TranscriptDatabase(
         "openclaw-agent.sqlite", _FORMAT, _SESSIONS, _RECORDS, extra="openclaw"
+    ),
+    plugin=PluginFile(
+        "json",
+        _config_files,
+        _has_plugin,
+        "`openclaw plugins uninstall notewell`, then `openclaw plugins enable memory-core`",
     ),
     plugin_install="openclaw plugins install CHECKOUT/plugins/openclaw --force "
     "--accept-capabilities",
