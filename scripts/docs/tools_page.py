@@ -10,9 +10,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from notewell.capture import CaptureSettings
-from notewell.limits import GET_CHARS, GET_LINES, MAX_RESULTS
+from notewell.limits import ANSWER_CHARS, GET_CHARS, GET_LINES, MAX_RESULTS
 from notewell.tools.fence import CITE, DO_NOT_CITE, REMINDER, fenced
-from notewell.tools.inputs import HERE, INJECT_CHARS
+from notewell.tools.inputs import HERE
 from notewell.tools.recall import recall_section
 from notewell.tools.specs import ENTRY_TOOLS, TOOLS
 
@@ -70,7 +70,7 @@ Errors name no folders of the machine the memory is on.
 
 - `session_key`: the conversation. [`memory.scope`](../how-to/conversations.md) may exclude it, and a group does not see MEMORY.md.
 - `citations`: `on`, `off`, or `auto`, which shows sources in private conversations only. A session key like `agent:main:telegram:group:-100` is a group's; one that cannot be read counts as one; none at all is a program that talks to its own user.
-- `inject_chars`: the snippets of one search have at most {INJECT_CHARS} characters together, or `memory.qmd.limits.maxInjectedChars` where QMD is the engine. The best come whole, the one at the edge is cut (`shortened`), the rest are counted (`leftOut`).
+- `inject_chars`: the snippets of one search have at most {ANSWER_CHARS} characters together, or `memory.qmd.limits.maxInjectedChars` where QMD is the engine. The best lines of all hits fill them; a line that is cut is counted (`shortened`), and so are hits of which nothing is shown (`leftOut`).
 - `origin`: what an entry is marked with in the note, `<!-- @mcp -->`.
 
 ## What notes say is data

@@ -20,10 +20,9 @@ MAX_QUERY_TERMS = 64
 MAX_RESULTS = 200
 """No agent reads more hits; a larger number is refused, not reduced."""
 SNIPPET_CHARS = 700
-"""OpenClaw's value: six snippets fit into the 4000 characters of a tool answer."""
-PASSAGE_CHARS = 2000
-"""Of the best hit in a conversation: half of a tool's answer. Measured on replays of LoCoMo: the
-model sees the answer to .84 of the questions, with six snippets to .56."""
+"""OpenClaw's value: the most that one long line or one hit alone shows."""
+ANSWER_CHARS = 4000
+"""About a thousand tokens: what the hits of one answer show in all (see `core.packing`)."""
 CANDIDATES = 200
 """The most rows that one leg of a search returns, whatever the caller asks for."""
 

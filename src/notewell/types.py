@@ -125,6 +125,10 @@ class ScoreParts(NamedTuple):
     """The factor for lines in which the user asked the same question; 1 for others."""
 
 
+SPEAKERS = ("User", "Assistant")
+"""As lines of transcripts begin."""
+
+
 class Utterance(NamedTuple):
     """Who said the lines of a hit in a conversation, when and where."""
 
@@ -149,6 +153,31 @@ class Utterance(NamedTuple):
         return ", ".join(filter(None, (who, self.host, folder)))
 
 
+class ScoredLines(NamedTuple):
+    """Lines of a hit that are read together, and how well they fit the question."""
+
+    span: Span
+    text: str
+    """Of one long line, the part with the most words of the question."""
+    score: float
+
+
+class QuotedLines(NamedTuple):
+    """Lines of a hit that are shown."""
+
+    span: Span
+    text: str
+    score: float
+    """Of the best lines among them: why they are shown and others are not."""
+    is_cut: bool = False
+    """The budget ended inside the last line."""
+
+
+def gap_mark(line: int) -> str:
+    """Stands where lines are left out, before the line with this number."""
+    return f"… L{line}"
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that answers, with what a reader needs to judge and cite it."""
@@ -166,13 +195,26 @@ class Hit:
     """The number of characters of these lines: what an agent reads."""
     said: Utterance | None = None
     """Of a conversation; None for a note."""
-    passage: str = ""
-    """More of these lines than the snippet has. Only the best hit has it, and only if it is in a
-    conversation: what was said is understood with the messages around it."""
+    lines: tuple[ScoredLines, ...] = ()
+    """All lines of the hit in groups, for `core.pack_hits`; none from an engine that scores no
+    lines."""
+    shown: tuple[QuotedLines, ...] = ()
+    """The best of these lines: all hits of an answer share its budget."""
 
     @property
     def citation(self) -> str:
         return f"{self.path}#{self.span}"
+
+    @property
+    def shown_text(self) -> str:
+        """The lines that are shown, with a mark for each gap; the snippet, if there are none."""
+        texts, expected = list[str](), self.span.start_line
+        for lines in self.shown:
+            if lines.span.start_line != expected:
+                texts.append(gap_mark(lines.span.start_line))
+            texts.append(lines.text)
+            expected = lines.span.end_line + 1
+        return "\n".join(texts) if texts else self.snippet
 
 
 class Notice(NamedTuple):

@@ -62,7 +62,7 @@ from notewell.tools import (
     memory_status,
     recall_section,
 )
-from notewell.tools.outputs import ELLIPSIS, LEAST_CHARS, fit
+from notewell.tools.outputs import ELLIPSIS, fit
 
 GROUP = CallContext(session_key="agent:main:telegram:group:-100")
 DIRECT = CallContext(session_key="agent:main:telegram:dm:alice")
@@ -170,12 +170,11 @@ def test_what_goes_into_a_conversation_stays_within_the_budget(memory: Memory) -
     for number in range(12):
         text = "".join(f"- zebra stripes {number}.{line}\n" for line in range(40))
         (memory.workspace / "memory" / f"zebra-{number}.md").write_text(text, encoding="utf-8")
-    talk = CallContext(citations="off")
+    talk = CallContext(citations="off", inject_chars=1000)
     answer = found(memory_search(memory, SearchInput("zebra stripes", max_results=12), talk))
     total = sum(len(hit.snippet) for hit in answer.hits)
-    assert talk.budget_chars() - LEAST_CHARS < total <= talk.budget_chars()
+    assert 0.8 * talk.budget_chars() < total <= talk.budget_chars()
     assert answer.left_out == 12 - len(answer.hits) > 0
-    assert answer.shortened == 1
     assert f"left out to keep this short: {answer.left_out}" in answer.to_text()
     all_of_them = memory.search("zebra stripes", max_results=12).hits
     assert [hit.path for hit in answer.hits] == [hit.path for hit in all_of_them][

@@ -26,10 +26,6 @@ MAX_RECALLED = 3
 RECALL_CHARS = 1200
 """For notes, in all: every prompt pays for it."""
 NOT_YET = "the notes are not indexed yet"
-QUOTED_CHARS = 700
-"""Of one passage: as much as a snippet has."""
-LEAST_CHARS = 120
-"""A shorter piece of a passage says nothing."""
 
 
 class RecalledText(NamedTuple):
@@ -60,7 +56,7 @@ def recalled_notes(
     )
     near = [hit for hit in answer.hits if is_near(question, hit)]
     if near:
-        return RecalledText(quoted_hits(question, near, RECALL_CHARS), answer.notice)
+        return RecalledText(quoted_hits(near, RECALL_CHARS), answer.notice)
     # A notice says what was not searched, such as notes that changed. What a second engine has
     # searched in place of the first one was searched.
     why = None if answer.fallback else answer.public_notice
@@ -74,26 +70,15 @@ def recalled_notes(
     return RecalledText(not_searched(why) if why else "", answer.notice or why)
 
 
-def quoted_hits(question: str, hits: Sequence[Hit], max_chars: int) -> str:
-    """The best hits as quotations, in so many characters; the last one is shortened to the lines
-    with the most words of the question, and an answer that follows them."""
-    from notewell.core import exchange_snippet, snippet, text_query
+def quoted_hits(hits: Sequence[Hit], max_chars: int) -> str:
+    """The best lines of the hits as quotations, in so many characters."""
+    from notewell.core import pack_hits
     from notewell.tools import REMINDER, escaped, fenced
 
-    parts, left = [REMINDER], max_chars - len(REMINDER)
-    weights = dict.fromkeys(text_query(question).terms, 1.0)
-    for hit in hits:
-        # Escaped first, because that makes a text longer.
-        text, path = escaped(hit.passage or hit.snippet), hit.citation
-        room = min(QUOTED_CHARS, left - len(fenced("", path=path)) - 1)
-        if len(text) > room:
-            shortened = exchange_snippet if hit.source == "sessions" else snippet
-            text = shortened(text, weights, room) if room > LEAST_CHARS else ""
-        if not text:
-            break
-        parts.append(fenced(text, path=path))
-        left -= len(parts[-1]) + 1
-    return "\n".join(parts)
+    marks = sum(len(fenced("", path=hit.citation)) + 1 for hit in hits)
+    packed = pack_hits(hits, max_chars - len(REMINDER) - marks, escaped)
+    shown = (fenced(hit.shown_text, path=hit.citation) for hit in packed if hit.shown)
+    return "\n".join((REMINDER, *shown))
 
 
 def not_searched(why: str) -> str:

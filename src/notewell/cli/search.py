@@ -120,7 +120,10 @@ def _show(answer: Answer, *, explain: bool) -> None:
         say(f"{bold}{hit.citation}{plain}  {hit.score:.2f}{said}{heading}")
         if explain:
             say(f"    {_explained(hit.parts)}")
-        say("".join(f"    {line}\n" for line in hit.snippet.split("\n")))
+            if len(hit.shown) > 1:
+                lines = ", ".join(f"{shown.span} {shown.score:.2f}" for shown in hit.shown)
+                say(f"    best lines {lines}")
+        say("".join(f"    {line}\n" for line in hit.shown_text.split("\n")))
     if answer.reason:
         tell(f"nothing found: {answer.reason}")
     if answer.notice:

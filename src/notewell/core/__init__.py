@@ -6,6 +6,7 @@ words.py          what a word is, for the index, the query and the snippet; the 
 text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        unit vectors; both scores become one; threshold, time, diversity
 passages.py       ranked chunks become hits: merged, widened, with a snippet
+packing.py        the best lines of the hits, within a budget
 chunking.py       a note becomes chunks; the token estimate
 times/            which days a query means, and the day of a note
 routing.py        which agent answers, and what a session key says
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
         find_units,
         token_weight,
     )
+    from notewell.core.packing import LineScores, pack_hits, score_lines
     from notewell.core.passages import (
         ChunkLines,
         Passage,
         add_answers,
         apply_quotas,
-        exchange_snippet,
         merge_passages,
         snippet,
         widen_passages,
@@ -88,9 +89,9 @@ else:
             "chunking": (
                 "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units token_weight"
             ),
+            "packing": "LineScores pack_hits score_lines",
             "passages": (
-                "ChunkLines Passage add_answers apply_quotas exchange_snippet merge_passages "
-                "snippet widen_passages"
+                "ChunkLines Passage add_answers apply_quotas merge_passages snippet widen_passages"
             ),
             "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (

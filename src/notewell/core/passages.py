@@ -14,7 +14,6 @@ the part of a passage with the most terms of the query.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import takewhile
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -194,31 +193,6 @@ def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CH
     end = min(len(text), start + max_chars - (2 if start else 1) * len(ELLIPSIS))
     shown = text[start:end].strip()
     return f"{ELLIPSIS if start else ''}{shown}{ELLIPSIS if end < len(text) else ''}"
-
-
-def exchange_snippet(text: str, weights: Mapping[str, float], max_chars: int) -> str:
-    """The same for lines of a conversation: the message with the most terms, and if it is of the
-    user, the answer. Of two that are too long for the room, the question gets a third."""
-    if len(text) <= max_chars:
-        return text
-    lines = text.split("\n")
-    values = [_value(line, weights) for line in lines]
-    best = max(range(len(lines)), key=lambda at: (values[at], -at))
-    answer = _answer(lines[best + 1 :]) if lines[best].startswith(ASKED) else ""
-    if not answer:
-        return snippet(text, weights, max_chars)
-    asked = snippet(lines[best], weights, max(max_chars // 3, max_chars - len(answer) - 1))
-    return f"{asked}\n{snippet(answer, weights, max_chars - len(asked) - 1)}"
-
-
-def _value(line: str, weights: Mapping[str, float]) -> float:
-    forms = {form for word in split_words(line) for form in word.forms}
-    return fsum(weights.get(form, 0.0) for form in forms)
-
-
-def _answer(lines: Sequence[str]) -> str:
-    """What follows a question, up to the next one."""
-    return "\n".join(takewhile(lambda line: not line.startswith(ASKED), lines))
 
 
 def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:

@@ -19,6 +19,7 @@ from notewell.http_service.schemas import (
     SearchBody,
 )
 from notewell.memory import Memory
+from notewell.records import replace
 from notewell.tools import (
     MAX_LINE,
     MAX_PATH_CHARS,
@@ -83,8 +84,14 @@ def _answer_json(answer: Answer, took_ms: float, *, explain: bool) -> SearchAnsw
 
 def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
     # Agents paste this into prompts: a note must not be able to forge our markers.
-    text = {"snippet": escaped(hit.snippet), "heading": escaped(hit.heading)}
-    return hit_json(hit, explain=explain, public=True) | text
+    shown = [lines._replace(text=escaped(lines.text)) for lines in hit.shown]
+    quoted = replace(
+        hit,
+        snippet=escaped(hit.snippet),
+        heading=escaped(hit.heading),
+        shown=tuple(shown),
+    )
+    return hit_json(quoted, explain=explain, public=True)
 
 
 @router.get("/bootstrap", **needs("read"))

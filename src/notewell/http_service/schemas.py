@@ -110,6 +110,15 @@ class SpokenLines(ResponseModel):
     folder: Annotated[str | None, Field(description="The last part of its path.")]
 
 
+class ShownPassage(ResponseModel):
+    """Lines of a hit that a model should read: all hits of an answer share 4000 characters."""
+
+    start_line: int
+    end_line: int
+    text: str
+    score: float | None = None
+
+
 class SearchHit(ResponseModel):
     path: str
     start_line: int
@@ -119,6 +128,7 @@ class SearchHit(ResponseModel):
     source: Literal["memory", "sessions"]
     heading: str
     citation: str
+    shown: list[ShownPassage] = []
     said: SpokenLines | None = None
     parts: ScoreBreakdown | None = None
 

@@ -15,25 +15,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import (
     ChunkLines,
+    LineScores,
     Passage,
     add_answers,
     apply_quotas,
     find_times,
     merge_passages,
     note_date,
+    pack_hits,
     ranking,
+    score_lines,
     snippet,
     widen_passages,
     without_markers,
     word_set,
 )
-from notewell.limits import PASSAGE_CHARS
+from notewell.limits import ANSWER_CHARS
 from notewell.records import replace
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
 from notewell.search.utterances import question_before, utterance
-from notewell.types import Answer, Hit, ScoreParts, Span
+from notewell.types import Answer, Hit, ScoredLines, ScoreParts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,6 +57,9 @@ TIE = 0.01
 """Between scores that are this near, what is noted comes before what was merely said."""
 
 PRIVATE_ONLY = "only transcripts are searched, and they are for private conversations"
+
+SCORED_HITS = 24
+"""The lines of so many hits are scored; a later hit shows its snippet, if there is room."""
 
 REACH_LINES = 80
 """How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
@@ -211,6 +217,7 @@ class _HitContext(NamedTuple):
     sessions: Mapping[str, SessionFacts]
     spoken: Sequence[StoredChunk]
     """The chunks of conversations around the hits."""
+    best_score: float
 
 
 def make_hits(
@@ -220,19 +227,9 @@ def make_hits(
     context: SearchContext,
 ) -> tuple[Hit, ...]:
     """Passages around chunks that come best first, as many as were requested."""
-    options = context.options
     by_id = {chunk.id: (candidate, chunk) for candidate, chunk in ranked}
-    own_lines = _lines_by_note(chunk for _, chunk in ranked)
-    # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
     sources = {chunk.path: chunk.source for _, chunk in ranked}
-    passages = apply_quotas(
-        merge_passages(
-            [(chunk.id, chunk.path, chunk.span) for _, chunk in ranked], own_lines, len(ranked)
-        ),
-        lambda passage: sources[passage.path],
-        options.quota,
-        options.max_results,
-    )
+    passages = _passages([chunk for _, chunk in ranked], sources, context.options)
     # Fetched after the quotas, for the few passages that are shown.
     around = [chunk for passage in passages for chunk in _around(view, passage)]
     lines = _lines_by_note(around)
@@ -249,14 +246,27 @@ def make_hits(
         ranking.ranks(candidates.texts),
         view.sessions(spoken) if spoken else {},
         [chunk for chunk in around if chunk.path in spoken],
+        max((candidate.score for candidate, _ in ranked), default=0.0),
     )
     hits = [
         _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
     ]
-    if hits and hits[0].source == "sessions":
-        text = _text(passages[0], lines[passages[0].path], by_id[passages[0].best][1])
-        hits[0] = replace(hits[0], passage=_longer(text, hits[0].snippet, candidates))
-    return tuple(hits)
+    # No answer has room for lines of more hits.
+    for at, passage in enumerate(passages[:SCORED_HITS]):
+        scored = _scored_lines(passage, lines[passage.path], by_id[passage.best], common)
+        hits[at] = replace(hits[at], lines=scored)
+    return pack_hits(hits, ANSWER_CHARS)
+
+
+def _passages(
+    chunks: Sequence[StoredChunk], sources: Mapping[str, str], options: SearchOptions
+) -> list[Passage]:
+    ranked = [(chunk.id, chunk.path, chunk.span) for chunk in chunks]
+    merged = merge_passages(ranked, _lines_by_note(chunks), len(ranked))
+    # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
+    return apply_quotas(
+        merged, lambda passage: sources[passage.path], options.quota, options.max_results
+    )
 
 
 def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
@@ -308,10 +318,16 @@ def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
     return chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
 
 
-def _longer(text: str, shown: str, candidates: Candidates) -> str:
-    """As much of the text as may be shown; empty if the snippet has all of it."""
-    passage = snippet(without_markers(text), candidates.worth, PASSAGE_CHARS)
-    return passage if len(passage) > len(shown) else ""
+def _scored_lines(
+    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
+) -> tuple[ScoredLines, ...]:
+    candidate, chunk = best
+    score = candidate.score / common.best_score if common.best_score else 0.0
+    if chunk.piece:
+        # A part of one long line; the words of the other parts are not known here.
+        return (ScoredLines(chunk.span, _snippet(chunk.text, chunk, common), score),)
+    scores = LineScores(score, chunk.span, common.candidates.worth)
+    return score_lines(lines, Span(passage.start_line, passage.end_line), scores)
 
 
 def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.types import NO_SESSION, Utterance
+from notewell.types import NO_SESSION, SPEAKERS, Utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from notewell.index import StoredChunk
     from notewell.types import SessionFacts
 
-SPEAKERS = ("User", "Assistant")
 QUESTION_CHARS = 120
 COMPARED_CHARS = 40
 """Enough of a snippet to find it in its text."""

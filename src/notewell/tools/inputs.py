@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.core import is_private
 from notewell.errors import BadRequest, BadSetting
-from notewell.limits import MAX_QUERY_CHARS, MAX_RESULTS
+from notewell.limits import ANSWER_CHARS, MAX_QUERY_CHARS, MAX_RESULTS
 from notewell.records import dataclass
 from notewell.tools.fence import without_escapes
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Citations: TypeAlias = Literal["on", "off", "auto"]
 
-INJECT_CHARS = 4000
-"""About a thousand tokens: six whole snippets, less one paragraph."""
 LEAST_INJECT_CHARS = 200
 MAX_PATH_CHARS = 4096
 """The longest path on Linux. A longer one is refused unread, and not repeated."""
@@ -65,7 +63,7 @@ class CallContext:
 
     def budget_chars(self, configured: int | None = None) -> int:
         """The limit of this conversation, else the configured one, else the default."""
-        return self.inject_chars or configured or INJECT_CHARS
+        return self.inject_chars or configured or ANSWER_CHARS
 
     @property
     def is_private(self) -> bool:

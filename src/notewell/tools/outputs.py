@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.records import dataclass, field, replace
+from notewell.core import pack_hits
+from notewell.records import dataclass, field
 from notewell.tools.fence import CITE, DO_NOT_CITE, FIELDS_REMINDER, REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, fallback_json, hit_json, pick
 from notewell.types import counted
@@ -54,11 +55,6 @@ def fit(texts: Sequence[str], budget: int) -> Fitted:
     return Fitted(tuple(taken), shortened, len(texts) - len(taken))
 
 
-def _shown(hit: Hit, budget: int) -> str:
-    """The passage, if half of the budget is enough for it: there are other hits, too."""
-    return hit.passage if hit.passage and len(hit.passage) <= budget // 2 else hit.snippet
-
-
 @dataclass(frozen=True, slots=True)
 class ToolHit:
     """One hit as a model sees it: with or without its citation."""
@@ -72,13 +68,17 @@ class ToolHit:
 
     @property
     def snippet(self) -> str:
-        return self.hit.snippet
+        return self.hit.shown_text
 
     def to_json(self) -> dict[str, Any]:
         hit = hit_json(self.hit)
         payload = pick(hit, "path", "startLine", "endLine", "score", "snippet", "source")
         # A model that quotes the snippet then has its source at hand.
         payload["snippet"] = escaped(self.snippet) + self._footer()
+        payload["shown"] = [
+            {"startLine": lines.span.start_line, "endLine": lines.span.end_line}
+            for lines in self.hit.shown
+        ]
         if self.hit.heading:
             payload["heading"] = escaped(self.hit.heading)
         if self.cites:
@@ -116,24 +116,20 @@ class SearchOutput:
 
     @classmethod
     def of(cls, answer: Answer, context: CallContext, max_chars: int | None) -> SearchOutput:
-        """As many hits as fit. `max_chars` is the configured limit, if there is one."""
-        # Escaping first makes the text longer: what is counted must be what is shown.
-        budget = context.budget_chars(max_chars)
-        fitted = fit([escaped(_shown(hit, budget)) for hit in answer.hits], budget)
+        """The best lines that fit. `max_chars` is the configured limit, if there is one."""
+        # Escaping makes a text longer: what is counted must be what is shown.
+        packed = pack_hits(answer.hits, context.budget_chars(max_chars), escaped)
+        hits = [hit for hit in packed if hit.shown]
         return cls(
-            hits=tuple(
-                ToolHit(replace(hit, snippet=text), context.cites)
-                # Not strict: hits beyond the budget have no text.
-                for hit, text in zip(answer.hits, fitted.texts, strict=False)
-            ),
+            hits=tuple(ToolHit(hit, context.cites) for hit in hits),
             mode=answer.mode,
             provider=answer.provider,
             model=answer.model,
             citations=context.citations,
             reason=answer.reason,
             notice=answer.public_notice,
-            shortened=fitted.shortened,
-            left_out=fitted.left_out,
+            shortened=sum(lines.is_cut for hit in hits for lines in hit.shown),
+            left_out=len(packed) - len(hits),
             fallback=answer.fallback,
         )
 
@@ -164,7 +160,7 @@ class SearchOutput:
             parts.append(f"{REMINDER} {CITE if self.hits[0].cites else DO_NOT_CITE}")
         parts += (hit.to_text() for hit in self.hits)
         if self.shortened:
-            parts.append("The last snippet was cut to keep this short; memory_get reads on.")
+            parts.append("A passage was cut to keep this short; memory_get reads on.")
         if self.left_out:
             parts.append(f"Weaker hits left out to keep this short: {self.left_out}.")
         if self.reason:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from notewell.engines import EmbedderProbe, Probe, Status, VectorProbe
     from notewell.notes import Excerpt
     from notewell.sync import BatchFailure, SyncFailure, SyncReport
-    from notewell.types import Answer, Fallback, Hit, Ignored, ScoreParts
+    from notewell.types import Answer, Fallback, Hit, Ignored, QuotedLines, ScoreParts
 
 JSON_VERSION = 1
 """Grows when a field changes its meaning or is removed. A new field does not change it."""
@@ -41,6 +41,7 @@ def hit_json(hit: Hit, *, explain: bool = False, public: bool = False) -> dict[s
         "citation": hit.citation,
         "heading": hit.heading,
         "id": hit.id,
+        "shown": [_shown_json(lines, explain=explain) for lines in hit.shown],
     }
     # Left out for notes: most hits are from notes.
     if said := hit.said:
@@ -53,6 +54,17 @@ def hit_json(hit: Hit, *, explain: bool = False, public: bool = False) -> dict[s
         }
     if explain:
         payload["parts"] = score_json(hit.parts)
+    return payload
+
+
+def _shown_json(lines: QuotedLines, *, explain: bool) -> dict[str, Any]:
+    payload: dict[str, Any] = {
+        "startLine": lines.span.start_line,
+        "endLine": lines.span.end_line,
+        "text": lines.text,
+    }
+    if explain:
+        payload["score"] = round(lines.score, 4)
     return payload
 
 

@@ -102,7 +102,9 @@ def _hit_json(hit: Hit, query: str, day: date | None, today: date) -> dict[str, 
     # Not escaped, unlike in the API for agents: the UI inserts texts as text, never as HTML.
     return {
         **hit_json(hit, explain=True, public=True),
-        "highlights": highlights(hit.snippet, query),
+        # What a model reads, and not a snippet of each hit alone.
+        "snippet": hit.shown_text,
+        "highlights": highlights(hit.shown_text, query),
         "day": day.isoformat() if day else None,
         "ageDays": (today - day).days if day else None,
     }

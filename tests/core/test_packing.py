@@ -1,0 +1,150 @@
+"""An answer shows the best lines of its hits, and never more than its budget has room for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notewell.core import ChunkLines, LineScores, pack_hits, score_lines
+from notewell.core.packing import GROUP_MOST_CHARS, LEAST_CHARS, ROOM_CHARS
+from notewell.limits import SNIPPET_CHARS
+from notewell.records import replace
+from notewell.types import Hit, ScoredLines, ScoreParts, Span, Utterance
+
+FILLER = "They talked about the weather and the long way home, and nobody was in a hurry."
+
+
+def scored(text: str, weights: dict[str, float], hit: float = 1.0) -> tuple[ScoredLines, ...]:
+    lines = text.split("\n")
+    span = Span(1, len(lines))
+    return score_lines(ChunkLines([(span, text)]), span, LineScores(hit, span, weights))
+
+
+def made(text: str, weights: dict[str, float] | None = None, score: float = 1.0) -> Hit:
+    groups = scored(text, weights or {}, score)
+    span = Span(1, text.count("\n") + 1)
+    parts = ScoreParts(None, score, None, 1, 1.0, 1.0)
+    return Hit("id", "a.md", span, score, text[:700], "memory", "", parts, len(text), lines=groups)
+
+
+def numbers(hit: Hit) -> list[int]:
+    return [n for one in hit.shown for n in range(one.span.start_line, one.span.end_line + 1)]
+
+
+# -- groups and scores ---------------------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from(["", " ", "a", "word " * 10, "x" * 90, "y " * 400]), min_size=1))
+def test_every_line_with_text_is_in_one_group(lines: list[str]) -> None:
+    groups = scored("\n".join(lines), {})
+    covered = [n for group in groups for n in range(group.span[0], group.span[1] + 1)]
+    assert covered == [n for n, line in enumerate(lines, start=1) if line.strip()]
+    for group in groups:
+        is_one_line = group.span.start_line == group.span.end_line
+        assert len(group.text) <= (SNIPPET_CHARS if is_one_line else GROUP_MOST_CHARS + 90)
+
+
+def test_short_lines_are_read_together_and_a_blank_line_parts_them() -> None:
+    wrapped = "Overseas, they were on the march, invading\nthe north and sowing chaos."
+    groups = scored(f"{wrapped}\n\n{FILLER * 3}\nshort", {})
+    assert [group.span for group in groups] == [(1, 2), (4, 4), (5, 5)]
+    assert groups[0].text == wrapped
+
+
+def test_the_words_of_the_question_decide_within_a_hit() -> None:
+    text = "\n".join([FILLER * 3, "The walrus is red. " + FILLER * 2, FILLER * 3, FILLER * 3])
+    groups = scored(text, {"walrus": 2.0, "red": 1.0})
+    # The line after it gets a part of its words, the line before it less.
+    assert [groups.index(one) for one in sorted(groups, key=lambda one: -one.score)][:3] == [
+        1,
+        2,
+        0,
+    ]
+
+
+def test_lines_outside_of_the_best_chunk_count_a_little_less() -> None:
+    text = "\n".join([FILLER * 3, FILLER * 3])
+    lines = ChunkLines([(Span(1, 2), text)])
+    first, second = score_lines(lines, Span(1, 2), LineScores(1.0, Span(2, 2), {}))
+    assert first.score < second.score
+
+
+def test_of_a_long_line_the_part_with_the_words_is_kept() -> None:
+    (group,) = scored(FILLER * 20 + " The walrus is red. " + FILLER * 20, {"walrus": 1.0})
+    assert len(group.text) <= SNIPPET_CHARS
+    assert "walrus is red" in group.text
+
+
+# -- the choice ----------------------------------------------------------------------------------
+
+TEXTS = st.lists(st.sampled_from(["", "red walrus", FILLER, FILLER * 3, "z" * 900]), min_size=1)
+
+
+@given(st.lists(TEXTS, max_size=6), st.integers(200, 5000))
+def test_what_is_shown_fits_and_nothing_is_shown_twice(notes: list[list[str]], room: int) -> None:
+    hits = [
+        made("\n".join(lines), {"walrus": 1.0}, 1 - place / 10)
+        for place, lines in enumerate(notes)
+    ]
+    packed = pack_hits(hits, room)
+    assert [hit.span for hit in packed] == [hit.span for hit in hits]
+    assert sum(len(hit.shown_text) for hit in packed if hit.shown) <= room
+    for hit in packed:
+        assert numbers(hit) == sorted(set(numbers(hit)))
+        # Joined where they touch: there is a gap before each part but the first.
+        assert all(a.span.end_line + 1 < b.span.start_line for a, b in pairwise(hit.shown))
+
+
+def test_a_gap_is_marked_with_the_number_of_the_next_line() -> None:
+    lines = [f"{FILLER * 3} {n}" for n in range(1, 9)]
+    lines[2], lines[6] = f"The walrus is red. {FILLER * 2}", f"A walrus is tall. {FILLER * 2}"
+    (hit,) = pack_hits([made("\n".join(lines), {"walrus": 1.0})], 400)
+    assert numbers(hit) == [3, 7]
+    assert hit.shown_text == f"… L3\n{lines[2]}\n… L7\n{lines[6]}"
+
+
+def test_neighbours_are_one_part_without_a_mark() -> None:
+    text = f"{FILLER * 3}\n\n{FILLER * 3}"
+    (hit,) = pack_hits([made(text)], 4000)
+    assert hit.shown_text == text
+    assert [one.span for one in hit.shown] == [(1, 3)]
+
+
+def test_each_hit_is_shown_if_there_is_room_and_else_the_best_are() -> None:
+    strong = "\n".join(f"The walrus {n} is red. {FILLER * 2}" for n in range(30))
+    hits = [made(strong, {"walrus": 1.0}), made(f"{FILLER}\n{FILLER}", score=0.2)]
+    assert all(hit.shown for hit in pack_hits(hits, 2 * ROOM_CHARS))
+    assert [bool(hit.shown) for hit in pack_hits(hits, 2 * ROOM_CHARS - 1)] == [True, False]
+
+
+def test_lines_that_do_not_fit_leave_room_for_shorter_ones_and_are_cut_last() -> None:
+    long_line, short = f"walrus {'x' * 600}", "The harbour."
+    (hit,) = pack_hits([made(f"{long_line}\n\n{short}", {"walrus": 1.0})], 300)
+    assert numbers(hit) == [1, 2, 3]
+    assert short in hit.shown_text
+    assert [one.is_cut for one in hit.shown] == [True]
+    assert 300 - LEAST_CHARS < len(hit.shown_text) <= 300
+    assert pack_hits([made(long_line)], LEAST_CHARS)[0].shown == ()
+
+
+def test_a_hit_without_scored_lines_shows_its_snippet() -> None:
+    (hit,) = pack_hits([replace(made("from another engine"), lines=())], 4000)
+    assert hit.shown_text == "from another engine"
+
+
+def test_what_a_surface_makes_longer_is_counted_as_it_is_shown() -> None:
+    hits = [made("\n".join(["<" * 200] * 20))]
+    (hit,) = pack_hits(hits, 1000, lambda text: text.replace("<", "&lt;"))
+    assert len(hit.shown_text) <= 1000
+    assert "<" not in hit.shown_text
+
+
+def test_the_speaker_is_the_one_of_the_first_line_that_is_shown() -> None:
+    hit = made(f"User: {FILLER * 3}\nAssistant: the walrus is red. {FILLER * 3}", {"walrus": 1.0})
+    said = Utterance("User", "2026-11-02T14:05Z", "claude", None)
+    (shown,) = pack_hits([replace(hit, said=said)], 300)
+    assert shown.shown[0].span == (2, 2)
+    assert shown.said is not None
+    assert shown.said.speaker == "Assistant"
