@@ -151,6 +151,13 @@ on Monday to nobody | 2026-11-09
 before March, and then yesterday | 2026-11-14
 since 2019, and since Monday | 2026-11-09 | 2026-11-15
 yesterday or in March | 2026-11-14
+what did I do the week before August 3, 2023? | 2023-07-27 | 2023-08-03
+where was she in the week before 16 November 2023? | 2023-11-09 | 2023-11-16
+the puppy I got two weeks before August 11, 2023 | 2023-07-25 | 2023-07-31
+three days before last Monday | 2026-11-06
+the day before March 2 | 2026-03-01 | 2026-03-02
+what did I start recently, as I said on 3 June, 2023? | 2023-06-03
+what did we do recently? | 2026-11-01 | 2026-11-15
 """
 
 _LINES = (DAYS + PERIODS + MONTHS + DATES + RANGES).splitlines()
@@ -219,6 +226,9 @@ def test_a_question_means_these_days(line: str) -> None:
         "99999 days ago",
         "three blind mice",
         "before 2025-03-01",
+        "the week before the release",
+        "two weeks before we met",
+        "the week before March",
         "by Friday",
         "since 2019",
         "since next week",

@@ -278,7 +278,7 @@ def _day_of_that_week(words: list[str], at: int, that_week: TimeSpan) -> ParsedT
 
 def _rolling(words: list[str], at: int, today: date) -> ParsedTime | None:
     """The last two weeks, the past month: up to today, not whole calendar weeks or months."""
-    _, most, end = _count(words, at + 1) or (1, 1, at + 1)
+    _, most, end = count_of(words, at + 1) or (1, 1, at + 1)
     unit = words[end].removesuffix("s")
     if unit not in UNITS or (end == at + 1 and words[at] != "past"):
         return None
@@ -300,7 +300,7 @@ def _which_name(noun: str, offset: int, today: date) -> TimeSpan | None:
     return recurring(SEASONS[noun], 3, today, offset) if noun in SEASONS else None
 
 
-def _count(words: list[str], at: int) -> tuple[float, float, int] | None:
+def count_of(words: list[str], at: int) -> tuple[float, float, int] | None:
     """Smallest number, largest number, position of the unit: "3", "a couple of", "half a"."""
     at += words[at] == "a" and words[at + 1] in ("couple", "few")
     word = words[at]
@@ -319,7 +319,7 @@ def _count(words: list[str], at: int) -> tuple[float, float, int] | None:
 
 
 def _some_time_ago(words: list[str], at: int, today: date) -> ParsedTime | None:
-    count = _count(words, at)
+    count = count_of(words, at)
     if not count:
         return None
     least, most, end = count

@@ -6,7 +6,7 @@ At each word the parsers are tried in turn; the first that finds a time wins, an
 after that time:
 
     english_times ─ _time_at    since X · from X to Y · in X
-                      └ _named    early X · end of X · week of X
+                      └ _named    early X · end of X · week of X · two weeks before X
                           └ _whole    last week · 3 days ago · 2 March 2026 · Monday …
 
 Each level calls only the one below, so no text can cause recursion, and each looks only a few
@@ -17,15 +17,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core.times.english_phrases import dated, past_the, relative
+from notewell.core.times.english_phrases import count_of, dated, past_the, relative
 from notewell.core.times.spans import (
+    RECENT_DAYS,
+    UNITS,
     ParsedTime,
     TimeSpan,
+    ago,
     compiled,
     is_selective,
     join_times,
     shift,
     third_of,
+    until_today,
     week,
 )
 
@@ -53,8 +57,11 @@ _PADDING = [""] * 8  # More than any parser looks ahead; also what index -1 retu
 
 
 def find_times(question: str, today: date) -> TimeSpan | None:
-    """The first time, or range of times, that a query names; None if it names none."""
-    found = next(english_times(question, today), None)
+    """The first time, or range of times, that a query names; None if it names none. After
+    "recently", which is hardly a time, another one counts."""
+    times = list(english_times(question, today))
+    recently = until_today(RECENT_DAYS, "day", today)
+    found = next((time for time in times if time[1] != recently), next(iter(times), None))
     if not question.isascii():
         # Imported when a query may be Chinese: most are not.
         from notewell.core.times.chinese import chinese_times
@@ -150,7 +157,22 @@ def _named(words: list[str], at: int, today: date, after: str) -> ParsedTime | N
         if not day or day.span.first != day.span.last:
             return None
         return day._replace(span=week(day.span.first))
-    return _whole(words, at, today, after)
+    return _whole(words, at, today, after) or _time_before(words, at, today)
+
+
+def _time_before(words: list[str], at: int, today: date) -> ParsedTime | None:
+    """The week before 3 August, two days before last Monday."""
+    count = count_of(words, at)
+    end = count[2] if count else at
+    unit = words[end].removesuffix("s")
+    if unit not in UNITS or words[end + 1] != "before":
+        return None
+    named = _whole(words, past_the(words, end + 2), today, "on")
+    if not named or named.span.first != named.span.last:
+        return None
+    day = named.span.first
+    span = ago(count[0], count[1], unit, day) if count else until_today(1, unit, day)
+    return named._replace(span=span)
 
 
 def _part(words: list[str], at: int, today: date, part: int) -> ParsedTime | None:
