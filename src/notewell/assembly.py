@@ -88,13 +88,7 @@ def open_memory(
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
     # Resolved first: the settings file and the folder of the index depend on the real path.
     root = Workspace.open(folder).root
-    if settings is None:
-        settings = load_settings(root, agent, environment)
-    if not settings.notes.enabled and not settings.sessions.enabled:
-        raise BadSetting("sources", "neither notes nor transcripts are searched; name one of them")
-    # Before any part is made: a memory that is switched off creates no file and loads no model.
-    if settings.off_because:
-        raise MemoryOff(agent, settings.off_because)
+    settings = _usable(settings or load_settings(root, agent, environment), agent)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
     selection = EmbedderSelection(
         settings.embedder,
@@ -104,19 +98,8 @@ def open_memory(
         auth_profiles=profile_files(state, agent),
         started_by_user=started_by_user,
     )
-    zone = user_zone(settings.capture)
     indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
-    builtin = BuiltinEngine(
-        indexer,
-        selection,
-        settings.search,
-        agent,
-        reranker,
-        sync_on_search=settings.sync.on_search,
-        extra_paths=settings.notes.extra_paths,
-        zone=zone,
-        open_record=partial(_record, state, agent, indexer.notes.location, now_ns, zone),
-    )
+    builtin = _builtin(indexer, selection, settings, agent, reranker, state)
     return Memory(
         _engine(builtin, settings, agent, state, environment),
         builtin,
@@ -124,10 +107,19 @@ def open_memory(
         agent=agent,
         state_dir=state,
         now_ns=now_ns,
-        zone=zone,
+        zone=user_zone(settings.capture),
         open_journal=partial(_journal, state, agent, settings.capture),
         open_entries=partial(_entries, state, agent, settings.entries),
     )
+
+
+def _usable(settings: Settings, agent: str) -> Settings:
+    if not settings.notes.enabled and not settings.sessions.enabled:
+        raise BadSetting("sources", "neither notes nor transcripts are searched; name one of them")
+    # Before any part is made: a memory that is switched off creates no file and loads no model.
+    if settings.off_because:
+        raise MemoryOff(agent, settings.off_because)
+    return settings
 
 
 _Message: TypeAlias = (
@@ -331,6 +323,28 @@ def _transcripts(
         folders.append(TranscriptFolder(state / "agents" / agent / "sessions"))
         folders += [TranscriptFolder(*folder) for folder in sessions.folders]
     return Transcripts(folders, DeferredRedactor(state), forgotten=forgotten_file(kept))
+
+
+def _builtin(
+    indexer: Indexer,
+    selection: EmbedderSelection,
+    settings: Settings,
+    agent: str,
+    reranker: Reranker | None,
+    state: Path,
+) -> BuiltinEngine:
+    zone = user_zone(settings.capture)
+    return BuiltinEngine(
+        indexer,
+        selection,
+        settings.search,
+        agent,
+        reranker,
+        sync_on_search=settings.sync.on_search,
+        extra_paths=settings.notes.extra_paths,
+        zone=zone,
+        open_record=partial(_record, state, agent, indexer.notes.location, indexer.now_ns, zone),
+    )
 
 
 def _engine(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     """One row for each text, L2-normalised, so that a dot product is the cosine."""
 
 Kind: TypeAlias = Literal["query", "document"]
+PROBE_TEXT = "Is anybody there?"
+"""Embedded to learn whether an embedder answers, and how long its vectors are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from notewell.cli import hook_events
 from notewell.cli.hook_call import HookTime
 from notewell.errors import NotewellError
 from notewell.files import read_json_lines
+from notewell.sessions.tail import TAILS_BYTES
 from notewell.sync import Synced, Timing, WatchEvent
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext, call
@@ -33,6 +34,13 @@ class Host(TalkingHost):
     def heartbeat(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.captures / "heartbeat.json").read_text("utf-8"))
         return found
+
+    def print_output(self, size: int) -> None:
+        """A tool prints so many bytes into the transcript."""
+        content = [{"type": "tool_result", "content": "x" * size}]
+        record = {"type": "user", "sessionId": "cc-1", "message": {"content": content}}
+        with self.transcript().open("ab") as file:
+            file.write(json.dumps(record).encode() + b"\n")
 
     def notes(self) -> list[Path]:
         return sorted((self.workspace / "memory").glob("*.md"))
@@ -373,3 +381,32 @@ def test_a_watch_that_began_before_hears_of_the_first_kept_conversation(host: Ho
             stop.set()
             thread.join(BOUND_S)
         assert server.search("migration billing tables").hits[0].source == "sessions"
+
+
+def test_with_notes_only_each_message_of_a_long_stretch_is_in_a_note(host: Host) -> None:
+    host.flags = ()
+    host.say("the beginning", "noted")
+    host.hook("pre-compact")
+    # Between two compactions, tools print more than a hook reads of a file that it never saw.
+    for number in range(20):
+        host.say(f"question {number}", f"answer {number}")
+        host.print_output(500_000)
+    host.hook("pre-compact")
+    text = "".join(note.read_text(encoding="utf-8") for note in host.notes())
+    for number in range(20):
+        assert text.count(f"User: question {number}\n") == 1
+    assert "missing" not in text
+
+
+def test_a_note_says_what_was_too_long_to_be_read(host: Host) -> None:
+    host.flags = ()
+    host.say("the beginning", "noted")
+    host.hook("pre-compact")
+    host.say("in between", "noted")
+    host.print_output(TAILS_BYTES[-1])
+    host.say("the end", "good")
+    host.hook("pre-compact")
+    note = "".join(note.read_text(encoding="utf-8") for note in host.notes())
+    assert "in between" not in note
+    assert "User: the end" in note
+    assert "- missing: `what was said in 33.6 MB of the transcript before this`" in note

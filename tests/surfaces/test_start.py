@@ -17,6 +17,7 @@ SLOW = {
     "logging",
     "numpy",
     "onnxruntime",
+    "shutil",  # It loads all compression formats; argparse imports it to learn a width.
     "socket",
     "subprocess",
     "tempfile",

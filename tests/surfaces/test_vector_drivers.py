@@ -12,6 +12,8 @@ import pytest
 from tests.embedders.fake_server import FakeProvider
 from tests.embedders.machine import Machine
 
+from notewell.ports import PROBE_TEXT
+
 pytest.importorskip("sqlite_vec")
 
 WITH = {"driver": "sqlite-vec"}
@@ -45,7 +47,7 @@ class SharedIndex:
         assert report["vectorsWaiting"] == 0
         # An `index` that embeds nothing asks once whether the key is accepted.
         sent = [seen.texts for seen in self.server.seen[before:]]
-        return report["rebuilt"] is not None, len(sent) - sent.count(["Is anybody there?"])
+        return report["rebuilt"] is not None, len(sent) - sent.count([PROBE_TEXT])
 
     def stored_by(self, vector: Mapping[str, object]) -> str:
         driver: str = self.run(vector, "status")["vector"]["driver"]

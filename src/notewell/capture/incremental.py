@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.hook_state import SessionEnd
+    from notewell.capture.session_note import SessionNote
     from notewell.capture.writer import NoteWriter
-    from notewell.sessions import LeavesOut
+    from notewell.sessions import LeavesOut, TranscriptTail
 
 STATE = "captured.json"
 INTENT = "making"
@@ -66,36 +67,70 @@ def save_new_messages(
     with state_lock(file):
         positions = _Positions(file)
         position = _settle(writer, positions, ended.session, now)
-        if ended.is_compacting or position:
-            messages = MAX_COMPACTED_MESSAGES
+        wants_all = ended.is_compacting or bool(position)
+        messages = MAX_COMPACTED_MESSAGES if wants_all else messages
+        redact = as_said(writer.redact)
         tail = read_tail(
-            ended.transcript,
-            position,
-            as_said(writer.redact),
-            messages=messages,
-            leaves_out=leaves_out,
-        )
-        conversation = Conversation(
-            tail.lines,
-            session=ended.session,
-            host=ended.host,
-            cwd=writer.redact(ended.cwd) if ended.cwd else None,
-            reason=ended.reason,
-            continues=str(position.get(NOTE, "")) if position else None,
+            ended.transcript, position, redact, messages=messages, leaves_out=leaves_out
         )
         note = session_note_of(
-            conversation, now=now, zone=zone, messages=messages, name_it=name_it
+            _conversation(writer, ended, tail, position, wants_all=wants_all),
+            now=now,
+            zone=zone,
+            messages=messages,
+            name_it=name_it,
         )
         if isinstance(note, Skip):
             return note
-        intent = {"stem": note.stem, "digest": note.digest, "until": tail.position}
-        # The old position stays: if no note is made, the next call reads from there again.
-        positions.write(ended.session, {**position, INTENT: intent})
-        path = writer.create(note.stem, note.text)
-        # Before the position: after a crash here the next call finds the note and records it.
-        record_session_note(writer, path, note, origin=ORIGIN, now=now)
-        positions.write(ended.session, {**tail.position, NOTE: path})
+        path = _written(writer, ended, note, tail, positions, position, now)
     return Saved(path, note.messages, note.unnamed_because)
+
+
+def _conversation(
+    writer: NoteWriter,
+    ended: SessionEnd,
+    tail: TranscriptTail,
+    position: dict[str, Any],
+    *,
+    wants_all: bool,
+) -> Conversation:
+    return Conversation(
+        tail.lines,
+        session=ended.session,
+        host=ended.host,
+        cwd=writer.redact(ended.cwd) if ended.cwd else None,
+        reason=ended.reason,
+        continues=str(position.get(NOTE, "")) if position else None,
+        missing=_missing(tail) if wants_all else None,
+    )
+
+
+def _missing(tail: TranscriptTail) -> str | None:
+    """What no note has, although all was wanted."""
+    more = len(tail.lines) - MAX_COMPACTED_MESSAGES
+    if tail.unread_bytes:
+        return f"what was said in {tail.unread_bytes / 1e6:.1f} MB of the transcript before this"
+    return f"{more} messages before these" if more > 0 else None
+
+
+def _written(
+    writer: NoteWriter,
+    ended: SessionEnd,
+    note: SessionNote,
+    tail: TranscriptTail,
+    positions: _Positions,
+    position: dict[str, Any],
+    now: datetime,
+) -> str:
+    """Make the note, with the intent before it and the position after it; returns its path."""
+    intent = {"stem": note.stem, "digest": note.digest, "until": tail.position}
+    # The old position stays: if no note is made, the next call reads from there again.
+    positions.write(ended.session, {**position, INTENT: intent})
+    path = writer.create(note.stem, note.text)
+    # Before the position: after a crash here the next call finds the note and records it.
+    record_session_note(writer, path, note, origin=ORIGIN, now=now)
+    positions.write(ended.session, {**tail.position, NOTE: path})
+    return path
 
 
 class _Positions:

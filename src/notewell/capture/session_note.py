@@ -55,6 +55,8 @@ class Conversation:
     continues: str | None = None
     """The note with its earlier messages, empty if it is not known; None if there is none. After a
     compaction in the middle of a turn, the answer comes without a message of the user."""
+    missing: str | None = None
+    """What was said since the earlier note and is in none; None: nothing."""
 
 
 SESSION_HEADING = "# Session "
@@ -171,6 +173,7 @@ def _text(conversation: Conversation, lines: Sequence[str], at: datetime) -> str
         ("folder", conversation.cwd),
         ("closed by", conversation.reason),
         ("continues", conversation.continues),
+        ("missing", conversation.missing),
     )
     head += [f"- {name}: `{_shown(value)}`" for name, value in facts if value]
     body = [part for line in lines for part in ("", _cut(line))]

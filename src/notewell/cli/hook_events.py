@@ -26,6 +26,7 @@ from notewell.cli.place import location_of, workspace_of
 from notewell.errors import NoteUnreadable
 from notewell.hosts import HOOK_CALLS
 from notewell.records import dataclass, field, replace
+from notewell.redaction import DeferredRedactor, RememberingRedactor
 
 if TYPE_CHECKING:
     import argparse
@@ -56,6 +57,7 @@ class Hook:
     """On the monotonic clock: for the parts of the work that can be told (`HookTime.work`)."""
     end: float
     """Likewise, for all of it."""
+    redact: Callable[[str], str]
     context: list[str] = field(default_factory=list)
     """Text for the conversation. A list that grows: what is there when the time is over is
     printed."""
@@ -91,10 +93,8 @@ class Hook:
     def place(self) -> NoteWriter:
         from notewell.capture import NoteWriter
         from notewell.notes import open_notes
-        from notewell.redaction import Redactor, load_mask_key
 
-        key = load_mask_key(_state_dir(self.arguments))
-        return NoteWriter(open_notes(_root(self.arguments)), self.folder, Redactor(key))
+        return NoteWriter(open_notes(_root(self.arguments)), self.folder, self.redact)
 
     def memory(self) -> Memory:
         """With an embedder that gives up before the hook has to: keywords then still answer."""
@@ -353,7 +353,8 @@ def open_hook(
     settings = _settings(arguments)
     work, end = time_of(call.event, call.host, settings.capture)
     user = user_zone(settings.capture) or zone
-    return Hook(arguments, call, now, user, settings, started + work, started + end)
+    redact = RememberingRedactor(DeferredRedactor(_state_dir(arguments)))
+    return Hook(arguments, call, now, user, settings, started + work, started + end, redact)
 
 
 # -- where ---------------------------------------------------------------------------------------

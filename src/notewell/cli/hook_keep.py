@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.errors import NoteUnreadable, NotewellError
 from notewell.records import replace
-from notewell.redaction import DeferredRedactor
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from notewell.capture import SessionEnd
@@ -64,18 +63,18 @@ def keep_now(hook: Hook) -> KeptNow:
     """Keep what was said in this conversation since the last hook."""
     if not hook.keeps or not hook.call.transcript:
         return KeptNow()
-    return _kept(hook, hook.ended(), DeferredRedactor(hook.state_dir))
+    return _kept(hook, hook.ended())
 
 
 def keep_earlier(hook: Hook, waiting: Sequence[SessionEnd]) -> KeptEarlier:
     """Keep the ends of earlier conversations, then remove what is too old."""
     if not hook.keeps:
         return KeptEarlier()
-    redact, messages = DeferredRedactor(hook.state_dir), 0
+    messages = 0
     troubles: list[str | None] = []
     left: list[SessionEnd] = []
     for ended in waiting:
-        done = _kept(hook, ended, redact) if hook.left_s else KeptNow(is_complete=False)
+        done = _kept(hook, ended) if hook.left_s else KeptNow(is_complete=False)
         messages += done.messages
         troubles.append(done.trouble)
         if not done.is_complete or not _is_over(hook, ended.transcript):
@@ -92,12 +91,12 @@ def remember_start(hook: Hook) -> None:
         remember_pending(hook.folder, replace(hook.ended(), has_note=False))
 
 
-def _kept(hook: Hook, ended: SessionEnd, redact: Callable[[str], str]) -> KeptNow:
+def _kept(hook: Hook, ended: SessionEnd) -> KeptNow:
     from notewell.capture import keep_messages
 
     settings = hook.settings.capture.keep
     try:
-        kept = keep_messages(hook.kept, ended, redact, settings=settings, now=hook.now)
+        kept = keep_messages(hook.kept, ended, hook.redact, settings=settings, now=hook.now)
     except NoteUnreadable as error:
         # Not there yet, or not any more; or the host writes a format that we do not know.
         if error.__cause__ is None or isinstance(error.__cause__, FileNotFoundError):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from notewell import __version__
 from notewell.cli.output import say
@@ -16,15 +19,37 @@ _EPILOG = """\
 exit codes: 0 success, 1 error, 2 wrong usage, 3 nothing found, 4 not confirmed, 5 degraded,
             75 busy, 130 stopped
 """
+DEFAULT_COLUMNS = 80
+
+
+class _Parser(argparse.ArgumentParser):
+    """Parsers of commands are of the same class, so they get the same formatter."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _formatter, **options})
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """The width of the terminal. Not by `shutil`, which argparse would import for each command: it
+    loads every compression format of Python."""
+    with suppress(KeyError, ValueError):
+        if (columns := int(os.environ["COLUMNS"])) > 0:
+            return columns
+    with suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or DEFAULT_COLUMNS  # type: ignore[union-attr]
+    return DEFAULT_COLUMNS
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The whole parser; if `only` names a command, just what that command needs."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="notewell",
         description="A memory for AI agents: search the Markdown notes of a workspace.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"notewell {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

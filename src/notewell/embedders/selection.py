@@ -23,7 +23,7 @@ from notewell.embedders.absent import AbsentEmbedder, NoEmbedder
 from notewell.embedders.decision import Chosen, Decision, Step, should_switch
 from notewell.embedders.registry import NONE, ambient_keys
 from notewell.errors import BadSetting, EmbedderTrouble
-from notewell.ports import Closes
+from notewell.ports import PROBE_TEXT, Closes
 from notewell.records import replace
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class EmbedderSelection:
             return None
         try:
             # One short query: the cheapest request that proves key, quota and model.
-            first.embedder.embed(["Is anybody there?"], "query")
+            first.embedder.embed([PROBE_TEXT], "query")
         except EmbedderTrouble as trouble:
             if self.decision is not None:
                 self.decision = replace(self.decision, why=f"fallback, because {trouble}")

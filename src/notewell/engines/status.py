@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from notewell.errors import BadSetting, EmbedderTrouble, IndexTrouble, NotewellError
+from notewell.ports import PROBE_TEXT
 from notewell.records import dataclass, field, replace
 from notewell.types import Fallback
 
@@ -237,7 +238,7 @@ def _probe_embedder(
     vector, trouble = None, None
     try:
         # The text does not matter; it is short because providers charge by length.
-        vector = embedder.embed(["Is anybody there?"], "query")[0]
+        vector = embedder.embed([PROBE_TEXT], "query")[0]
     except EmbedderTrouble as error:
         trouble = error
     took_ms = (indexer.monotonic_s() - started) * 1000

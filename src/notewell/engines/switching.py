@@ -25,7 +25,7 @@ from notewell.errors import (
     NoWorkingEmbedder,
     VectorsPending,
 )
-from notewell.ports import ModelFacts, Prepares
+from notewell.ports import PROBE_TEXT, ModelFacts, Prepares
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def _trouble_of(embedder: Embedder, progress: ProgressCallback) -> EmbedderTroub
         if isinstance(embedder, Prepares) and embedder.missing() is not None:
             embedder.prepare(lambda have, size: progress(downloaded(have, size)))
         # As a document: a server that loads its model first has more time for that.
-        embedder.embed(["Is anybody there?"], "document")
+        embedder.embed([PROBE_TEXT], "document")
     except EmbedderTrouble as trouble:
         return trouble
     return None

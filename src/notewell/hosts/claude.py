@@ -68,7 +68,8 @@ _INJECTED = (
 """Text that the host inserts into a user's message begins with one of these."""
 
 
-_BLOCKS_WITHOUT_TEXT = (b'"tool_use"', b'"tool_result"', b'"thinking"')
+_BLOCKS_WITHOUT_TEXT = (b'"tool_result"', b'"tool_use"', b'"thinking"')
+"""The output of tools first: it is most of a file, and its line begins with the mark."""
 
 
 def _owns(record: Record) -> bool:
@@ -108,7 +109,10 @@ def _read(record: Record) -> RecordFacts:
 def _has_no_message(line: bytes) -> bool:
     """A block of text has the key `text`. A message that is a plain text has no blocks; within a
     text, quotation marks are escaped, so these bytes are not in it."""
-    return b'"text"' not in line and any(kind in line for kind in _BLOCKS_WITHOUT_TEXT)
+    if not any(kind in line for kind in _BLOCKS_WITHOUT_TEXT):
+        return False
+    # Not `in`: it takes twice as long in text, and six times in a long run of one of the letters.
+    return line.rfind(b'"text"') < 0
 
 
 def _user_file(machine: Machine) -> Path:

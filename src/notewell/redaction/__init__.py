@@ -14,7 +14,7 @@ same numbers.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.redaction.deferred import DeferredRedactor
+    from notewell.redaction.deferred import DeferredRedactor, RememberingRedactor
     from notewell.redaction.mask import KEY_BYTES, KEY_FILE, MASK, load_mask_key
     from notewell.redaction.redactor import RULES_VERSION, Redacted, Redactor, find_secrets
 else:
@@ -23,7 +23,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "deferred": "DeferredRedactor",
+            "deferred": "DeferredRedactor RememberingRedactor",
             "mask": "KEY_BYTES KEY_FILE MASK load_mask_key",
             "redactor": "RULES_VERSION Redacted Redactor find_secrets",
         },

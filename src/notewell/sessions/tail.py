@@ -41,8 +41,8 @@ TAILS_BYTES = tuple(512 * 1024 << step for step in range(7))
 output may be between them, up to 32 MB. A host waits meanwhile."""
 LONG_TAIL_BYTES = 4 * 1024 * 1024
 FEW_MESSAGES = 15
-"""With so many messages, no more than a long tail is read, whatever is wanted: what was said
-between two compactions is shorter."""
+"""With so many messages, no more than a long tail is read of a file that was never read, whatever
+is wanted: a host that has written 100 MB waits."""
 POSITION_IDS = 8
 """How many of the last messages a position names: one of them is still there after an undo."""
 
@@ -54,6 +54,8 @@ class TranscriptTail:
     lines: list[str]
     position: dict[str, Any]
     """Where the next call continues; plain values, to be stored as JSON."""
+    unread_bytes: int = 0
+    """What is between the earlier position and these messages, and no call reads."""
 
 
 def read_tail(
@@ -162,7 +164,8 @@ def _after_byte(
     records = _LastRecords(fd, status.st_size, formats)
     for tail_bytes in TAILS_BYTES:
         records.read_from(max(taken, status.st_size - tail_bytes), taken)
-        enough = min(messages, FEW_MESSAGES) if tail_bytes >= LONG_TAIL_BYTES else messages
+        is_long = not taken and tail_bytes >= LONG_TAIL_BYTES
+        enough = min(messages, FEW_MESSAGES) if is_long else messages
         if records.start == taken or records.messages >= enough:
             break
     # An incomplete last line is read by the next call.
@@ -170,7 +173,8 @@ def _after_byte(
     # Without the start of the file, or with an empty one, nothing can be said about its format.
     is_known = bool(records.start) or not end or records.format is not None
     position = {"inode": status.st_ino, "bytes": end}
-    return TranscriptTail(records.text_lines(redact, leaves_out), position), is_known
+    lines = records.text_lines(redact, leaves_out)
+    return TranscriptTail(lines, position, records.start - taken), is_known
 
 
 class _LastRecords:
