@@ -1,6 +1,7 @@
 """Shared fixtures, and the Hypothesis profiles.
 
-`HYPOTHESIS_PROFILE=thorough` runs each property with ten times as many examples.
+The same examples in each run: a landing must not fail by chance on what it has not changed.
+`HYPOTHESIS_PROFILE=thorough` runs each property with ten times as many, and others each time.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # No deadlines: on a loaded machine one example can take longer than any limit we could name.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile(
+    "thorough", settings.get_profile("default"), derandomize=False, max_examples=1000
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 NOBODY = 65534

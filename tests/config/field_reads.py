@@ -16,11 +16,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 Classes = frozenset[str]
 NONE: Classes = frozenset()
+Nodes = Sequence[ast.AST]
+"""All nodes of a module. They are read several times, and a walk takes longer than a reading."""
 
 
 def reads(folder: Path, groups: Mapping[str, Mapping[str, str]]) -> set[tuple[str, str]]:
@@ -28,27 +30,28 @@ def reads(folder: Path, groups: Mapping[str, Mapping[str, str]]) -> set[tuple[st
 
     `groups` has the fields of each class of settings, each with its class of settings or "".
     """
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in folder.rglob("*.py")}
-    source = _Source(trees.values(), groups)
-    modules = (tree for path, tree in trees.items() if "config" not in path.parts)
-    return {read for tree in modules for read in source.reads_of(tree)}
+    modules = {
+        path: tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in folder.rglob("*.py")
+    }
+    source = _Source(modules.values(), groups)
+    outside = (nodes for path, nodes in modules.items() if "config" not in path.parts)
+    return {read for nodes in outside for read in source.reads_of(nodes)}
 
 
 class _Source:
-    def __init__(
-        self, trees: Iterable[ast.Module], groups: Mapping[str, Mapping[str, str]]
-    ) -> None:
+    def __init__(self, modules: Iterable[Nodes], groups: Mapping[str, Mapping[str, str]]) -> None:
         self._groups = dict(groups)
         self._bases: dict[str, str] = {}
         self._attributes: defaultdict[str, set[str]] = defaultdict(set)
         self._functions: defaultdict[str, set[str]] = defaultdict(set)
-        trees = list(trees)
-        for node in (node for tree in trees for node in ast.walk(tree)):
+        modules = list(modules)
+        for node in (node for nodes in modules for node in nodes):
             if isinstance(node, ast.ClassDef):
                 self._note_class(node)
-        for tree in trees:
-            names = self._names(tree)
-            for node in ast.walk(tree):
+        for nodes in modules:
+            names = self._names(nodes)
+            for node in nodes:
                 self._note_attributes(node, names)
 
     def _note_class(self, node: ast.ClassDef) -> None:
@@ -75,14 +78,14 @@ class _Source:
     def _annotated(self, annotation: ast.expr) -> Classes:
         return frozenset(re.findall(r"\w+", ast.unparse(annotation))) & self._groups.keys()
 
-    def _names(self, tree: ast.Module) -> dict[str, Classes]:
+    def _names(self, nodes: Nodes) -> dict[str, Classes]:
         """What parameters and variables of a module can be."""
         names: dict[str, Classes] = {}
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.arg) and node.annotation:
                 names[node.arg] = names.get(node.arg, NONE) | self._annotated(node.annotation)
         for _ in range(2):  # Twice: a variable can come from one that is assigned further down.
-            for name, value in _assignments(tree):
+            for name, value in _assignments(nodes):
                 names[name] = names.get(name, NONE) | self._type_of(value, names)
         return names
 
@@ -103,9 +106,9 @@ class _Source:
             return frozenset({name} & self._groups.keys()) | frozenset(self._functions[name])
         return NONE
 
-    def reads_of(self, tree: ast.Module) -> Iterator[tuple[str, str]]:
-        names = self._names(tree)
-        for node in ast.walk(tree):
+    def reads_of(self, nodes: Nodes) -> Iterator[tuple[str, str]]:
+        names = self._names(nodes)
+        for node in nodes:
             if isinstance(node, ast.ClassDef) and node.name in self._groups:
                 yield from self._own_reads(node)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -121,8 +124,8 @@ class _Source:
                         yield self._bases.get(node.name, node.name), read.attr
 
 
-def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    for node in ast.walk(tree):
+def _assignments(nodes: Nodes) -> Iterator[tuple[str, ast.expr]]:
+    for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id, node.value
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):

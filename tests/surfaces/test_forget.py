@@ -19,7 +19,7 @@ from notewell import open_memory
 from notewell.capture import ForgetPlace, remove_messages, writes
 from notewell.core import index_words
 from notewell.entries import EntriesSettings, EntryStore
-from notewell.files import file_lock
+from notewell.files import file_lock, locks
 from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
 from notewell.qmd import Collection, QmdModels, SessionText, export_sessions, home_of
 from notewell.sessions import (
@@ -30,6 +30,15 @@ from notewell.sessions import (
 )
 from notewell.testing import HashEmbedder
 from notewell.tools import ask_memory, find_forgettable, forget_found, request_of
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits ten seconds for a lock that a test holds all the time."""
+    acquire = locks._acquire
+    monkeypatch.setattr(
+        locks, "_acquire", lambda fd, wait_s, **kind: acquire(fd, min(wait_s, 0.1), **kind)
+    )
 
 
 class Desk(TalkingHost):
@@ -403,6 +412,7 @@ def test_entries_with_the_phrase_go_too(desk: Desk) -> None:
     assert desk.files_with("Zyxwvut") == []
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_removal_that_is_completed_later_leaves_entries_stored_since(desk: Desk) -> None:
     pytest.importorskip("lancedb")
     talk(desk, "the cat is ill", "oh")
@@ -446,6 +456,7 @@ def test_a_transcript_that_cannot_be_written_is_named_and_the_next_call_complete
     assert desk.files_with("the cat is ill") == []
 
 
+@pytest.mark.usefixtures("impatient")
 def test_an_interrupted_removal_is_completed_by_the_next_call(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,7 +132,7 @@ def _entry(
 
 
 def agent_values(
-    id_: str, layers: Sequence[Layer], *, is_default: bool
+    id_: str, layers: Sequence[Layer], numbers: EntryNumbers, *, is_default: bool
 ) -> tuple[dict[str, Value], list[ConfigFinding]]:
     """The defaults of all layers first, then the agent's own entries: the later value wins."""
     values = dict(_built_in())
@@ -148,11 +148,26 @@ def agent_values(
                     _take(values, path, setting, layer)
     # Only now the entries: an agent's own value in the weak layer wins over a default in a strong
     # one.
-    own = list(_own_settings(id_, layers))
+    own = list(_own_settings(id_, layers, numbers))
     findings = _without_foreign_remote(values, own)
     for path, setting, layer in own:
         _take(values, path, setting, layer)
     return values, [*findings, *_reconciled(values)]
+
+
+class EntryNumbers:
+    """The place of an agent's entry in each file. A file is looked at once, not for each agent:
+    with a great many entries that took seconds."""
+
+    def __init__(self) -> None:
+        self._by_file: dict[tuple[str, str], dict[str, int]] = {}
+
+    def of(self, id_: str, layer: Layer) -> int | None:
+        file = (layer.owner, layer.file)
+        if file not in self._by_file:
+            entries, _ = _layer_entries(layer)
+            self._by_file[file] = {entry.id: number for number, entry in entries.items()}
+        return self._by_file[file].get(id_)
 
 
 class _OwnSetting(NamedTuple):
@@ -161,12 +176,17 @@ class _OwnSetting(NamedTuple):
     layer: Layer
 
 
-def _own_settings(id_: str, layers: Sequence[Layer]) -> Iterator[_OwnSetting]:
+def _own_settings(
+    id_: str, layers: Sequence[Layer], numbers: EntryNumbers
+) -> Iterator[_OwnSetting]:
     """The settings in the agent's own entries of `agents.list`."""
     for layer in layers:
-        numbers = {at for at, entry in _layer_entries(layer)[0].items() if entry.id == id_}
+        number = numbers.of(id_, layer)
+        if number is None:
+            continue
+        entry = ("agents", "list", number)
         for setting in layer.settings:
-            if setting.path[:2] == ("agents", "list") and setting.path[2] in numbers:
+            if setting.path[:3] == entry:
                 yield _OwnSetting(dotted(setting.path[3:]), setting, layer)
 
 

@@ -17,7 +17,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.config.agents import agent_entries, agent_values
+from notewell.config.agents import EntryNumbers, agent_entries, agent_values
 from notewell.config.bindings import bindings_of
 from notewell.config.document import ConfigFinding
 from notewell.config.doubts import doubtful, shared_workspaces
@@ -244,6 +244,7 @@ class _Resolver:
     ) -> None:
         self._base = base
         self._entries = entries
+        self._numbers = EntryNumbers()
         self._default = _default_id(entries)
         self._environment = environment
         self._by_folder: dict[Path, Layer | None] = {}
@@ -264,14 +265,14 @@ class _Resolver:
         is_default = id_ == self._default
         # The user's file alone says where the workspace is; only then is its file known.
         named = self._workspace(
-            agent_values(id_, self._base, is_default=is_default)[0]["workspace"]
+            agent_values(id_, self._base, self._numbers, is_default=is_default)[0]["workspace"]
         )
         # The caller's folder belongs to the agent that was asked for, or to the default one.
         is_here = id_ == (scope.agent or self._default) or id_ not in self._entries
         workspace = scope.workspace if scope.workspace is not None and is_here else named
         layer = self._layer(workspace) if workspace else None
         layers = (*self._base, layer) if layer else self._base
-        values, findings = agent_values(id_, layers, is_default=is_default)
+        values, findings = agent_values(id_, layers, self._numbers, is_default=is_default)
         # Only the user's own file can name providers: `models.providers` is refused elsewhere.
         providers = providers_of(self._base)[0]
         self.findings += findings

@@ -12,7 +12,7 @@ import importlib
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined] # the only parser of patterns there is
@@ -33,7 +33,8 @@ SLOW_S_PER_CHAR = 4e-6
 """A megabyte in four seconds; a pattern that grows with the square is there at 10 000."""
 TRIES = 3
 """Others are at work on the same machine: what is slow is slow each time."""
-LONG_S = 2.0
+LONG_S = 0.25
+"""For at most 2 048 characters: thirty times as long as what is slow."""
 STEEPEST = 1.3
 
 
@@ -55,8 +56,9 @@ def patterns(known: Mapping[str, Callable[[], Any]]) -> Iterator[Found]:
     for file in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         module = ".".join(("notewell", *file.relative_to(ROOT).with_suffix("").parts))
-        uses = _uses(tree)
-        for node in ast.walk(tree):
+        nodes = tuple(ast.walk(tree))
+        uses = _uses(nodes)
+        for node in nodes:
             if isinstance(node, ast.Call) and _makes_a_pattern(node):
                 where = f"{file.relative_to(ROOT).as_posix()}: {ast.unparse(node.args[0])}"
                 made = known[where]() if where in known else _made(node, module)
@@ -73,11 +75,11 @@ def _makes_a_pattern(call: ast.Call) -> bool:
     return False
 
 
-def _uses(tree: ast.AST) -> dict[ast.Call, frozenset[str]]:
+def _uses(nodes: Iterable[ast.AST]) -> dict[ast.Call, frozenset[str]]:
     """What is asked of each pattern: `match`, `sub`; of one that has a name, wherever it is."""
     asked: dict[str, set[str]] = {}
     found: dict[ast.Call, frozenset[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Attribute(value=ast.Name("re"), attr=_):
                 continue
@@ -87,7 +89,7 @@ def _uses(tree: ast.AST) -> dict[ast.Call, frozenset[str]]:
                 found[call] = frozenset({attr})
             case ast.Call(func=ast.Attribute(value=ast.Name("re"), attr=attr)):
                 found.setdefault(node, frozenset({attr}))
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=ast.Call() as call):
                 found[call] = frozenset(asked.get(name, {"search"}))
@@ -218,7 +220,8 @@ def why_slow(found: Found, most_chars: int, budget_s: float = math.inf) -> str |
 def _why_slow_on(found: Found, text: Callable[[int], Any], most_chars: int) -> str | None:
     chars, took_s = 12, 0.0
     while chars < min(PLENTY_CHARS, most_chars):  # What is exponential shows in small steps.
-        chars = min(chars + 3 if chars < 48 else chars * 4, PLENTY_CHARS, most_chars)
+        # By one character at first: at twice the time for each, no step takes much over the limit.
+        chars = min(chars + 1 if chars < 48 else chars * 4, PLENTY_CHARS, most_chars)
         took_s = _scan_s(found, text(chars))
         if took_s > LONG_S:
             return f"{took_s:.1f} s for {chars} characters"

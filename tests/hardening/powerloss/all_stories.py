@@ -51,9 +51,16 @@ class Outcome:
 
 
 def tell(
-    name: str, shim: Path, folder: Path, *, count: int, seed: int, fault: str | None = None
+    name: str,
+    shim: Path,
+    folder: Path,
+    *,
+    count: int,
+    seed: int,
+    fault: str | None = None,
+    until_bad: bool = False,
 ) -> Outcome:
-    """Watch the story once, then look at `count` images of it."""
+    """Watch the story once, then look at `count` images of it, or until one is bad."""
     story, root = STORIES[name](), folder.resolve() / "disk"
     started = perf_counter()
     root.mkdir(parents=True)
@@ -74,6 +81,8 @@ def tell(
         if wrong := _judged(story, known[digest], log.acknowledged(cut)):
             outcome.bad[wrong] += 1
             outcome.example = outcome.example or f"seed {seed}, cut {cut} of {len(log.ops)}"
+            if until_bad:
+                break
     outcome.different = len(known)
     outcome.seconds = perf_counter() - started
     return outcome

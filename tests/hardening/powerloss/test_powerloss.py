@@ -44,6 +44,8 @@ def test_every_image_is_old_or_new_and_nothing_that_was_told_is_lost(
 def test_a_sync_that_is_left_out_shows_in_the_images(
     name: str, fault: str, shim: Path, place: Path
 ) -> None:
-    outcome = tell(name, shim, place / "story", count=IMAGES, seed=SEED, fault=fault)
+    outcome = tell(
+        name, shim, place / "story", count=IMAGES, seed=SEED, fault=fault, until_bad=True
+    )
 
     assert outcome.bad
