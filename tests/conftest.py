@@ -29,6 +29,53 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 NOBODY = 65534
 
+UNMEASURED = (
+    "tests/browser/",
+    "tests/evals/",
+    "tests/hardening/attacks/test_patterns.py",
+    "tests/hardening/faults/",
+    "tests/hardening/powerloss/",
+    "tests/hosts/",
+    "tests/http_service/test_openapi.py",
+    "tests/plugins/",
+    "tests/redaction/",
+    "tests/sessions/test_growth.py",
+)
+"""Tests that try the same lines many times, or lines of packages whose coverage `check` does not
+require."""
+
+
+class _Measuring:
+    """Coverage, except of the tests in UNMEASURED: tracing doubles the time that a test takes.
+
+    Programs that tests start are not measured at all: each start would take .2 s longer.
+    `NOTEWELL_TEST_COVERAGE=all` measures all tests.
+    """
+
+    def __init__(self) -> None:
+        os.environ.pop("COVERAGE_PROCESS_START", None)
+        coverage = sys.modules.get("coverage")
+        self._coverage = coverage.Coverage.current() if coverage else None
+        self._takes_all = os.environ.get("NOTEWELL_TEST_COVERAGE") == "all"
+        self._is_on = True
+
+    def before(self, test: str) -> None:
+        is_wanted = self._takes_all or not test.startswith(UNMEASURED)
+        if self._coverage is None or is_wanted == self._is_on:
+            return
+        if is_wanted:
+            self._coverage.start()
+        else:
+            self._coverage.stop()
+        self._is_on = is_wanted
+
+
+_measuring = _Measuring()
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    _measuring.before(nodeid)
+
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """After each file, give back what models needed for their weights: glibc keeps it, and a
