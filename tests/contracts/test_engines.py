@@ -70,7 +70,9 @@ def _settings(name: str) -> Settings:
     if not command:
         pytest.skip(f"set {QMD} to a qmd; ./check installs one")
     fallback = "builtin" if name == "qmd with a fallback" else "none"
-    return Settings(qmd=QmdSettings(command=command), fallback_engine=fallback)  # type: ignore[arg-type]
+    # On a busy machine the program takes longer than a user waits for it.
+    qmd = QmdSettings(command=command, timeout_s=60.0)
+    return Settings(qmd=qmd, fallback_engine=fallback)  # type: ignore[arg-type]
 
 
 @pytest.fixture
