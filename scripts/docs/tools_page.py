@@ -84,6 +84,7 @@ Recalled text is quoted between marks that it cannot write itself:
 
 The first line is there once, before all quotations; where sources are not shown, it ends in “{DO_NOT_CITE}”
 `path` can be cited, and `memory_get` takes it as it is.
+A quotation has the best lines of the hit. Where lines are left out, a line such as `… L7` gives the number of the line that follows. `heading` is the heading above them, if it is not among them.
 That lowers the risk that a model obeys a note; it does not remove it.
 
 ## The system prompt

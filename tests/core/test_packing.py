@@ -119,6 +119,17 @@ def test_each_hit_is_shown_if_there_is_room_and_else_the_best_are() -> None:
     assert [bool(hit.shown) for hit in pack_hits(hits, 2 * ROOM_CHARS - 1)] == [True, False]
 
 
+def test_a_heading_is_not_shown_alone() -> None:
+    text = f"## Red walrus\n\n{FILLER * 3}\n\n{FILLER * 3}"
+    strong = made(
+        "\n".join(f"The walrus {n} is red. {FILLER * 2}" for n in range(9)), {"walrus": 1}
+    )
+    _, hit = pack_hits([strong, made(text, {"walrus": 1.0}, 0.1)], 900)
+    assert hit.shown == ()
+    (hit,) = pack_hits([made(text, {"walrus": 1.0})], 300)
+    assert numbers(hit) == [1, 2, 3]
+
+
 def test_lines_that_do_not_fit_leave_room_for_shorter_ones_and_are_cut_last() -> None:
     long_line, short = f"walrus {'x' * 600}", "The harbour."
     (hit,) = pack_hits([made(f"{long_line}\n\n{short}", {"walrus": 1.0})], 300)

@@ -103,6 +103,18 @@ def test_the_command_line_and_http_show_the_same_lines(
         assert ANSWERED in page["a"]["results"][0]["snippet"]
 
 
+def test_lines_are_quoted_with_the_heading_above_them(memory: Memory) -> None:
+    lines = "\n".join(f"The walrus {n} is fed by Marta, at noon and at dusk." for n in range(80))
+    text = f"# Zoo\n\n## Feeding of the animals\n\n{lines}\n\n## Heron\n\nIt eats frogs.\n"
+    (memory.workspace / "memory" / "zoo.md").write_text(text, encoding="utf-8")
+    with memory:
+        found = call(memory, "memory_search", {"query": "walrus 75 Marta dusk"}).to_text()
+        assert 'heading="Feeding of the animals"' in found
+        found = call(memory, "memory_search", {"query": "heron frogs"}).to_text()
+        assert "## Heron" in found
+        assert 'heading="Heron"' not in found
+
+
 def test_a_marker_in_a_note_is_not_shown(memory: Memory) -> None:
     with memory:
         memory.append("The walrus in the harbour eats clams.", origin="tool")

@@ -91,6 +91,22 @@ def test_a_part_of_a_long_message_names_its_speaker_and_its_question(
     assert hits[0]["heading"] == "User: how does the rollout go?"
 
 
+def test_a_part_of_a_long_message_does_not_take_the_speaker_of_another_conversation(
+    owner: Owner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Its second line is as long as that of the other conversation, and the user's.
+    pasted = LONG.replace("shard", "volume")
+    owner.talk(
+        "s4",
+        "/code/shop",
+        [("assistant", "What does the log of the rollout say?"), ("user", pasted)],
+    )
+    hits = owner.hits(capsys, "step 55 moves shard 55 volume 55")
+    speakers = {hit["path"]: hit["said"]["speaker"] for hit in hits if hit.get("said")}
+    assert speakers["sessions/kept/claude-s3.jsonl"] == "Assistant"
+    assert speakers["sessions/kept/claude-s4.jsonl"] == "User"
+
+
 def test_a_model_sees_it_in_the_mark_and_reads_on_by_the_same_lines(memory: Memory) -> None:
     answer = call(memory, "memory_search", {"query": "Turris Omnia"})
     assert isinstance(answer, SearchOutput)

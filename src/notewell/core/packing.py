@@ -41,7 +41,7 @@ BEFORE, AFTER = 0.4, 0.2
 """The part of its words that a line lends to the next line, and to the previous one."""
 AROUND = 0.95
 """For lines of a hit that are not in its best chunk. All weights were measured with
-`notewell eval`; twice or half of them changes the figures by less than .01."""
+`notewell eval` (see docs/ranking.md)."""
 
 LEAST_CHARS = 80
 """A shorter part of a line tells nothing; the rest of the budget is better left unused."""
@@ -144,6 +144,8 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
     left, too_long = budget, list[tuple[int, int]]()
     for at, number in _by_score(groups, budget):
         group = groups[at][number]
+        if _is_heading(group) and not chosen[at]:
+            continue
         is_joined = number - 1 in chosen[at] or number + 1 in chosen[at]
         cost = len(group.text) + 1 + (0 if is_joined else _gap_chars(group))
         if cost > left:
@@ -161,15 +163,24 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
     return chosen
 
 
+def _is_heading(group: ScoredLines) -> bool:
+    """One line with a heading says something only together with other lines."""
+    return group.span.start_line == group.span.end_line and group.text.startswith("#")
+
+
 def _gap_chars(group: ScoredLines) -> int:
     return len(gap_mark(group.span.end_line)) + 1
 
 
 def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tuple[int, int]]:
     """The number of a hit and of a group in it, in the order in which they are chosen."""
+
+    def order(key: tuple[int, int]) -> tuple[bool, float, tuple[int, int]]:
+        group = groups[key[0]][key[1]]
+        return _is_heading(group), -group.score, key
+
     ordered = sorted(
-        ((at, number) for at, own in enumerate(groups) for number in range(len(own))),
-        key=lambda key: (-groups[key[0]][key[1]].score, key),
+        ((at, number) for at, own in enumerate(groups) for number in range(len(own))), key=order
     )
     if budget < ROOM_CHARS * len(groups):
         return ordered

@@ -36,7 +36,8 @@ def utterance(
     line = text[_line_start(text, shown) :]
     if chunk.piece:
         # All parts have the number of the line; the first part has its beginning.
-        parts = (one for one in around if one.piece and one.span == chunk.span)
+        place = (chunk.path, chunk.span)
+        parts = (one for one in around if one.piece and (one.path, one.span) == place)
         line = next((one.text for one in parts if _speaker(one.text)), "")
     facts = sessions.get(chunk.path, NO_SESSION)
     return Utterance(_speaker(line), chunk.said_at, facts.host, facts.folder)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.core import pack_hits
+from notewell.core import HEADING_SEPARATOR, pack_hits
 from notewell.records import dataclass, field
 from notewell.tools.fence import CITE, DO_NOT_CITE, FIELDS_REMINDER, REMINDER, escaped, fenced
 from notewell.tools.wire import excerpt_json, fallback_json, hit_json, pick
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEMS = 10
 """Enough to see what is wrong; `notewell status` lists all of them for the user."""
+HEADING_CHARS = 80
+"""Of a heading in a mark: enough to know what the lines are about."""
 LEAST_CHARS = 80
 """A shorter piece of a snippet tells nothing; the rest of the budget is better left unused."""
 ELLIPSIS = "…"
@@ -90,8 +92,15 @@ class ToolHit:
     def to_text(self) -> str:
         # One attribute says where to read on and what to cite.
         said = {"said": self.hit.said.label()} if self.hit.said else {}
+        heading = {"heading": heading} if (heading := self._heading()) else {}
         score = f"{self.hit.score:.2f}"
-        return fenced(self.snippet, path=self.hit.citation, score=score, **said)
+        return fenced(self.snippet, path=self.hit.citation, score=score, **said, **heading)
+
+    def _heading(self) -> str:
+        """The nearest heading above the lines, unless it is among them or in the path."""
+        heading = self.hit.heading.rpartition(HEADING_SEPARATOR)[2].lstrip("# ")
+        is_known = heading in self.snippet or heading in self.path
+        return "" if is_known else heading[:HEADING_CHARS]
 
     def _footer(self) -> str:
         return f"\n\nSource: {escaped(self.hit.citation)}" if self.cites else ""
