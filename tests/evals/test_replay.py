@@ -24,7 +24,7 @@ SET = ROOT / "examples" / "conversations"
 def unhurried() -> Iterator[None]:
     """A busy machine must not decide what these tests find."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hook_events, "time_of", lambda *_: HookTime(600, 600))
+        patch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
         yield
 
 

@@ -156,6 +156,7 @@ def test_an_answer_below_the_threshold_says_how_near_it_came(remember: Make) -> 
     reason = memory.search("alpha omega psi chi phi", min_score=0.99).reason
     assert reason is not None
     assert "is below the minimum 0.99" in reason
+    assert "--" not in reason, "an option of the command line, for readers of every surface"
 
 
 def test_words_that_nobody_wrote_are_said_to_be_missing(remember: Make) -> None:

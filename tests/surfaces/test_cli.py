@@ -310,6 +310,26 @@ def test_init_starts_an_empty_folder_and_leaves_a_full_one_alone(cli: Cli, tmp_p
     assert (cli.workspace / "MEMORY.md").read_bytes() == before
 
 
+def test_init_takes_the_folder_as_an_argument(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "notes").mkdir()
+    state = ["--state-dir", str(tmp_path / "state")]
+    assert main(["init", "~/notes", *state]) == 0
+    assert (tmp_path / "notes" / "MEMORY.md").is_file()
+    # As a host or a quoted word has it: no shell has expanded it.
+    assert main(["get", "MEMORY.md", "-w", "~/notes", *state]) == 0
+    assert "# Memory" in capsys.readouterr().out
+    assert main(["init", "~/notes", "-w", "~/notes", *state]) == 2
+    assert "name the folder once" in capsys.readouterr().err
+
+
+def test_no_fallback_of_the_embedder_is_null(cli: Cli) -> None:
+    embedder = cli.json("status")["embedder"]
+    assert (embedder["used"], embedder["fallback"]) == ("embedded", None)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_completion_knows_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0

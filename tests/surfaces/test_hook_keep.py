@@ -52,7 +52,7 @@ class Host(TalkingHost):
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     # A busy machine must not decide what these tests find.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_: HookTime(600, 600))
+    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
     return Host(tmp_path, monkeypatch)
 
 

@@ -87,7 +87,7 @@ class Keeper:
 @pytest.fixture
 def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Keeper:
     # A busy machine must not decide what these tests find.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_: HookTime(600, 600))
+    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
     return Keeper(tmp_path, monkeypatch)
 
 

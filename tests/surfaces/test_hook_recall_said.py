@@ -21,7 +21,7 @@ CODE = "what is the alarm code of the depot?"
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TalkingHost:
     # A busy machine must not decide what these tests find.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_: HookTime(600, 600))
+    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
     return TalkingHost(tmp_path, monkeypatch)
 
 

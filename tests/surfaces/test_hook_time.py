@@ -7,14 +7,18 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from notewell import open_memory
 from notewell.capture import CaptureSettings
+from notewell.cli.hook import LEASE_WAIT_S
 from notewell.cli.hook_call import time_of
 from notewell.hosts import HOOK_FILES, HOOK_TIMEOUT_S
 
@@ -186,6 +190,38 @@ def test_a_recall_that_takes_too_long_says_so(machine: Machine, silent: Silent) 
     assert machine.hook("prompt") == "(Memory could not be searched: not finished after 0.1 s)"
 
 
+def test_the_first_prompt_waits_until_the_notes_are_indexed(machine: Machine) -> None:
+    """Also if the start of the session, which runs at the same time, is indexing them."""
+    machine.configure({"hooks": {"recallSeconds": 0.1}})
+    with ThreadPoolExecutor() as pool:
+        start = pool.submit(machine.hook, "session-start")
+        prompt = pool.submit(machine.hook, "prompt", "--recall")
+        assert "Fritzbox" in start.result()
+        assert prompt.result().endswith("Fritzbox\n</recalled>")
+
+
+def test_the_first_prompt_waits_for_another_process_that_indexes_the_notes(
+    machine: Machine,
+) -> None:
+    machine.configure({})
+    with (
+        ThreadPoolExecutor() as pool,
+        open_memory(machine.workspace, state_dir=machine.state) as other,
+    ):
+        with other.indexer.store.writing(wait_s=0):
+            prompt = pool.submit(machine.hook, "prompt", "--recall")
+            time.sleep(3 * LEASE_WAIT_S)  # Longer than other hooks wait for it.
+        assert prompt.result().endswith("Fritzbox\n</recalled>")
+
+
+def test_a_prompt_that_recalls_nothing_does_not_wait_for_an_index(
+    machine: Machine, silent: Silent
+) -> None:
+    machine.configure(lancedb(silent, recallSeconds=0.1))
+    assert machine.hook("prompt") == "(Memory could not be searched: not finished after 0.1 s)"
+    assert not list(machine.state.rglob("*.sqlite"))
+
+
 def test_a_late_embedder_costs_the_entry_and_not_the_note(
     machine: Machine, silent: Silent
 ) -> None:
@@ -210,6 +246,7 @@ def test_every_limit_is_below_what_the_host_grants(host: str, event: str) -> Non
     granted = HOOK_FILES[host].limit_s(event)
     assert granted == (3 if (host, event) == ("codex", "session-end") else HOOK_TIMEOUT_S)
     for settings in (CaptureSettings(), generous):
-        work, end = time_of(event, host, settings)
-        assert work < end < granted
+        for indexes_first in (False, True):
+            work, end = time_of(event, host, settings, indexes_first=indexes_first)
+            assert work < end < granted
     assert time_of("prompt", host, CaptureSettings()).end <= 2.5

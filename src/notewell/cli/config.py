@@ -47,7 +47,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--origin", action="store_true", help="show the file and line of each value"
     )
-    parser.add_argument("-w", "--workspace", default=".", metavar="DIR", help="(default: here)")
+    parser.add_argument(
+        "-w",
+        "--workspace",
+        default=".",
+        metavar="DIR",
+        type=os.path.expanduser,
+        help="(default: here)",
+    )
     parser.add_argument("--agent", metavar="ID", help="only this agent")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -144,10 +144,13 @@ class HookTime(NamedTuple):
     end: float
 
 
-def time_of(event: str, host: str, settings: CaptureSettings) -> HookTime:
-    """The limits by the settings, and by what the host grants the event."""
+def time_of(
+    event: str, host: str, settings: CaptureSettings, *, indexes_first: bool = False
+) -> HookTime:
+    """The limits by the settings, and by what the host grants the event. `indexes_first`: there is
+    no index yet, so that a prompt takes the time of any other hook, once."""
     granted = HOOK_CALLS[host].limit_s(event)
-    if event == "prompt":
+    if event == "prompt" and not indexes_first:
         end = min(settings.hook_recall_s, END_SHARE * granted)
         return HookTime(RECALL_SHARE * end, end)
     # A capture is not abandoned before it has to be.

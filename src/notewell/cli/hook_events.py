@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,6 +59,8 @@ class Hook:
     end: float
     """Likewise, for all of it."""
     redact: Callable[[str], str]
+    indexes_first: bool = False
+    """The prompt waits until there is an index."""
     context: list[str] = field(default_factory=list)
     """Text for the conversation. A list that grows: what is there when the time is over is
     printed."""
@@ -82,7 +85,7 @@ class Hook:
     @property
     def recalls_notes(self) -> bool:
         """Whether a prompt gets what notes say about it."""
-        return getattr(self.arguments, "recall", False) and self.settings.capture.hook_recall
+        return recalls_notes(self.arguments, self.settings)
 
     @property
     def kept(self) -> Path:
@@ -100,7 +103,12 @@ class Hook:
         """With an embedder that gives up before the hook has to: keywords then still answer."""
         from notewell.cli.place import memory_of
 
-        return memory_of(self.arguments, by_host=True, embedder_s=self.left_s)
+        arguments = self.arguments
+        if self.indexes_first:
+            # The process that is building the index does the work of this hook, too. Elsewhere
+            # what is indexed already answers; here only the whole of it does.
+            arguments = Namespace(**{**vars(arguments), "wait": self.left_s})
+        return memory_of(arguments, by_host=True, embedder_s=self.left_s)
 
     @property
     def is_compacting(self) -> bool:
@@ -351,10 +359,38 @@ def open_hook(
     from notewell.capture import user_zone
 
     settings = _settings(arguments)
-    work, end = time_of(call.event, call.host, settings.capture)
+    recalls = call.event == "prompt" and recalls_notes(arguments, settings)
+    indexes_first = recalls and _has_no_index(arguments, settings)
+    work, end = time_of(call.event, call.host, settings.capture, indexes_first=indexes_first)
     user = user_zone(settings.capture) or zone
     redact = RememberingRedactor(DeferredRedactor(_state_dir(arguments)))
-    return Hook(arguments, call, now, user, settings, started + work, started + end, redact)
+    return Hook(
+        arguments,
+        call,
+        now,
+        user,
+        settings,
+        started + work,
+        started + end,
+        redact,
+        indexes_first,
+    )
+
+
+def recalls_notes(arguments: argparse.Namespace, settings: Settings) -> bool:
+    return getattr(arguments, "recall", False) and settings.capture.hook_recall
+
+
+def _has_no_index(arguments: argparse.Namespace, settings: Settings) -> bool:
+    """Whether the notes were never indexed. Copilot CLI runs the start of a session and its first
+    prompt at the same time: then both hooks index them, and one waits for the other."""
+    if settings.qmd is not None or settings.off_because:
+        return False  # QMD has its own index, and its own times for updating it.
+    from notewell.assembly import index_dir, store_at
+
+    agent, store = location_of(arguments).agent, settings.store
+    folder = index_dir(_state_dir(arguments), agent, _root(arguments), store.path)
+    return not store_at(folder, store).change_mark()
 
 
 # -- where ---------------------------------------------------------------------------------------

@@ -24,6 +24,10 @@ Day-to-day notes go to memory/YYYY-MM-DD.md.
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.folder is not None:
+        if arguments.workspace is not None:
+            raise BadRequest("name the folder once: `notewell init DIR` is `notewell init -w DIR`")
+        arguments.workspace = arguments.folder
     place = workspace_of(arguments)
     # Raises if the folder is missing, before anything is written.
     root = folder_of(open_notes(place))

@@ -65,6 +65,9 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 
 def _init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", nargs="?", metavar="DIR", type=os.path.expanduser, help="the same as -w DIR"
+    )
     add_place(parser)
     parser.add_argument(
         "--extra",

@@ -180,7 +180,8 @@ GLOBAL_KEYS = (
         since="ours", field="capture.hook_recall"),
     Key("hooks.recallSeconds", Number(0.1, 600, whole=False), 2.5,
         "how long a prompt waits for its recall; then it goes on with what was found, or with the "
-        "reason", "ours", field="capture.hook_recall_s"),
+        "reason. While there is no index, `hooks.workSeconds` counts instead", "ours",
+        field="capture.hook_recall_s"),
     Key("hooks.workSeconds", Number(0.1, 600, whole=False), 8,
         "how long any other hook works on what can wait: the index, entries, the name of a note; "
         "at most four fifths of the time that the host grants", "ours",

@@ -70,7 +70,7 @@ class Decision:
             "requested": self.requested,
             "used": self.used,
             "why": self.why,
-            "fallback": self.fallback,
+            "fallback": None if self.fallback == NONE else self.fallback,
             "keyFrom": self.key_from,
             "endpoint": self.endpoint,
             "unusedKeys": [key._asdict() for key in self.unused_keys],

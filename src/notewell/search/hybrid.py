@@ -181,7 +181,7 @@ def _why_empty(candidates: Sequence[Candidate], least: float, options: SearchOpt
         return "no chunk contains these words, and none is similar in meaning"
     return (
         f"{len(candidates)} candidates; the best score {best:.2f} is below the minimum "
-        f"{least:.2f}: lower it with --min-score"
+        f"{least:.2f}: ask with a lower minimum score"
     )
 
 
