@@ -260,7 +260,8 @@ def next_line(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_it_shows_a_change_and_ends_cleanly(tmp_path: Path, ending: signal.Signals) -> None:
     with running(tmp_path, "--debounce", "0.1") as process:
-        assert "watching 2 folders: 1 note, 1 chunk (" in next_line(process)
+        # The third is the one in which the folder of kept conversations will appear.
+        assert "watching 3 folders: 1 note, 1 chunk (" in next_line(process)
         note = tmp_path / "workspace" / "memory" / "a.md"
         note.write_text("a zebra\n", encoding="utf-8")
         assert "  memory/a.md: 1 written (" in next_line(process)
