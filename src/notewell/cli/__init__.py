@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it.
+STOPPED = "\nstopped; your notes and the last index are as they were, go on any time\n"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,9 +65,7 @@ def _guarded(command: Callable[[], int], *, as_json: bool) -> int:
         code = command()
         flush()
     except KeyboardInterrupt:
-        sys.stderr.write(
-            "\nstopped; your notes and the last index are as they were, go on any time\n"
-        )
+        sys.stderr.write(STOPPED)
         return INTERRUPTED
     except BrokenPipeError:
         give_up_output()  # The reader, `head` for example, has seen enough.

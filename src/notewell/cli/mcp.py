@@ -6,8 +6,9 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from notewell.cli import INTERRUPTED, STOPPED
 from notewell.cli.output import tell
 from notewell.cli.place import add_pins, add_place, apply_pins, memory_of, refuse_place
 from notewell.errors import BadSetting, MemoryOff, NotewellError, WorkspaceNotSet
@@ -129,6 +130,14 @@ def _serve(arguments: argparse.Namespace) -> int:
         return _serve_without_sdk(error)
     _log_to_stderr()
     apply_pins(arguments)
+    try:
+        _serve_memory(arguments)
+    except KeyboardInterrupt:
+        _end_at_once()
+    return 0
+
+
+def _serve_memory(arguments: argparse.Namespace) -> None:
     with ExitStack() as opened:
 
         def open_() -> tuple[Greeting, Callable[[], Any]]:
@@ -141,7 +150,14 @@ def _serve(arguments: argparse.Namespace) -> int:
         except NotewellError as error:
             greeting, create = _server_without(error, arguments, open_)
         _run_server(greeting, create, arguments)
-    return 0
+
+
+def _end_at_once() -> NoReturn:
+    """Without the end of the interpreter, which waits for threads: one that is inside a library
+    or waits for the client would keep the process. The memory is closed by now."""
+    sys.stderr.write(STOPPED)
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
 
 
 def _serve_without_sdk(error: BadSetting) -> int:
