@@ -108,7 +108,7 @@ def _sessions(text: Path, count: int) -> Iterator[ReplaySession]:
             _varied(message, at + timedelta(minutes=place), f"{number}-{place}", words, dice)
             for place, message in enumerate(model.messages)
         ]
-        cwd = f"/home/you/project-{number % 7}"
+        cwd = f"/code/project-{number % 7}"
         yield ReplaySession(f"session-{number:05}", cwd, tuple(messages))
 
 
@@ -165,10 +165,10 @@ def hook(folder: Path, count: int, text: Path) -> dict[str, float]:
 
     folders, hooks = _folders(folder), _hooks(folder)
     file = folders.transcripts / "today.jsonl"
-    payload = {"session_id": "today", "transcript_path": str(file), "cwd": "/home/you/shop"}
+    payload = {"session_id": "today", "transcript_path": str(file), "cwd": "/code/shop"}
     times = []
     for session in _sessions(text, 20):
-        append_turn(file, "today", "/home/you/shop", session.messages[:2])
+        append_turn(file, "today", "/code/shop", session.messages[:2])
         times.append(_cpu_ms(partial(hooks.fire, "stop", payload, BEGIN + YEAR)))
     start = _cpu_ms(partial(hooks.fire, "session-start", payload, BEGIN + YEAR))
     opened = _opened(partial(hooks.fire, "stop", payload, BEGIN + YEAR))

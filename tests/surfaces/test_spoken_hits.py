@@ -220,7 +220,7 @@ def test_a_session_note_is_left_out_only_if_its_transcript_is_shown(
     # One word is in neither: the minimum never hides what has every word of a question.
     question = "depot keys red box garage"
     said = "The depot keys are in the red box."
-    owner.talk("s6", "/work/shop", [("user", f"{said} {LONG[:100]}"), ("assistant", LONG[:300])])
+    owner.talk("s6", "/code/shop", [("user", f"{said} {LONG[:100]}"), ("assistant", LONG[:300])])
     note = owner.workspace / "memory" / "2026-11-06-keys.md"
     note.parent.mkdir()
     note.write_text(f"# Session 2026-11-06 14:05\n\nUser: {said} {LONG[:100]}\n", encoding="utf-8")
@@ -257,7 +257,7 @@ def test_a_hit_that_ends_with_a_question_has_its_answer(
         (asks, LONG[:1200]),
         (answers, LONG[:1200]),
     ]
-    owner.talk("s7", "/work/shop", talk)
+    owner.talk("s7", "/code/shop", talk)
     with open_memory(owner.workspace, state_dir=owner.state, embedder=HashEmbedder()) as memory:
         memory.sync()
         hit = memory.search("who repairs the harbour crane?", mode="keyword").hits[0]
