@@ -277,6 +277,9 @@ class Answer:
     """Notes were indexed for this answer, by their words: their vectors should follow."""
     has_index: bool = True
     """False if nothing was indexed yet when the search ran."""
+    nearness: float | None = None
+    """How near the nearest chunk is, 0 to 1, also if it is no hit; None if no chunk was compared,
+    or by an engine that cannot say."""
 
     def with_notice(self, notice: Notice) -> Answer:
         """The same answer with one more notice."""

@@ -49,6 +49,7 @@ DEFAULT_MEASURE = "ndcg"
 FIRST_HITS = 6
 """The default number of hits of a search."""
 # A number says little without a floor beside it: plain FTS5 is what everyone has.
+NEARNESS_SYSTEMS = ("hybrid", "keyword", "vector")
 BASELINE_AND_HYBRID = ("fts5", "hybrid")
 
 
@@ -56,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.compare:
         return _compare(arguments)
     _check(arguments)
+    if arguments.strangers:
+        return _strangers(arguments)
     return _replay(arguments) if arguments.replay else _evaluate(arguments)
 
 
@@ -66,8 +69,28 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadRequest(f"--limit must be at least 1, not {arguments.limit}")
     if arguments.replay and (arguments.system or arguments.backend):
         raise BadRequest("--replay has no --system and --backend: it asks the tool memory_search")
+    if arguments.strangers:
+        _check_strangers(arguments)
     if arguments.notes_only and not arguments.replay:
         raise BadRequest("--notes-only is for --replay: without it, no hooks are run")
+
+
+def _check_strangers(arguments: argparse.Namespace) -> None:
+    if arguments.replay or arguments.backend or arguments.out:
+        raise BadRequest("--strangers has no --replay, --backend and --out")
+    for name in _systems(arguments.system):
+        if name not in NEARNESS_SYSTEMS:
+            known = ", ".join(NEARNESS_SYSTEMS)
+            raise BadRequest(f"{name} does not say how near its hits are; --strangers: {known}")
+
+
+def _strangers(arguments: argparse.Namespace) -> int:
+    from notewell.cli.eval_strangers import ask_strangers
+
+    systems = _systems(arguments.system) or ("hybrid",)
+    k = check_k(FIRST_HITS if arguments.k is None else arguments.k)
+    with _state(arguments.state_dir) as (state, embedder):
+        return ask_strangers(arguments, systems, k, state, embedder)
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:

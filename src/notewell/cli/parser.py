@@ -222,6 +222,12 @@ def _eval(parser: argparse.ArgumentParser) -> None:
         "--limit", type=int, metavar="N", help="ask a sample of N questions of each workspace"
     )
     parser.add_argument(
+        "--strangers",
+        action="store_true",
+        help="ask each workspace also the questions of the others, and nonsense: how many get "
+        "no hit, and what that costs",
+    )
+    parser.add_argument(
         "--replay",
         action="store_true",
         help="replay the conversations of the sets through the hooks of Claude Code into an "

@@ -238,6 +238,13 @@ def default_threshold(fusion: Fusion, *, words_alone: bool) -> float:
     return 0.0 if words_alone or fusion == "rrf" else MIN_SCORE
 
 
+def nearness(candidates: Sequence[Candidate]) -> float | None:
+    """How near the nearest chunk is to the query; None without candidates."""
+    if any(candidate.exact for candidate in candidates):
+        return 1.0
+    return best_relevance(candidates) if candidates else None
+
+
 def best_relevance(candidates: Sequence[Candidate]) -> float:
     return max((candidate.relevance for candidate in candidates), default=0.0)
 

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         run,
         save_runs,
     )
+    from notewell.evals.strangers import StrangersRun, run_strangers
+    from notewell.evals.strangers_report import strangers_json, strangers_lines
     from notewell.evals.systems import BACKENDS, SYSTEMS, NotewellSystem, open_system
 else:
     from notewell.lazy import lazy_exports
@@ -68,6 +70,8 @@ else:
                 "run_table run_title run_warnings seen_table"
             ),
             "runner": "EvalRun as_json check_k from_json load_runs run save_runs",
+            "strangers": "StrangersRun run_strangers",
+            "strangers_report": "strangers_json strangers_lines",
             "systems": "BACKENDS NotewellSystem SYSTEMS open_system",
         },
     )

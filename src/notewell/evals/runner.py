@@ -44,6 +44,8 @@ class SystemAnswer(NamedTuple):
     notice: str | None = None
     """Why the mode is not the requested one."""
     degraded: bool = False
+    nearness: float | None = None
+    """Of the nearest chunk; None if the system does not say it."""
 
 
 class System(Protocol):
@@ -185,7 +187,7 @@ def _ask(system: System, question: EvalQuestion, k: int, *, by_note: bool) -> Qu
     # Several hits of one note count once, so more are requested than are kept.
     answer = system.ask(question.text, max(DEEP, k) if by_note else k)
     ms = (time.process_time() - started) * 1000
-    hits = _best_of_each_note(answer.hits) if by_note else answer.hits
+    hits = best_of_each_note(answer.hits) if by_note else answer.hits
     return QuestionResult(
         question, tuple(hits[:k]), answer.mode, answer.notice, answer.degraded, ms
     )
@@ -201,7 +203,7 @@ def _seen(
     return {budget: pieces_seen(text, pieces) for budget, text in zip(BUDGETS, texts, strict=True)}
 
 
-def _best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
+def best_of_each_note(hits: Iterable[EvalHit]) -> list[EvalHit]:
     first: dict[str, EvalHit] = {}
     for hit in hits:
         # Hits are sorted, so the first of a note is its best.

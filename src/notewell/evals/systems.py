@@ -93,11 +93,13 @@ class NotewellSystem:
         for note in report.unreadable:
             raise NoteUnreadable(note.path, note.why)
 
-    def ask(self, question: str, max_results: int) -> SystemAnswer:
+    def ask(self, question: str, max_results: int, min_score: float | None = None) -> SystemAnswer:
         if self._memory is None:
             raise RuntimeError("no workspace is open")
         try:
-            answer = self._memory.search(question, max_results=max_results, mode=self.mode)
+            answer = self._memory.search(
+                question, max_results=max_results, min_score=min_score, mode=self.mode
+            )
         except BadRequest as refusal:
             # Public datasets have empty questions, which we refuse: they count as no hits.
             return SystemAnswer((), "refused", str(refusal))
@@ -105,7 +107,9 @@ class NotewellSystem:
             EvalHit(hit.path, hit.span.start_line, hit.span.end_line, hit.chars, hit.score)
             for hit in answer.hits
         ]
-        return SystemAnswer(hits, answer.mode, answer.notice, answer.degraded)
+        return SystemAnswer(
+            hits, answer.mode, answer.notice, answer.degraded, nearness=answer.nearness
+        )
 
     def read(self, question: str, budgets: Sequence[int]) -> list[str]:
         """As the tool `memory_search` returns it."""

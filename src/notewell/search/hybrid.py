@@ -93,6 +93,7 @@ def search(
         facts.model,
         None if hits else _why_empty([candidate for candidate, _ in ranked], least, options),
         degraded=candidates.degraded,
+        nearness=ranking.nearness([candidate for candidate, _ in ranked]),
     )
     for remark in (candidates.notice or notice, candidates.folder_notice):
         answer = answer.with_notice(remark) if remark else answer
