@@ -42,6 +42,9 @@ class ModelFacts:
     """The cosine of a query and its answer at best; a vector score of 1."""
     endpoint_key: str = ""
     """Distinguishes the same model at different addresses; empty for one on this machine."""
+    window_share: float = 0.0
+    """The share of its best window in the cosine of a chunk, against that of the whole chunk;
+    0: windows get no vectors."""
 
     def reads(self, text: str) -> bool:
         """Whether the model supports the script of this text."""
@@ -83,6 +86,51 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """One row for each text, in order; never a bad vector. Raises `EmbedderTrouble`."""
+        ...
+
+
+class Window(NamedTuple):
+    """A part of a text: characters `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+
+class SplitText(NamedTuple):
+    """The text of a chunk for an embedder, with its windows; `core.split_text` makes it."""
+
+    text: str
+    """As `core.embedding_text` gives it."""
+    above: str
+    """The headings at its beginning, which the text of a window begins with, too."""
+    windows: tuple[Window, ...]
+    """Parts of `text`, in order, behind the headings; none if one would be all of it."""
+
+    def window_texts(self) -> list[str]:
+        """Each window as a text of its own."""
+        parts = (self.text[start:end] for start, end in self.windows)
+        return [f"{self.above}\n\n{part}" if self.above else part for part in parts]
+
+
+class WindowedVector(NamedTuple):
+    """The vector of a chunk, and those of its windows."""
+
+    vector: Vectors
+    windows: bytes = b""
+    """As `core.pack_windows` gives them; empty for a chunk without windows."""
+
+
+@runtime_checkable
+class EmbedsWindows(Protocol):
+    """An embedder that gives windows vectors of their own. Its `facts.window_share` is above 0.
+
+    How it computes them is its own affair: each window as a text of its own, or all of them from
+    the token states of one pass over the text, if its model was trained for that. Providers that
+    are paid by the token, or slow, have no windows: they would get every text twice.
+    """
+
+    def embed_windows(self, texts: Sequence[SplitText]) -> list[WindowedVector]:
+        """Like `embed` for documents, with as many windows as each text has."""
         ...
 
 
@@ -151,7 +199,15 @@ class VectorCache(Protocol):
 
     def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]: ...
 
-    def put(self, vectors: Mapping[str, Vectors]) -> None: ...
+    def windows(self, digests: Sequence[str]) -> Mapping[str, bytes]:
+        """What was put together with the vectors of these texts; texts without are left out."""
+        ...
+
+    def put(
+        self, vectors: Mapping[str, Vectors], windows: Mapping[str, bytes] | None = None
+    ) -> None:
+        """`windows` are those of the same texts, as `WindowedVector` has them."""
+        ...
 
 
 def is_latin(text: str) -> bool:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from notewell.core import VERSION, ChunkLimits, chunk, text_query
+from notewell.core import (
+    VERSION,
+    ChunkLimits,
+    chunk,
+    find_windows,
+    has_windows,
+    pack_windows,
+    split_text,
+    text_query,
+)
 from notewell.errors import EmbedderFailed, IndexBusy, IndexUnreadable
 from notewell.index import (
     Identity,
@@ -25,7 +34,12 @@ from notewell.index import (
 from notewell.index.sqlite import SqliteStore
 from notewell.search import QuestionCache, SearchOptions, prepare, search
 from notewell.sync import Indexer
-from notewell.testing import HashEmbedder, InMemoryIndexStore, InMemoryNotes
+from notewell.testing import (
+    HashEmbedder,
+    InMemoryIndexStore,
+    InMemoryNotes,
+    WindowedHashEmbedder,
+)
 from notewell.types import NoteStat, SessionFacts
 
 if TYPE_CHECKING:
@@ -336,6 +350,50 @@ def test_a_vector_that_would_spoil_every_answer_is_refused(store: IndexStore, ba
         assert writer.view.waiting() == 1
 
 
+LONG_NOTE = "\n".join(
+    f"- {name}: the router of {name} has an antenna, and somebody has to look after it."
+    for name in ("Ada", "Ben", "Cleo", "Dora", "Emil", "Finn")
+)
+
+
+def embed_windows(writer: IndexWriter) -> int:
+    waiting = writer.view.waiting_for_vectors(1000)
+    texts = [split_text(one.heading, one.text) for one in waiting]
+    vectors = WindowedHashEmbedder().embed_windows(texts)
+    rows = np.stack([one.vector for one in vectors])
+    with writer.transaction():
+        return writer.add_vectors(waiting, rows, [one.windows for one in vectors])
+
+
+def test_windows_come_and_go_with_their_chunk(store: IndexStore) -> None:
+    publish(store, {})
+    wide = ChunkLimits(400, 0)
+    query = WindowedHashEmbedder().embed(["- Dora"], "query")[0]
+    with store.writing(wait_s=0) as writer:
+        writer.open_current()
+        with writer.transaction():
+            writer.replace("MEMORY.md", "memory", "1", STAT, chunk(LONG_NOTE, wide))
+            writer.replace("memory/a.md", "memory", "1", STAT, chunk("short\n", wide))
+        assert embed_windows(writer) == 2
+        (long_id,), (short_id,) = (
+            writer.view.chunks_of("MEMORY.md"),
+            writer.view.chunks_of("memory/a.md"),
+        )
+        cosines = writer.view.window_cosines(query, [long_id, short_id, 999])
+        assert list(cosines) == [long_id]
+        assert len(cosines[long_id]) == len(find_windows(LONG_NOTE)) > 1
+        digest = writer.view.chunks([long_id])[long_id].digest
+        known = writer.view.vectors_of(["MEMORY.md", "memory/a.md"])
+        assert has_windows(known[digest].windows, len(cosines[long_id]), 64)
+        # The chunk moves down by two lines and keeps its windows.
+        with writer.transaction():
+            writer.replace("MEMORY.md", "memory", "2", STAT, chunk(f"\n\n{LONG_NOTE}", wide))
+        assert writer.view.window_cosines(query, [long_id]) == cosines
+        with writer.transaction():
+            writer.replace("MEMORY.md", "memory", "3", STAT, chunk("gone\n", wide))
+        assert writer.view.window_cosines(query, [long_id]) == {}
+
+
 # -- searching -----------------------------------------------------------------------------------
 
 
@@ -451,9 +509,13 @@ def test_cached_vectors_belong_to_a_model_and_outlive_a_generation(store: IndexS
     assert {digest: row.tolist() for digest, row in cache.get(["a", "b", "short"]).items()} == {
         "a": vector.tolist()
     }
+    assert dict(cache.windows(["a"])) == {}
+    cache.put({"b": vector}, {"b": pack_windows([vector, vector])})
+    assert dict(cache.windows(["a", "b"])) == {"b": pack_windows([vector, vector])}
+    assert cache.get(["b"])["b"].tolist() == vector.tolist()
     other = store.vector_cache(HashEmbedder(model="another").facts)
-    assert dict(other.get(["a"])) == {}
-    assert store.cache_entries() == 2
+    assert dict(other.get(["a"])) == dict(other.windows(["b"])) == {}
+    assert store.cache_entries() == 3
     cache.close()
     other.close()
 

@@ -25,7 +25,7 @@ from notewell.index import Disagreement
 from notewell.index.sqlite import open_writer
 from notewell.index.sqlite.audit import why_unsound
 from notewell.index.sqlite.segments import SegmentDriver
-from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.testing import BrokenEmbedder, HashEmbedder, WindowedHashEmbedder
 
 if TYPE_CHECKING:
     from tests.doctor.conftest import Ward
@@ -131,6 +131,29 @@ def test_a_row_that_is_wrong_is_named(
     if "id = 77" in sql:
         expected = [*expected, ("vector", "MEMORY.md:5")]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("DELETE FROM chunk_windows WHERE id = 4", "its windows are missing"),
+        ("UPDATE chunk_windows SET codes = x'0102' WHERE id = 4", "do not fit its text"),
+        ("UPDATE chunk_windows SET id = 77 WHERE id = 4", "windows of no chunk"),
+    ],
+    ids=["missing", "wrong", "of no chunk"],
+)
+def test_windows_that_are_wrong_are_named(ward: Ward, sql: str, message: str) -> None:
+    for name in ("a", "b"):
+        lines = "".join(f"- entry {one} of {name}, {'and words ' * 9}\n" for one in range(5))
+        (ward.workspace / "memory" / f"long-{name}.md").write_text(lines, encoding="utf-8")
+    ward.embedder = WindowedHashEmbedder()
+    ward.sync()
+    assert ward.verify().agrees
+    ward.close()
+    change(ward.current, sql)
+    messages = [one.message for one in ward.verify().disagreements]
+    assert message in messages[0]
+    assert len(messages) == (2 if "77" in sql else 1)
 
 
 def test_broken_words_are_found_by_fts5_itself(ward: Ward) -> None:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notewell.core import split_text
 from notewell.embedders import Cached
 from notewell.errors import EmbedderFailed
-from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.testing import BrokenEmbedder, HashEmbedder, WindowedHashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,12 +24,19 @@ class Shelf:
 
     def __init__(self) -> None:
         self.kept: dict[str, Vectors] = {}
+        self.kept_windows: dict[str, bytes] = {}
 
     def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]:
         return {digest: self.kept[digest] for digest in digests if digest in self.kept}
 
-    def put(self, vectors: Mapping[str, Vectors]) -> None:
+    def windows(self, digests: Sequence[str]) -> Mapping[str, bytes]:
+        return {one: self.kept_windows[one] for one in digests if one in self.kept_windows}
+
+    def put(
+        self, vectors: Mapping[str, Vectors], windows: Mapping[str, bytes] | None = None
+    ) -> None:
         self.kept.update(vectors)
+        self.kept_windows.update(windows or {})
 
 
 class FailsAfter(HashEmbedder):
@@ -127,6 +135,40 @@ def test_a_cached_vector_is_of_use_while_the_length_is_not_known() -> None:
     unknown = BrokenEmbedder(EmbedderFailed("broken", "on purpose"))
     unknown.facts = replace(unknown.facts, dims=0)
     assert np.array_equal(Cached(unknown, shelf).embed(["a note"], "document"), good)
+
+
+LONG = "\n".join(f"- entry {number}: {'words of a note, ' * 4}" for number in range(6))
+
+
+def test_windows_are_embedded_once_with_their_text() -> None:
+    inner, shelf = WindowedHashEmbedder(), Shelf()
+    texts = [split_text("# Log", LONG), split_text("", "short"), split_text("# Log", LONG)]
+    first = Cached(inner, shelf).embed_windows(texts)
+    spent = inner.embedded_texts
+    assert spent == 2 + len(texts[0].windows) > 3
+    again = Cached(inner, shelf).embed_windows(texts[:2])
+    assert inner.embedded_texts == spent
+    assert [one.windows for one in again] == [one.windows for one in first[:2]]
+    assert first[0].windows == first[2].windows
+    assert first[1].windows == b""
+    assert np.array_equal(again[0].vector, first[0].vector)
+
+
+def test_a_cached_vector_without_its_windows_is_embedded_again() -> None:
+    inner, shelf = WindowedHashEmbedder(), Shelf()
+    texts = [split_text("", LONG), split_text("", "short")]
+    fresh = Cached(inner, shelf).embed_windows(texts)
+    shelf.kept_windows.clear()
+    again = Cached(WindowedHashEmbedder(), shelf).embed_windows(texts)
+    assert [one.windows for one in again] == [one.windows for one in fresh]
+    assert list(shelf.kept_windows.values()) == [fresh[0].windows]
+
+
+def test_an_embedder_without_windows_gets_each_text_once() -> None:
+    inner = HashEmbedder()
+    (only,) = Cached(inner, Shelf()).embed_windows([split_text("", LONG)])
+    assert only.windows == b""
+    assert inner.embedded_texts == 1
 
 
 def test_trouble_inside_comes_out_as_it_is() -> None:

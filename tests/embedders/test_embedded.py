@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from notewell.core import has_windows, split_text, window_cosines
 from notewell.embedders import embedded, open_embedded
 from notewell.embedders.embedded import EmbeddedEmbedder
 from notewell.embedders.vectors import unit_vector
@@ -48,6 +49,22 @@ def test_the_same_text_has_the_same_vector_whatever_stands_beside_it(
     other_object = EmbeddedEmbedder([weights_folder], threads=1).embed([ANSWER], "document")
     assert np.array_equal(alone[0], among[1])
     assert np.allclose(alone, other_object, atol=1e-5)
+
+
+def test_a_window_is_nearer_to_its_question_than_the_chunk_around_it(
+    embedder: EmbeddedEmbedder,
+) -> None:
+    lines = [OTHER.partition("\n\n")[2]] * 4 + [ANSWER.partition("\n\n")[2]] + [OTHER] * 3
+    split = split_text("## Notes", "\n".join(lines))
+    (question,) = embedder.embed([QUESTION], "query")
+    (windowed,) = embedder.embed_windows([split])
+    assert has_windows(windowed.windows, len(split.windows), embedder.facts.dims)
+    assert np.array_equal(windowed.vector, embedder.embed([split.text], "document")[0])
+    (cosines,) = window_cosines(question, {1: windowed.windows}).values()
+    best = cosines.index(max(cosines))
+    assert "router" in split.window_texts()[best]
+    assert cosines[best] > float(windowed.vector @ question) + 0.02
+    assert embedder.embed_windows([split_text("", "short")])[0].windows == b""
 
 
 def test_a_question_and_a_document_of_the_same_words_differ(embedder: EmbeddedEmbedder) -> None:

@@ -102,7 +102,9 @@ def test_a_job_is_forgotten_as_soon_as_its_vectors_are_kept(
     ended: list[int] = []
 
     class Watched(Shelf):
-        def put(self, vectors: Mapping[str, Vectors]) -> None:
+        def put(
+            self, vectors: Mapping[str, Vectors], windows: Mapping[str, bytes] | None = None
+        ) -> None:
             ended.append(len(list(jobs.glob("*.json"))))
             shelf.put(vectors)
 

@@ -13,7 +13,7 @@ from notewell import Memory, Progress, Settings, SyncSettings, open_memory
 from notewell.assembly import index_dir
 from notewell.errors import EmbedderFailed, NoteUnreadable
 from notewell.notes.workspace import Workspace
-from notewell.testing import BrokenEmbedder, HashEmbedder
+from notewell.testing import BrokenEmbedder, HashEmbedder, WindowedHashEmbedder
 from notewell.types import Note
 
 LATER_NS = 4_000_000_000_000_000_000
@@ -168,6 +168,24 @@ def test_a_rebuild_takes_vectors_from_the_cache(workspace: Path, tmp_path: Path)
         assert str(report.rebuilt) == "it was asked for"
         assert embedder.embedded_texts == before
         assert memory.search("n0007").mode == "hybrid"
+
+
+@pytest.mark.parametrize("lost", ["nothing", "the cache", "the index"])
+def test_a_rebuild_takes_over_windows(workspace: Path, tmp_path: Path, lost: str) -> None:
+    note = "".join(f"- entry {number}: {'words of it, ' * 6}\n" for number in range(8))
+    (workspace / "memory" / "long.md").write_text(note, encoding="utf-8")
+    embedder = WindowedHashEmbedder()
+    with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
+        memory.sync()
+        before, asked = embedder.embedded_texts, memory.search("entry 5 words")
+        folder = sqlite_store(memory).folder.path
+        gone = {"nothing": "no file", "the cache": "cache.*", "the index": "index-*"}[lost]
+        for file in [*folder.glob(gone), *(folder.glob("CURRENT") if lost == "the index" else ())]:
+            file.unlink()
+        memory.sync(force=lost != "the index")
+        # Only the question was embedded in between.
+        assert embedder.embedded_texts == before + 1
+        assert memory.search("entry 5 words") == asked
 
 
 def test_the_index_can_be_deleted_at_any_time(memory: Memory, workspace: Path) -> None:

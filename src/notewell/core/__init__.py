@@ -8,6 +8,8 @@ ranking.py        unit vectors; both scores become one; threshold, time, diversi
 passages.py       ranked chunks become hits: merged, widened, with a snippet
 packing.py        the best lines of the hits, within a budget
 chunking.py       a note becomes chunks; the token estimate
+windows.py        parts of a chunk that get a vector of their own
+window_codes.py   these vectors in a quarter of their bytes
 times/            which days a query means, and the day of a note
 routing.py        which agent answers, and what a session key says
 scope.py          which conversations may see a memory
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
     from notewell.core.secret import SECRET_MASK, Secret
     from notewell.core.text_scores import TextMatch, TextStats
     from notewell.core.times import find_times, note_date
+    from notewell.core.window_codes import has_windows, pack_windows, window_cosines
+    from notewell.core.windows import find_windows, split_text, window_lines
     from notewell.core.words import (
         MARKER_ID,
         MARKER_NAME,
@@ -106,6 +110,8 @@ else:
             "secret": "SECRET_MASK Secret",
             "text_scores": "TextMatch TextStats",
             "times": "find_times note_date",
+            "window_codes": "has_windows pack_windows window_cosines",
+            "windows": "find_windows split_text window_lines",
             "words": (
                 "MARKER_ID MARKER_NAME TextQuery VERSION index_words is_identifier split_words "
                 "stem stop_words text_query useful_terms without_markers word_set"

@@ -106,11 +106,11 @@ def embedding_text(heading: str, text: str) -> str:
     mixed in one index.
     """
     text = without_markers(text)
-    above = _headings_above(heading, text)
+    above = headings_above(heading, text)
     return f"{above}\n\n{text}" if above else text
 
 
-def _headings_above(heading: str, text: str) -> str:
+def headings_above(heading: str, text: str) -> str:
     """The headings that the text does not have itself: a chunk often begins with the last one."""
     above, _, own = heading.rpartition(HEADING_SEPARATOR)
     first_line = text.lstrip().partition("\n")[0]
@@ -391,7 +391,12 @@ def token_weight(text: str) -> int:
     """The length of a text in quarter tokens."""
     if text.isascii():
         return len(text)
-    return len(text) + (CHARS_PER_TOKEN - 1) * len(_wide().findall(text))
+    return len(text) + (CHARS_PER_TOKEN - 1) * wide_chars(text)
+
+
+def wide_chars(text: str) -> int:
+    """How many characters are Chinese, Japanese or Korean."""
+    return 0 if text.isascii() else len(_wide().findall(text))
 
 
 def fitting_chars(text: str, start: int, limit: int) -> int:

@@ -107,6 +107,17 @@ def _refused(why: str) -> EmbedderFailed:
     return EmbedderFailed("configured", f"{why}; nothing was stored")
 
 
+def with_windows(
+    cosines: Mapping[int, float], windows: Mapping[int, Sequence[float]], share: float
+) -> dict[int, float]:
+    """The cosine of each chunk, mixed with that of its best window. A chunk without windows is
+    one window by itself."""
+    return {
+        chunk_id: (1 - share) * cosine + share * max(windows.get(chunk_id, (cosine,)))
+        for chunk_id, cosine in cosines.items()
+    }
+
+
 def vector_score(cosine: float, facts: ModelFacts) -> float:
     """The position of a cosine between what this model gives to unrelated texts and to
     near-duplicates.

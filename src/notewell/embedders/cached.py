@@ -11,15 +11,25 @@ import hashlib
 from collections import deque
 from typing import TYPE_CHECKING
 
+from notewell.core import has_windows
 from notewell.embedders.vectors import is_sound
 from notewell.errors import EmbedderTrouble
-from notewell.ports import Gradual
+from notewell.ports import EmbedsWindows, Gradual, WindowedVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from notewell.embedders.usage import CacheTally
-    from notewell.ports import Embedder, Keep, Kind, Lacking, ModelFacts, VectorCache, Vectors
+    from notewell.ports import (
+        Embedder,
+        Keep,
+        Kind,
+        Lacking,
+        ModelFacts,
+        SplitText,
+        VectorCache,
+        Vectors,
+    )
 
 
 class Cached:
@@ -55,6 +65,38 @@ class Cached:
             self._tally.add(hits=len(vectors), misses=len(by_digest) - len(vectors))
         vectors |= self._new({d: text for d, text in by_digest.items() if d not in vectors})
         return np.stack([vectors[digest] for digest in digests])
+
+    def embed_windows(self, texts: Sequence[SplitText]) -> list[WindowedVector]:
+        """Without windows, if the embedder inside gives none."""
+        inner = self._embedder
+        if not (isinstance(inner, EmbedsWindows) and inner.facts.window_share):
+            rows = self.embed([text.text for text in texts], "document")
+            return [WindowedVector(row) for row in rows]
+        digests = [_digest(text.text) for text in texts]
+        by_digest = dict(zip(digests, texts, strict=True))
+        vectors = self._cached_windowed(by_digest)
+        if self._tally:
+            self._tally.add(hits=len(vectors), misses=len(by_digest) - len(vectors))
+        missing = [digest for digest in by_digest if digest not in vectors]
+        for start in range(0, len(missing), self.texts_at_once):
+            some = missing[start : start + self.texts_at_once]
+            fresh = inner.embed_windows([by_digest[digest] for digest in some])
+            new = dict(zip(some, fresh, strict=True))
+            self._cache.put(
+                {digest: one.vector for digest, one in new.items()},
+                {digest: one.windows for digest, one in new.items() if one.windows},
+            )
+            vectors |= new
+        return [vectors[digest] for digest in digests]
+
+    def _cached_windowed(self, texts: Mapping[str, SplitText]) -> dict[str, WindowedVector]:
+        """An entry without the windows of its text counts as a miss: it is of an older version."""
+        windows = self._cache.windows(list(texts))
+        return {
+            digest: WindowedVector(vector, windows.get(digest, b""))
+            for digest, vector in self._cached(list(texts)).items()
+            if has_windows(windows.get(digest, b""), len(texts[digest].windows), self.facts.dims)
+        }
 
     def _cached(self, digests: list[str]) -> dict[str, Vectors]:
         # A damaged row counts as a miss: it is embedded again and replaced.

@@ -16,16 +16,17 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from notewell.core import pack_windows
 from notewell.embedders import weights
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed, EmbedderMissing
-from notewell.ports import Lacking, ModelFacts
+from notewell.ports import Lacking, ModelFacts, WindowedVector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from notewell.ports import Kind, Vectors
+    from notewell.ports import Kind, SplitText, Vectors
 
 PROVIDER = "embedded"
 
@@ -140,6 +141,18 @@ class EmbeddedEmbedder:
         model = self._model.get()
         prefix = QUERY_PREFIX if kind == "query" else ""
         return np.stack([model.vector(text, prefix) for text in texts])
+
+    def embed_windows(self, texts: Sequence[SplitText]) -> list[WindowedVector]:
+        """Each window is a text of its own: the token states of one pass over the chunk are no
+        vectors of windows under this model (see docs/ranking.md)."""
+        model = self._model.get()
+        return [
+            WindowedVector(
+                model.vector(text.text, ""),
+                pack_windows([model.vector(window, "") for window in text.window_texts()]),
+            )
+            for text in texts
+        ]
 
 
 class _Model:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         StoreFacts,
         UpToDate,
     )
-    from notewell.ports import ModelFacts, Vectors
+    from notewell.ports import ModelFacts, Vectors, WindowedVector
     from notewell.types import Chunk, NoteStat, SessionFacts, Source, Span
 
 
@@ -195,7 +195,7 @@ class IndexView(Protocol):
         """Chunks without a vector and with an id above `after`, oldest first."""
         ...
 
-    def vectors_of(self, paths: Iterable[str]) -> dict[str, Vectors]:
+    def vectors_of(self, paths: Iterable[str]) -> dict[str, WindowedVector]:
         """The vectors of these notes' chunks, by the digest of their text."""
         ...
 
@@ -226,6 +226,11 @@ class IndexView(Protocol):
 
     def cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, float]:
         """Exact, rounded to nine digits; chunks without a vector are left out."""
+        ...
+
+    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, tuple[float, ...]]:
+        """Those of each window in the order of the text, from `core.window_cosines`; chunks
+        without windows are left out."""
         ...
 
 
@@ -334,9 +339,12 @@ class IndexWriter(Protocol):
 
     def forget(self, paths: Iterable[str]) -> None: ...
 
-    def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
-        """Store one vector a chunk. Chunks that were replaced meanwhile are skipped; returns how
-        many were stored."""
+    def add_vectors(
+        self, chunks: Sequence[StoredChunk], vectors: Vectors, windows: Sequence[bytes] = ...
+    ) -> int:
+        """Store one vector a chunk, and the windows of each, if any are given, as
+        `WindowedVector` has them. Chunks that were replaced meanwhile are skipped; returns how
+        many were stored. The windows go with their chunk."""
         ...
 
 

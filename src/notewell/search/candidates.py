@@ -62,6 +62,9 @@ class Candidates:
     texts: dict[int, float] = field(default_factory=dict)
     vectors: dict[int, float] = field(default_factory=dict)
     cosines: dict[int, float] = field(default_factory=dict)
+    """Of chunks with windows, the mix of the chunk's own and that of its best window."""
+    windows: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    """The cosine of each window; chunks without windows are left out."""
     exact: set[int] = field(default_factory=set)
     worth: dict[str, float] = field(default_factory=dict)
     """How much each term of the question counts."""
@@ -332,7 +335,10 @@ def _search_vectors(
     nearest = _nearest(view, vector, options, candidates)
     near = [chunk_id for chunk_id in nearest if chunk_id not in hidden]
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
-    candidates.cosines = view.cosines(vector, [*near, *candidates.texts, *also])
+    cosines = view.cosines(vector, [*near, *candidates.texts, *also])
+    if facts.window_share:
+        candidates.windows = view.window_cosines(vector, list(cosines))
+    candidates.cosines = ranking.with_windows(cosines, candidates.windows, facts.window_share)
     candidates.vectors = {
         chunk_id: ranking.vector_score(cosine, facts)
         for chunk_id, cosine in candidates.cosines.items()

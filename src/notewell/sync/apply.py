@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.core import ChunkLimits, chunk
+from notewell.core import ChunkLimits, chunk, has_windows, split_text
 from notewell.errors import IndexTrouble, IndexUnreadable, NoteUnreadable
 from notewell.index import MustRebuild, UpToDate
+from notewell.ports import WindowedVector
 from notewell.records import dataclass
 from notewell.sync.plan import (
     Progress,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from notewell.embedders import CacheTally
     from notewell.index import Identity, IndexStore, IndexWriter, StoredChunk
-    from notewell.ports import VectorCache, Vectors
+    from notewell.ports import VectorCache
     from notewell.sync.plan import ProgressCallback, TextSource
 
 NOTES_AT_ONCE = 200  # Notes in one transaction: each commit costs an fsync.
@@ -186,34 +187,57 @@ class TextSync:
             usable = [
                 chunk
                 for chunk in chunks
-                if chunk.digest in known and is_sound(known[chunk.digest], self.wanted.dims)
+                if chunk.digest in known and is_sound(known[chunk.digest].vector, self.wanted.dims)
             ]
             if usable:
                 with self.writer.transaction():
-                    vectors = np.stack([known[chunk.digest] for chunk in usable])
-                    self.writer.add_vectors(usable, vectors)
+                    vectors = np.stack([known[chunk.digest].vector for chunk in usable])
+                    windows = [known[chunk.digest].windows for chunk in usable]
+                    self.writer.add_vectors(usable, vectors, windows)
 
 
 class KnownVectors:
     """Vectors that were computed before, by the digest of their text."""
 
     def __init__(
-        self, published: IndexStore, cache: VectorCache, wanted: Identity, tally: CacheTally
+        self,
+        published: IndexStore,
+        cache: VectorCache,
+        wanted: Identity,
+        tally: CacheTally,
+        *,
+        with_windows: bool = False,
     ) -> None:
+        """`with_windows`: the model gives windows vectors, so that a chunk needs them, too."""
+        self._with_windows = with_windows
         self._published: IndexStore | None = published
         self._cache = cache
         self._wanted = wanted
         self._tally = tally
 
-    def vectors(self, chunks: Sequence[StoredChunk]) -> dict[str, Vectors]:
-        indexed = self._from_index(chunks)
-        rest = [chunk.digest for chunk in chunks if chunk.digest not in indexed]
-        vectors = indexed | dict(self._cache.get(rest))
+    def vectors(self, chunks: Sequence[StoredChunk]) -> dict[str, WindowedVector]:
+        vectors = self._from_index(chunks)
+        vectors |= self._from_cache([one.digest for one in chunks if one.digest not in vectors])
+        if self._with_windows:
+            counts = {one.digest: window_count(one) for one in chunks}
+            dims = self._wanted.dims
+            vectors = {
+                digest: one
+                for digest, one in vectors.items()
+                if has_windows(one.windows, counts.get(digest, 0), dims)
+            }
         # No misses: what is missing here is counted when it is embedded.
         self._tally.add(hits=len(vectors), misses=0)
         return vectors
 
-    def _from_index(self, chunks: Sequence[StoredChunk]) -> dict[str, Vectors]:
+    def _from_cache(self, digests: Sequence[str]) -> dict[str, WindowedVector]:
+        windows = self._cache.windows(digests) if self._with_windows else {}
+        return {
+            digest: WindowedVector(vector, windows.get(digest, b""))
+            for digest, vector in self._cache.get(digests).items()
+        }
+
+    def _from_index(self, chunks: Sequence[StoredChunk]) -> dict[str, WindowedVector]:
         """Opens a view for each group of chunks: searches of this process wait for an open one."""
         if self._published is None:
             return {}
@@ -226,6 +250,10 @@ class KnownVectors:
         # Once is enough: it has another model, or it is unreadable, for all further groups, too.
         self._published = None
         return {}
+
+
+def window_count(chunk: StoredChunk) -> int:
+    return len(split_text(chunk.heading, chunk.text).windows)
 
 
 _VECTOR_FIELDS = ("provider", "model", "dims", "endpoint_key")

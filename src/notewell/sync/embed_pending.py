@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from notewell.core import embedding_text
+from notewell.core import split_text
 from notewell.errors import EmbedderFailed, EmbedderTrouble, IndexBusy, IndexUnreadable
 from notewell.index import MustRebuild, UpToDate
 from notewell.records import dataclass
@@ -18,8 +18,9 @@ from notewell.sync.plan import Progress, SyncReport
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from notewell.embedders import Cached
     from notewell.index import Identity, IndexStore, StoredChunk
-    from notewell.ports import Embedder, Vectors
+    from notewell.ports import WindowedVector
     from notewell.sync.plan import ProgressCallback
 
 SETTLED_EVERY = 16_384
@@ -36,7 +37,7 @@ class PendingEmbedder:
     """One run over everything that waits."""
 
     store: IndexStore
-    embedder: Embedder
+    embedder: Cached
     wanted: Identity
     wait_s: float
     on_progress: ProgressCallback
@@ -64,8 +65,8 @@ class PendingEmbedder:
         while chunks := self._next_chunks():
             if chunks == in_vain:
                 self._give_up()
-            texts = [embedding_text(chunk.heading, chunk.text) for chunk in chunks]
-            vectors = self.embedder.embed(texts, "document")
+            texts = [split_text(chunk.heading, chunk.text) for chunk in chunks]
+            vectors = self.embedder.embed_windows(texts)
             if self.wanted.dims == 0:
                 raise EmbedderFailed(self.wanted.provider, DIMS_LATE)
             added = self._write(chunks, vectors, unmerged)
@@ -81,8 +82,12 @@ class PendingEmbedder:
             if isinstance(writer.open_current(), UpToDate):
                 writer.finish()
 
-    def _write(self, chunks: Sequence[StoredChunk], vectors: Vectors, unmerged: int) -> int | None:
+    def _write(
+        self, chunks: Sequence[StoredChunk], vectors: Sequence[WindowedVector], unmerged: int
+    ) -> int | None:
         """How many vectors were stored; None if the index is no longer the one they are for."""
+        import numpy as np
+
         with self.store.writing(wait_s=self.wait_s) as writer:
             state = writer.open_current()
             if isinstance(state, MustRebuild):
@@ -90,8 +95,9 @@ class PendingEmbedder:
                 raise IndexUnreadable(self.store.describe().place, str(state))
             if writer.view.identity() != self.wanted:
                 return None  # Another process rebuilt the index for another model meanwhile.
+            rows = np.stack([one.vector for one in vectors])
             with writer.transaction():
-                added = writer.add_vectors(chunks, vectors)
+                added = writer.add_vectors(chunks, rows, [one.windows for one in vectors])
             if unmerged + added >= SETTLED_EVERY:
                 writer.finish()
         return added

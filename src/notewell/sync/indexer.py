@@ -260,7 +260,13 @@ class Indexer:
                 if all(source.name != "sessions" for source in sources):
                     # Kept conversations that are no longer searched leave the index.
                     sources.append(no_sessions())
-                known = KnownVectors(self.store, cache, wanted, self.tally)
+                known = KnownVectors(
+                    self.store,
+                    cache,
+                    wanted,
+                    self.tally,
+                    with_windows=facts.window_share > 0,
+                )
                 text = TextSync(
                     sources, writer, known, wanted, facts.reads, self.now_ns, on_progress
                 )

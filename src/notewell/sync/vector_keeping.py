@@ -53,7 +53,10 @@ def keep_vectors(store: IndexStore, made: ModelFacts) -> None:
             with store.view() as view:
                 vectors = view.vectors_of(paths[start : start + NOTES_AT_ONCE]) if view else {}
             if vectors:
-                cache.put(vectors)
+                cache.put(
+                    {digest: one.vector for digest, one in vectors.items()},
+                    {digest: one.windows for digest, one in vectors.items() if one.windows},
+                )
     # The cache holds a file open; on Windows that would block a repair.
     finally:
         cache.close()

@@ -6,13 +6,15 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from notewell.ports import Lacking, ModelFacts
+from notewell.core import pack_windows
+from notewell.ports import Lacking, ModelFacts, WindowedVector
+from notewell.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.errors import EmbedderTrouble
-    from notewell.ports import Kind, Vectors
+    from notewell.ports import Kind, SplitText, Vectors
 
 TEXTS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
@@ -48,6 +50,22 @@ class HashEmbedder:
                 row[0] = 1.0  # no words, or words that cancel out: still a vector of length 1
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
+
+
+class WindowedHashEmbedder(HashEmbedder):
+    """The same, and a vector for each window of a text."""
+
+    def __init__(self, *, share: float = 0.5, model: str = "windowed-64") -> None:
+        super().__init__(model=model)
+        self.facts = replace(self.facts, window_share=share)
+
+    def embed_windows(self, texts: Sequence[SplitText]) -> list[WindowedVector]:
+        whole = self.embed([text.text for text in texts], "document")
+        windows = [self.embed(text.window_texts(), "document") for text in texts]
+        return [
+            WindowedVector(vector, pack_windows(list(rows)))
+            for vector, rows in zip(whole, windows, strict=True)
+        ]
 
 
 class BrokenEmbedder:

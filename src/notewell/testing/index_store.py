@@ -24,6 +24,7 @@ from notewell.index import (
     StoreFacts,
     UpToDate,
 )
+from notewell.ports import WindowedVector
 from notewell.records import dataclass, replace
 from notewell.testing.index_view import IndexedFile, IndexRow, IndexState, InMemoryView, tokens_of
 from notewell.types import NO_SESSION
@@ -77,7 +78,7 @@ class InMemoryIndexStore:
         self._committed = _Committed(now_s)
         # Two leases, as in SQLite: embedding takes minutes, and notes are written meanwhile.
         self._writer, self._embedder = _ProcessLease(place), _ProcessLease(place)
-        self._cache: dict[tuple[str, str, str, str], Vectors] = {}
+        self._cache: dict[tuple[str, str, str, str], WindowedVector] = {}
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -206,25 +207,35 @@ class _InMemoryCache:
     """The vectors of one model; the oldest go first."""
 
     def __init__(
-        self, entries: dict[tuple[str, str, str, str], Vectors], facts: ModelFacts
+        self, entries: dict[tuple[str, str, str, str], WindowedVector], facts: ModelFacts
     ) -> None:
         self._entries = entries
         self._facts = facts
         self._model = (facts.provider, facts.model, facts.endpoint_key)
 
     def get(self, digests: Sequence[str]) -> Mapping[str, Vectors]:
-        vectors = {digest: self._entries.get((*self._model, digest)) for digest in digests}
+        return {digest: entry.vector for digest, entry in self._found(digests).items()}
+
+    def windows(self, digests: Sequence[str]) -> Mapping[str, bytes]:
+        found = self._found(digests).items()
+        return {digest: entry.windows for digest, entry in found if entry.windows}
+
+    def _found(self, digests: Sequence[str]) -> Mapping[str, WindowedVector]:
+        entries = {digest: self._entries.get((*self._model, digest)) for digest in digests}
         return {
-            digest: vector
-            for digest, vector in vectors.items()
+            digest: entry
+            for digest, entry in entries.items()
             # A model can be asked for another length; vectors of two lengths never mix.
-            if vector is not None and vector.size == self._facts.dims
+            if entry is not None and entry.vector.size == self._facts.dims
         }
 
-    def put(self, vectors: Mapping[str, Vectors]) -> None:
+    def put(
+        self, vectors: Mapping[str, Vectors], windows: Mapping[str, bytes] | None = None
+    ) -> None:
         for digest, vector in vectors.items():
             self._entries.pop((*self._model, digest), None)  # What is put again is new again.
-            self._entries[(*self._model, digest)] = vector.astype("<f4")
+            own = (windows or {}).get(digest, b"")
+            self._entries[(*self._model, digest)] = WindowedVector(vector.astype("<f4"), own)
         while len(self._entries) > CACHE_ENTRIES:
             del self._entries[next(iter(self._entries))]
 
@@ -368,14 +379,17 @@ class _InMemoryWriter:
                 del self._open.rows[row.chunk.id]
             self._open.notes.pop(path, None)
 
-    def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
+    def add_vectors(
+        self, chunks: Sequence[StoredChunk], vectors: Vectors, windows: Sequence[bytes] = ()
+    ) -> int:
         rows = self._open.rows
         unit = unit_rows(vectors, self._open.identity.dims)
         added = 0
-        for chunk, vector in zip(chunks, unit, strict=True):
+        packed = windows or [b""] * len(chunks)
+        for chunk, vector, own in zip(chunks, unit, packed, strict=True):
             row = rows.get(chunk.id)
             # The note may have changed while its old text was being embedded.
             if row and row.state == WAITING and row.chunk.digest == chunk.digest:
-                rows[chunk.id] = replace(row, state=EMBEDDED, vector=vector)
+                rows[chunk.id] = replace(row, state=EMBEDDED, vector=vector, windows=own)
                 added += 1
         return added

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from notewell.core import TextMatch, TextStats, unit_rows
+from notewell.core import TextMatch, TextStats, unit_rows, window_cosines
 from notewell.index import (
     EMBEDDED,
     WAITING,
@@ -24,6 +24,7 @@ from notewell.index import (
     PlacedChunk,
     StoredChunk,
 )
+from notewell.ports import WindowedVector
 from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class IndexRow:
     fields: tuple[tuple[str, ...], ...]
     state: int = WAITING
     vector: Vectors | None = None
+    windows: bytes = b""
 
     @property
     def length(self) -> int:
@@ -165,11 +167,11 @@ class InMemoryView:
         chunks = [row.chunk for row in rows if row.state == WAITING and row.chunk.id > after]
         return chunks[:limit]
 
-    def vectors_of(self, paths: Iterable[str]) -> dict[str, Vectors]:
+    def vectors_of(self, paths: Iterable[str]) -> dict[str, WindowedVector]:
         # By digest: a note that is moved finds its vectors under its new path.
         wanted = set(paths)
         return {
-            row.chunk.digest: row.vector
+            row.chunk.digest: WindowedVector(row.vector, row.windows)
             for row in self._state.rows.values()
             if row.chunk.path in wanted and row.vector is not None
         }
@@ -259,6 +261,11 @@ class InMemoryView:
             for one, row in vectors.items()
             if row is not None
         }
+
+    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, tuple[float, ...]]:
+        rows = self._state.rows
+        packed = {one: rows[one].windows for one in ids if one in rows}
+        return window_cosines(vector, {one: blob for one, blob in packed.items() if blob})
 
 
 def tokens_of(words: str) -> tuple[str, ...]:

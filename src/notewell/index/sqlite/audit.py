@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.core import has_windows, split_text
 from notewell.errors import IndexTrouble, IndexUnreadable
 from notewell.index.records import EMBEDDED, UNREAD, WAITING
 from notewell.index.sqlite.connect import (
@@ -143,6 +144,20 @@ class SqliteAudit:
                 where = _place(chunks, chunk_id)
                 self.audit.differs("vector", where, f"its vector is missing: {FORCE}")
         self.audit.embedded = len(seen)
+        self._windows(db, chunks, int(dims))
+
+    def _windows(self, db: apsw.Connection, chunks: dict[int, ChunkRow], dims: int) -> None:
+        stored = False
+        for chunk_id, codes, heading, text in window_rows(db):
+            stored = True
+            if problem := _window_problem(chunks.get(chunk_id), codes, (heading, text), dims):
+                where = _place(chunks, chunk_id)
+                self.audit.differs("vector", where, f"{problem}: {FORCE}")
+        # Without any, the model of this index gives windows no vectors.
+        for chunk_id, heading, text in chunks_without_windows(db) if stored else ():
+            if split_text(heading, text).windows:
+                where = _place(chunks, chunk_id)
+                self.audit.differs("vector", where, f"its windows are missing: {FORCE}")
 
     # -- the cache -------------------------------------------------------------------------------
 
@@ -157,7 +172,7 @@ class SqliteAudit:
                 self.audit.differs("cache", file.name, line)
             for row in cache_rows(db):
                 self.audit.cached += 1
-                if why := why_unsound(row.vector, row.dims, unit=False):
+                if why := _why_not_cached(row):
                     message = (
                         f"the vector of {row.digest[:12]} ({row.model}) {why}; it is not used"
                     )
@@ -179,6 +194,26 @@ def _vector_problems(row: ChunkRow | None, vector: bytes, dims: int) -> Iterator
         yield "it has a vector and is not marked so"
     if why := why_unsound(vector, dims):
         yield f"its vector {why}"
+
+
+def _window_problem(
+    row: ChunkRow | None, codes: object, text: tuple[str, str], dims: int
+) -> str | None:
+    if row is None:
+        return "windows of no chunk"
+    if row.embedded != EMBEDDED:
+        return "it has windows and no vector"
+    count = len(split_text(*text).windows)
+    if not isinstance(codes, bytes) or not has_windows(codes, count, dims):
+        return "its windows do not fit its text"
+    return None
+
+
+def _why_not_cached(row: CacheRow) -> str | None:
+    vector, windows = row.vector[: 4 * row.dims], row.vector[4 * row.dims :]
+    if windows and len(windows) % row.dims != 1:
+        return f"has {len(row.vector)} bytes, not {4 * row.dims}"
+    return why_unsound(vector, row.dims, unit=False)
 
 
 def why_unsound(vector: bytes, dims: int, *, unit: bool = True) -> str | None:
@@ -234,6 +269,24 @@ def vector_rows(db: apsw.Connection, driver: VectorDriver) -> Iterator[tuple[int
     for chunk_id, vector in db.execute("SELECT id, vector FROM chunks_vec"):
         # A damaged row may hold another type; as empty bytes it is reported as unsound.
         yield int(chunk_id), bytes(vector) if isinstance(vector, bytes) else b""
+
+
+def window_rows(db: apsw.Connection) -> Iterator[tuple[int, object, str, str]]:
+    rows = db.execute(
+        "SELECT chunk_windows.id, codes, heading, text "
+        "FROM chunk_windows LEFT JOIN chunks ON chunks.id = chunk_windows.id"
+    )
+    for chunk_id, codes, heading, text in rows:
+        yield int(chunk_id), codes, heading or "", text or ""
+
+
+def chunks_without_windows(db: apsw.Connection) -> Iterator[tuple[int, str, str]]:
+    rows = db.execute(
+        "SELECT id, heading, text FROM chunks "
+        "WHERE embedded = 1 AND id NOT IN (SELECT id FROM chunk_windows)"
+    )
+    for chunk_id, heading, text in rows:
+        yield int(chunk_id), heading, text
 
 
 def filings(db: apsw.Connection, driver: VectorDriver) -> Counter[int] | None:

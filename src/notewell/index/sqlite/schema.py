@@ -4,7 +4,7 @@ rebuilt: an index is a copy, so there are no migrations."""
 from __future__ import annotations
 
 APPLICATION_ID = 0x52434C54  # "RCLT"
-SCHEMA = 3
+SCHEMA = 4
 
 META_KEY = "memory_index_meta_v1"
 
@@ -37,6 +37,10 @@ CREATE TABLE chunks (
   piece INTEGER NOT NULL,
   said_at TEXT NOT NULL, -- when its first line was said; empty for a note
   embedded INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE chunk_windows (
+  id INTEGER PRIMARY KEY, -- of the chunk
+  codes BLOB NOT NULL     -- see core/window_codes.py
 );
 CREATE INDEX chunks_by_place ON chunks (path, start_line);
 CREATE INDEX chunks_without_vector ON chunks (id) WHERE embedded = 0;

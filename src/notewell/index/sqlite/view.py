@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from notewell.core import TextMatch, TextStats
+from notewell.core import TextMatch, TextStats, window_cosines
 from notewell.errors import IndexUnreadable
 from notewell.index.records import (
     EMBEDDED,
@@ -22,6 +22,7 @@ from notewell.index.records import (
 )
 from notewell.index.sqlite.connect import our_errors, select
 from notewell.index.sqlite.schema import META_KEY
+from notewell.ports import WindowedVector
 from notewell.types import NoteStat, SessionFacts, Span
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class SqliteView:
         chunks = self.chunks(row[0] for row in rows)
         return [chunks[row[0]] for row in rows]
 
-    def vectors_of(self, paths: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+    def vectors_of(self, paths: Iterable[str]) -> dict[str, WindowedVector]:
         digests = dict(
             self._select(
                 "SELECT id, hash FROM chunks WHERE embedded = 1 "
@@ -236,7 +237,11 @@ class SqliteView:
         )
         with our_errors(self.path):
             ids, vectors = self._driver.stored(self._db, list(digests))
-        return {digests[chunk_id]: row for chunk_id, row in zip(ids, vectors, strict=True)}
+        windows = self._windows(ids)
+        return {
+            digests[chunk_id]: WindowedVector(row, windows.get(chunk_id, b""))
+            for chunk_id, row in zip(ids, vectors, strict=True)
+        }
 
     def inventory(self) -> SqliteInventory:
         return SqliteInventory(self._db, self.path, self._driver)
@@ -294,6 +299,18 @@ class SqliteView:
         products = rows.astype(np.float64) * vector.astype(np.float64)
         exact = products.sum(axis=1).round(9)
         return dict(zip(found, exact.tolist(), strict=True))
+
+    def window_cosines(
+        self, vector: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, tuple[float, ...]]:
+        return window_cosines(vector, self._windows(ids))
+
+    def _windows(self, ids: Sequence[int]) -> dict[int, bytes]:
+        rows = self._select(
+            "SELECT id, codes FROM chunk_windows WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return dict(rows)
 
     @property
     def answered_by(self) -> str:

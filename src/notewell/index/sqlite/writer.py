@@ -266,9 +266,9 @@ class SqliteWriter:
 
     def _remove(self, ids: Sequence[int]) -> None:
         self._driver.remove(self._opened, ids)
-        for table, key in (("chunks_fts", "rowid"), ("chunks", "id")):
+        for table, key in (("chunks_fts", "rowid"), ("chunk_windows", "id"), ("chunks", "id")):
             self._opened.executemany(
-                f"DELETE FROM {table} WHERE {key} = ?",  # noqa: S608 - both names stand above
+                f"DELETE FROM {table} WHERE {key} = ?",  # noqa: S608 - all names stand above
                 ((chunk_id,) for chunk_id in ids),
             )
 
@@ -316,7 +316,9 @@ class SqliteWriter:
             self._remove([row[0] for row in rows])
             self._opened.execute("DELETE FROM files WHERE path = ?", (path,))
 
-    def add_vectors(self, chunks: Sequence[StoredChunk], vectors: Vectors) -> int:
+    def add_vectors(
+        self, chunks: Sequence[StoredChunk], vectors: Vectors, windows: Sequence[bytes] = ()
+    ) -> int:
         # By id and digest: a chunk may have been replaced while its text was being embedded.
         waiting = dict(
             select(
@@ -336,6 +338,14 @@ class SqliteWriter:
             self._opened.executemany(
                 "UPDATE chunks SET embedded = 1 WHERE id = ?", ((chunk_id,) for chunk_id in ids)
             )
+        self._opened.executemany(
+            "INSERT INTO chunk_windows VALUES (?, ?)",
+            (
+                (chunks[number].id, windows[number])
+                for number in rows
+                if windows and windows[number]
+            ),
+        )
         return len(rows)
 
     def _put_meta(self, key: str, value: Mapping[str, object]) -> None:

@@ -1,0 +1,136 @@
+"""Windows: parts of a chunk that get a vector of their own.
+
+One vector for 800 characters hides a fact that is mentioned in passing. So an embedder that can
+afford it embeds small parts of a chunk, too, and a chunk is as near as a mix of its own vector
+and that of its best window:
+
+    chunk    ├──────────────────────────────────────────────┤
+    windows  ├──────────┤├─────────────┤├──────┤├───────────┤   whole lines, in order
+
+A line is split, at the ends of sentences, only if it is longer than a window. A chunk that is not
+longer than one window has none: its own vector says the same.
+
+The spans are not stored: whoever reads stored windows computes them from the text of the chunk.
+Whoever changes the spans changes `core.words.VERSION` and `core.window_codes.VERSION`, too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from notewell.core.words import without_markers
+from notewell.ports import SplitText, Window
+from notewell.types import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+WINDOW_CHARS = 250
+"""Lines are joined until a window has so many. Measured: see docs/ranking.md."""
+LONG_LINE_CHARS = 330
+"""A longer line is split: two windows of half a line each say less than one of a whole line."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+
+
+def split_text(heading: str, text: str) -> SplitText:
+    """What an embedder gets of a chunk."""
+    from notewell.core.chunking import headings_above  # Imported late: a search does not need it.
+
+    text = without_markers(text)
+    above = headings_above(heading, text)
+    before = f"{above}\n\n" if above else ""
+    shift = len(before)
+    windows = (Window(start + shift, end + shift) for start, end in find_windows(text))
+    return SplitText(before + text, above, tuple(windows))
+
+
+def window_lines(text: str, first_line: int) -> list[Span]:
+    """The lines of each window of a chunk that begins in this line."""
+    # A marker is the end of a line, so the lines stay the same without it.
+    text = without_markers(text)
+    return [
+        Span(
+            first_line + text.count("\n", 0, start),
+            first_line + text.count("\n", 0, end),
+        )
+        for start, end in find_windows(text)
+    ]
+
+
+def find_windows(text: str) -> list[Window]:
+    """In order; blank lines between two windows belong to neither."""
+    if _size(text) <= WINDOW_CHARS:
+        return []
+    found = list(_packed(text, list(_units(text))))
+    return found if len(found) > 1 else []
+
+
+def _packed(text: str, units: Sequence[Window]) -> Iterator[Window]:
+    start = end = size = 0
+    for unit in units:
+        more = _size(text[unit.start : unit.end])
+        if size and size + more > WINDOW_CHARS:
+            yield Window(start, end)
+            size = 0
+        if not size:
+            start = unit.start
+        end, size = unit.end, size + more
+    if size:
+        yield Window(start, end)
+
+
+def _units(text: str) -> Iterator[Window]:
+    """Lines, and the parts of long lines."""
+    start = 0
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped:
+            first = start + line.index(stripped)
+            unit = Window(first, first + len(stripped))
+            yield from (unit,) if _size(stripped) <= LONG_LINE_CHARS else _parts(text, unit)
+        start += len(line) + 1
+
+
+def _parts(text: str, line: Window) -> Iterator[Window]:
+    """Sentences, joined until they are a window; a longer sentence is cut at a space."""
+    start, end = line.start, line.start
+    for sentence in _sentences(text, line):
+        if end > start and _size(text[start : sentence.end]) > WINDOW_CHARS:
+            yield Window(start, end)
+            start = sentence.start
+        end = sentence.end
+        while _size(text[start:end]) > LONG_LINE_CHARS:
+            cut = _cut(text, start, end)
+            yield Window(start, cut)
+            start = cut
+    if end > start:
+        yield Window(start, end)
+
+
+def _sentences(text: str, line: Window) -> Iterator[Window]:
+    start = line.start
+    for mark in _SENTENCE_END.finditer(text, line.start, line.end):
+        if mark.start() > start:
+            yield Window(start, mark.start())
+        start = mark.end()
+    if start < line.end:
+        yield Window(start, line.end)
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    # Wide characters count twice, so half of the limit fits whatever the script is.
+    half = WINDOW_CHARS // 2
+    most = start + (WINDOW_CHARS if _size(text[start:end]) == end - start else half)
+    space = text.rfind(" ", start + half // 2, most)
+    return space + 1 if space > 0 else most
+
+
+def _size(text: str) -> int:
+    """Characters; a Chinese, Japanese or Korean one counts as two."""
+    if text.isascii():
+        return len(text)
+    from notewell.core.chunking import wide_chars
+
+    return len(text) + wide_chars(text)
