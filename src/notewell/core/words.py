@@ -7,6 +7,9 @@
 * An identifier is one word and its parts: `memorySearch.query` → memorysearch_query, memory,
   search, query.
 * A light stemmer removes English endings; words with a digit or an underscore stay as they are.
+  Words in a script of their own (Russian, Greek, Arabic …) have the stem of Snowball.
+* A French or Italian article before an apostrophe is not part of the word: l'application is
+  application.
 
 The keyword index stores these words joined by spaces, so its own tokenizer has nothing to decide.
 A query becomes terms: stop words are removed and identifiers are marked.
@@ -19,6 +22,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from notewell.core.segmentation import casefold, strip, word_iter_with_offsets
+from notewell.core.stems import stem_by_script
 from notewell.limits import MAX_QUERY_TERMS
 from notewell.records import dataclass
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 
 ASKED = "User: "
 """What a message of the user begins with, as `sessions.transcript` writes it."""
-VERSION = 3
+VERSION = 4
 """Part of the identity of an index: words of two versions do not match each other. It also counts
 the versions of `embedding_text`."""
 
@@ -44,6 +48,12 @@ _NUMBERED = re.compile(r"([a-z]{2,})(\d+)")  # gpt4, but not the hash a828e60
 _JOINTS = re.compile(r"[\W_]+")
 _PLAIN = re.compile(r"[a-z]+")
 _VOWEL = re.compile(r"[aeiouy]")
+# What is elided before a vowel, in French, Italian and Catalan; not O'Brien, and not don't.
+_ELIDED = re.compile(
+    r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi|quel)?qu|(?:d|n|s)?[aeu]ll|quest|un|sant)['’](?=[^\W\d_]{2})",
+    re.IGNORECASE,
+)
+_BEFORE_VOWELS = frozenset("aeiouhœæ")
 
 
 class Word(NamedTuple):
@@ -100,7 +110,9 @@ def _forms(word: str) -> tuple[str, ...]:
     """The whole word, then its parts if it has several."""
     if word.isascii() and word.isalpha() and (len(word) == 1 or word[1:].islower()):
         return (stem(word.lower()),)  # The fast path: nearly every word of a note.
-    plain = without_accents(word.removesuffix("'s").removesuffix("’s"))
+    if not word.isascii() and (by_script := stem_by_script(word)) is not None:
+        return (by_script,)
+    plain = without_accents(_without_elision(word.removesuffix("'s").removesuffix("’s")))
     plain = plain.replace("'", "").replace("’", "")
     segments = [segment for segment in _JOINTS.split(plain) if segment]
     parts = [part for segment in segments for part in _parts(segment)]
@@ -108,6 +120,14 @@ def _forms(word: str) -> tuple[str, ...]:
         return tuple(stem(casefold(part)) for part in parts)
     whole = "_".join(casefold(segment) for segment in segments)
     return tuple(dict.fromkeys((whole, *map(stem, parts))))
+
+
+def _without_elision(word: str) -> str:
+    elided = _ELIDED.match(word)
+    if elided is None:
+        return word
+    rest = word[elided.end() :]
+    return rest if without_accents(rest[0]).lower() in _BEFORE_VOWELS else word
 
 
 def _parts(segment: str) -> Iterator[str]:
