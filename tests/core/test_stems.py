@@ -54,9 +54,7 @@ def test_an_elided_article_is_no_part_of_the_word(text: str, expected: str) -> N
 
 
 @given(
-    st.text(
-        st.characters(codec="utf-8", min_codepoint=0x300, max_codepoint=0x97F), max_size=200
-    )
+    st.text(st.characters(codec="utf-8", min_codepoint=0x300, max_codepoint=0x97F), max_size=200)
 )
 def test_any_mix_of_letters_and_marks_finds_itself(text: str) -> None:
     """Whatever the stems are: a text as a question has the words of the text as a note."""
