@@ -106,6 +106,8 @@ class Chunk(NamedTuple):
     """One of several pieces of a line that is too long for a chunk."""
     said_at: str = ""
     """When the first line was said, in a conversation: `2026-11-02T14:05Z`."""
+    offset: int = 0
+    """Where a piece begins in its line, in characters."""
 
 
 class ScoreParts(NamedTuple):
@@ -158,8 +160,14 @@ class ScoredLines(NamedTuple):
 
     span: Span
     text: str
-    """Of one long line, the part with the most words of the question."""
     score: float
+    joint: str | None = "\n"
+    """What is between the group before it and this one; None if that is a text that is not
+    scored."""
+    starts_inside: bool = False
+    """It begins inside of a long line."""
+    ends_inside: bool = False
+    """The last line goes on."""
 
 
 class QuotedLines(NamedTuple):
@@ -210,7 +218,8 @@ class Hit:
         """The lines that are shown, with a mark for each gap; the snippet, if there are none."""
         texts, expected = list[str](), self.span.start_line
         for lines in self.shown:
-            if lines.span.start_line != expected:
+            # In the line before: the text itself has a mark.
+            if lines.span.start_line not in (expected, expected - 1):
                 texts.append(gap_mark(lines.span.start_line))
             texts.append(lines.text)
             expected = lines.span.end_line + 1

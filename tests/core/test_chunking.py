@@ -15,10 +15,8 @@ from notewell.core.chunking import (
     ChunkLimits,
     chunk,
     find_units,
-    fitting_chars,
-    pieces,
-    token_weight,
 )
+from notewell.core.cutting import fitting_chars, pieces, token_weight
 from notewell.types import Span
 
 DEFAULT = ChunkLimits()
@@ -185,15 +183,15 @@ def test_overlap_does_not_cross_a_heading() -> None:
 def test_a_long_line_is_cut_between_graphemes(character: str) -> None:
     line = character * 500
     cut = list(pieces(line, 100))
-    assert "".join(cut) == line
-    assert all(len(piece) % len(character) == 0 for piece in cut)
+    assert "".join(piece.text for piece in cut) == line
+    assert all(len(piece.text) % len(character) == 0 for piece in cut)
 
 
 def test_a_long_line_is_cut_after_a_word_where_there_is_one() -> None:
     assert list(pieces("alpha beta gamma delta epsilon", 12)) == [
-        "alpha beta",
-        "gamma delta",
-        "epsilon",
+        (0, "alpha beta"),
+        (11, "gamma delta"),
+        (23, "epsilon"),
     ]
 
 

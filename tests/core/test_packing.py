@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core import ChunkLines, LineScores, pack_hits, score_lines
+from notewell.core import ChunkLines, Extent, LineScores, pack_hits, score_lines
+from notewell.core.cutting import pieces
 from notewell.core.packing import GROUP_MOST_CHARS, LEAST_CHARS, ROOM_CHARS
-from notewell.limits import SNIPPET_CHARS
 from notewell.records import replace
 from notewell.types import Hit, ScoredLines, ScoreParts, Span, Utterance
 
@@ -40,10 +40,10 @@ def numbers(hit: Hit) -> list[int]:
 def test_every_line_with_text_is_in_one_group(lines: list[str]) -> None:
     groups = scored("\n".join(lines), {})
     covered = [n for group in groups for n in range(group.span[0], group.span[1] + 1)]
-    assert covered == [n for n, line in enumerate(lines, start=1) if line.strip()]
-    for group in groups:
-        is_one_line = group.span.start_line == group.span.end_line
-        assert len(group.text) <= (SNIPPET_CHARS if is_one_line else GROUP_MOST_CHARS + 90)
+    assert sorted(set(covered)) == [n for n, line in enumerate(lines, start=1) if line.strip()]
+    # A long line is in several groups, each with other words of it.
+    assert " ".join(group.text for group in groups).split() == " ".join(lines).split()
+    assert all(len(group.text) <= GROUP_MOST_CHARS + 90 for group in groups)
 
 
 def test_short_lines_are_read_together_and_a_blank_line_parts_them() -> None:
@@ -71,10 +71,61 @@ def test_lines_outside_of_the_best_chunk_count_a_little_less() -> None:
     assert first.score < second.score
 
 
-def test_of_a_long_line_the_part_with_the_words_is_kept() -> None:
-    (group,) = scored(FILLER * 20 + " The walrus is red. " + FILLER * 20, {"walrus": 1.0})
-    assert len(group.text) <= SNIPPET_CHARS
-    assert "walrus is red" in group.text
+def test_of_a_long_line_the_sentences_with_the_words_score_best() -> None:
+    line = f"{FILLER} " * 20 + "The walrus is red. " + f"{FILLER} " * 20
+    groups = scored(line, {"walrus": 1.0})
+    best = max(groups, key=lambda group: group.score)
+    assert "walrus is red" in best.text
+    assert best.text.startswith("They talked")
+    assert (best.starts_inside, best.ends_inside) == (True, True)
+    assert (groups[0].starts_inside, groups[-1].ends_inside) == (False, False)
+
+
+# -- a line that is longer than a chunk ----------------------------------------------------------
+
+SENTENCES = [
+    f"Sentence number {n} talks about the harbour and the ships in it." for n in range(60)
+]
+
+
+def found(line: str, first: int, last: int, part: Extent) -> Hit:
+    """A hit in the pieces `first` to `last` of a line."""
+    cuts = list(pieces(line, 800))
+    best = Extent(cuts[first].start, cuts[last].end)
+    lines = ChunkLines((), [(7, cut) for cut in cuts])
+    scores = LineScores(1.0, Span(7, 7), {"number_31": 1.0, "31": 1.0}, best)
+    groups = score_lines(lines, Span(7, 7), scores, part)
+    return replace(made("x"), span=Span(7, 7), lines=groups)
+
+
+def test_pieces_of_one_line_are_joined_again_and_ends_are_marked() -> None:
+    line = " ".join(SENTENCES)
+    first, last = line.index(SENTENCES[20]), line.index(SENTENCES[40])
+    (hit,) = pack_hits([found(line, 2, 2, Extent(first, last))], 4000)
+    assert hit.shown_text == f"…{line[first:last].strip()}…"
+    assert [one.span for one in hit.shown] == [(7, 7)]
+    (hit,) = pack_hits([found(line, 0, 4, Extent(0, len(line)))], 8000)
+    assert hit.shown_text == line
+
+
+def test_of_a_long_line_the_best_sentences_are_shown_and_a_gap_is_marked() -> None:
+    line = " ".join(SENTENCES)
+    (hit,) = pack_hits([found(line, 0, 0, Extent(0, len(line)))], 800)
+    first, *_, last = hit.shown
+    assert SENTENCES[0] in first.text
+    assert SENTENCES[31] in last.text
+    assert last.text.startswith("…")
+    assert "\n…" in hit.shown_text
+    assert "L7" not in hit.shown_text
+
+
+def test_a_piece_that_is_not_known_is_a_gap() -> None:
+    cuts = list(pieces(" ".join(SENTENCES), 800))
+    lines = ChunkLines((), [(7, cut) for cut in (cuts[0], cuts[2])])
+    scores = LineScores(1.0, Span(7, 7), {}, Extent(0, 800))
+    groups = score_lines(lines, Span(7, 7), scores, Extent(0, cuts[2].end))
+    (hit,) = pack_hits([replace(made("x"), span=Span(7, 7), lines=groups)], 4000)
+    assert [one.text.strip("…") for one in hit.shown] == [cuts[0].text, cuts[2].text]
 
 
 # -- the choice ----------------------------------------------------------------------------------
@@ -92,9 +143,14 @@ def test_what_is_shown_fits_and_nothing_is_shown_twice(notes: list[list[str]], r
     assert [hit.span for hit in packed] == [hit.span for hit in hits]
     assert sum(len(hit.shown_text) for hit in packed if hit.shown) <= room
     for hit in packed:
-        assert numbers(hit) == sorted(set(numbers(hit)))
-        # Joined where they touch: there is a gap before each part but the first.
-        assert all(a.span.end_line + 1 < b.span.start_line for a, b in pairwise(hit.shown))
+        assert numbers(hit) == sorted(numbers(hit))
+        # Joined where they touch: there is a gap before each part but the first, inside of a long
+        # line or between lines.
+        for before, after in pairwise(hit.shown):
+            is_marked = before.text.endswith("…") or after.text.startswith("…")
+            assert before.span.end_line + (not is_marked) < after.span.start_line + is_marked
+        words = [word for shown in hit.shown for word in shown.text.strip("…").split()]
+        assert len(words) <= sum(len(group.text.split()) for group in hit.lines)
 
 
 def test_a_gap_is_marked_with_the_number_of_the_next_line() -> None:
@@ -131,7 +187,7 @@ def test_a_heading_is_not_shown_alone() -> None:
 
 
 def test_lines_that_do_not_fit_leave_room_for_shorter_ones_and_are_cut_last() -> None:
-    long_line, short = f"walrus {'x' * 600}", "The harbour."
+    long_line, short = f"walrus {'x' * 380}", "The harbour."
     (hit,) = pack_hits([made(f"{long_line}\n\n{short}", {"walrus": 1.0})], 300)
     assert numbers(hit) == [1, 2, 3]
     assert short in hit.shown_text

@@ -6,10 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.core.chunking import ChunkLimits, chunk
+from notewell.core.cutting import pieces
+from notewell.core.long_lines import Extent
 from notewell.core.passages import (
     MERGED_CHARS,
     WIDE_CHARS,
     ChunkLines,
+    FoundChunk,
     Passage,
     merge_passages,
     widen_passages,
@@ -21,7 +24,7 @@ NOTE = {"a.md": ChunkLines([(Span(1, 100), "\n".join(LINES))])}
 
 
 def merged(*spans: tuple[int, int], limit: int = 6) -> list[tuple[int, int]]:
-    found = [(number, "a.md", Span(*span)) for number, span in enumerate(spans)]
+    found = [FoundChunk(number, "a.md", Span(*span)) for number, span in enumerate(spans)]
     return [(one.start_line, one.end_line) for one in merge_passages(found, NOTE, limit)]
 
 
@@ -50,7 +53,7 @@ def test_a_chunk_inside_a_hit_is_not_shown_again() -> None:
 
 def test_other_notes_are_other_hits() -> None:
     notes = {**NOTE, "b.md": NOTE["a.md"]}
-    found = [(1, "a.md", Span(1, 2)), (2, "b.md", Span(3, 4))]
+    found = [FoundChunk(1, "a.md", Span(1, 2)), FoundChunk(2, "b.md", Span(3, 4))]
     assert [one.path for one in merge_passages(found, notes, 6)] == ["a.md", "b.md"]
 
 
@@ -87,6 +90,54 @@ def test_unknown_lines_end_a_hit() -> None:
     assert (passage.start_line, passage.end_line) == (5, 6)
 
 
+# -- lines that are longer than a chunk ----------------------------------------------------------
+
+LONG = "".join(f"Sentence {n} says something about the harbour. " for n in range(400))
+CUTS = list(pieces(LONG, 800))
+LONG_NOTE = {"a.md": ChunkLines([(Span(1, 2), "one\ntwo")], [(3, cut) for cut in CUTS])}
+
+
+def parts(*numbers: int) -> list[Passage]:
+    """The passages of these pieces of line 3, best first."""
+    ranked = [
+        FoundChunk(n, "a.md", Span(3, 3), Extent(CUTS[n].start, CUTS[n].end)) for n in numbers
+    ]
+    passages = merge_passages(ranked, LONG_NOTE, 6)
+    widen_passages(passages, LONG_NOTE)
+    return passages
+
+
+def test_near_pieces_of_one_line_are_one_hit_and_far_ones_are_two() -> None:
+    near, far = parts(5, 12, 6)
+    assert (near.best, far.best) == (5, 12)
+    assert near.part is not None
+    assert near.part.start == CUTS[5].start
+    assert near.part.end == CUTS[6].end
+
+
+def test_a_part_of_a_line_is_widened_to_whole_sentences() -> None:
+    (passage,) = parts(5)
+    part = passage.part
+    assert part is not None
+    assert CUTS[5].end - CUTS[5].start < part.chars <= WIDE_CHARS
+    assert LONG[part.start :].startswith("Sentence")
+    assert LONG[: part.end].rstrip().endswith(".")
+
+
+def test_two_parts_of_a_line_do_not_overlap() -> None:
+    one, other = parts(4, 7)
+    assert one.part is not None
+    assert other.part is not None
+    assert one.part.end <= other.part.start
+
+
+def test_a_hit_of_whole_lines_is_not_widened_over_a_long_line() -> None:
+    passage = Passage("a.md", 1, 1, best=0)
+    lines = ChunkLines([(Span(1, 2), "one\ntwo"), (Span(4, 4), "four")], [(3, CUTS[0])])
+    widen_passages([passage], {"a.md": lines})
+    assert (passage.start_line, passage.end_line) == (1, 2)
+
+
 TEXTS = st.lists(
     st.one_of(
         st.just(""), st.sampled_from(["# A", "## B", "- entry"]), st.text("ab ", max_size=200)
@@ -103,7 +154,7 @@ def test_passages_never_overlap_and_hold_their_best_chunk(
     chunks = [one for one in chunk(text, ChunkLimits(24, 0)) if not one.piece]
     order.shuffle(chunks)  # type: ignore[attr-defined]
     lines = {"a.md": ChunkLines((one.span, one.text) for one in chunks)}
-    found = [(number, "a.md", one.span) for number, one in enumerate(chunks)]
+    found = [FoundChunk(number, "a.md", one.span) for number, one in enumerate(chunks)]
     passages = merge_passages(found, lines, limit)
     widen_passages(passages, lines)
     assert len(passages) <= limit

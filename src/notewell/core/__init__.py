@@ -7,7 +7,9 @@ text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        unit vectors; both scores become one; threshold, time, diversity
 passages.py       ranked chunks become hits: merged, widened, with a snippet
 packing.py        the best lines of the hits, within a budget
-chunking.py       a note becomes chunks; the token estimate
+chunking.py       a note becomes chunks
+cutting.py        where a long line is cut; the token estimate
+long_lines.py     the pieces of a line that is longer than a chunk, joined again
 windows.py        parts of a chunk that get a vector of their own
 window_codes.py   these vectors in a quarter of their bytes
 times/            which days a query means, and the day of a note
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
         chunk,
         embedding_text,
         find_units,
-        token_weight,
     )
+    from notewell.core.cutting import LinePart, token_weight
+    from notewell.core.long_lines import Extent
     from notewell.core.packing import LineScores, pack_hits, score_lines
     from notewell.core.passages import (
         ChunkLines,
+        FoundChunk,
         Passage,
         add_answers,
         apply_quotas,
@@ -90,12 +94,13 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "chunking": (
-                "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units token_weight"
-            ),
+            "chunking": "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units",
+            "cutting": "LinePart token_weight",
+            "long_lines": "Extent",
             "packing": "LineScores pack_hits score_lines",
             "passages": (
-                "ChunkLines Passage add_answers apply_quotas merge_passages snippet widen_passages"
+                "ChunkLines FoundChunk Passage add_answers apply_quotas merge_passages snippet "
+                "widen_passages"
             ),
             "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (

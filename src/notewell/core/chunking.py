@@ -18,20 +18,16 @@ Those units are packed in order into chunks:
   exchange. It begins a chunk if the current one is two thirds full and has no room for it. The
   question is not repeated in the chunks of a long answer: they would come before what the user
   said (see docs/ranking.md).
-
-The weight of a text is an estimate of its tokens, made without a tokenizer. Its unit is a quarter
-of a token: four characters of most scripts make a token, while a Chinese, Japanese or Korean
-character is about a token by itself.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from notewell.core.cutting import LinePart, pieces, token_weight
 from notewell.core.words import ASKED, without_markers
 from notewell.limits import CHARS_PER_TOKEN, CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
 from notewell.records import dataclass
@@ -92,8 +88,8 @@ def chunk(text: str, limits: ChunkLimits, *, is_spoken: bool = False) -> list[Ch
     paths = _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
     for start, end, piece in _pack(lines, units, limits, is_spoken=is_spoken):
-        body = piece if piece is not None else "\n".join(lines[start:end])
-        new = _make_chunk(Span(start + 1, end), body, paths[start], piece=piece is not None)
+        body = piece.text if piece else "\n".join(lines[start:end])
+        new = _make_chunk(Span(start + 1, end), body, paths[start], piece)
         # Equal pieces of one long line are one chunk: they would be the same hit.
         chunks.setdefault((new.span, new.text), new)
     return list(chunks.values())
@@ -122,10 +118,13 @@ def _title(line: str) -> str:
     return " ".join(line.strip().strip("#").split())[:HEADING_CHARS]
 
 
-def _make_chunk(span: Span, text: str, heading: str, *, piece: bool) -> Chunk:
+def _make_chunk(span: Span, text: str, heading: str, piece: LinePart | None) -> Chunk:
     # The digest is that of the embedded text: while it is equal, the vector can be reused.
     embedded = embedding_text(heading, text).encode()
-    return Chunk(span, text, heading, hashlib.sha256(embedded).hexdigest(), piece)
+    digest = hashlib.sha256(embedded).hexdigest()
+    return Chunk(
+        span, text, heading, digest, piece is not None, offset=piece.start if piece else 0
+    )
 
 
 # -- units ---------------------------------------------------------------------------------------
@@ -238,8 +237,8 @@ def _heading_paths(units: Sequence[Unit], line_count: int) -> list[str]:
 
 # -- packing -------------------------------------------------------------------------------------
 
-_Range = tuple[int, int, str | None]
-"""First line, line after the last, and the text if it is a piece of one long line."""
+_Range = tuple[int, int, LinePart | None]
+"""First line, line after the last, and the piece if it is one of a long line."""
 
 
 class _Packer:
@@ -334,79 +333,3 @@ def _pour(packer: _Packer, unit: Unit) -> None:
             packer.close(number, overlap=True)
             packer.make_room(number + 1)
         packer.end = number + 1
-
-
-_SPACE = re.compile(r"\s")
-
-
-def pieces(line: str, limit: int) -> Iterator[str]:
-    """Cut a long line where a word ends, otherwise where a grapheme ends."""
-    start = 0
-    while start < len(line):
-        end = start + fitting_chars(line, start, limit)
-        if end < len(line):
-            end = _good_cut(line, start, end)
-        piece = line[start:end].strip()
-        if piece:
-            yield piece
-        start = end
-
-
-def _good_cut(line: str, start: int, end: int) -> int:
-    window = line[start:end]
-    # Only a space in the last quarter: otherwise the piece would be too short.
-    for offset in range(len(window) - 1, len(window) * 3 // 4, -1):
-        if _SPACE.match(window[offset]) and line[start + offset + 1].isalnum():
-            return start + offset + 1
-    if window.isascii() and line[end].isascii():
-        return end
-    return start + _last_grapheme_break(line[start : end + 1], len(window))
-
-
-def _last_grapheme_break(text: str, limit: int) -> int:
-    from notewell.core.segmentation import grapheme_next_break
-
-    last = here = 0
-    while here < limit:
-        last, here = here, grapheme_next_break(text, here)
-    if here == limit:
-        return limit
-    return last or limit  # One grapheme larger than a chunk (many combining marks) is cut.
-
-
-# -- weight --------------------------------------------------------------------------------------
-
-
-@cache
-def _wide() -> re.Pattern[str]:
-    """Chinese, Japanese and Korean. Compiled on first use: its large classes take milliseconds,
-    and a search of an English memory does not need it."""
-    return re.compile(
-        "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f"
-        "\uff00-\uffef\U00020000-\U0003ffff]"
-    )
-
-
-def token_weight(text: str) -> int:
-    """The length of a text in quarter tokens."""
-    if text.isascii():
-        return len(text)
-    return len(text) + (CHARS_PER_TOKEN - 1) * wide_chars(text)
-
-
-def wide_chars(text: str) -> int:
-    """How many characters are Chinese, Japanese or Korean."""
-    return 0 if text.isascii() else len(_wide().findall(text))
-
-
-def fitting_chars(text: str, start: int, limit: int) -> int:
-    """How many characters after `start` weigh at most `limit`; at least one, for progress."""
-    piece = text[start : start + limit]
-    if piece.isascii():
-        return max(1, len(piece))
-    total, wide = 0, _wide()
-    for taken, character in enumerate(piece):
-        total += CHARS_PER_TOKEN if wide.match(character) else 1
-        if total > limit:
-            return max(1, taken)
-    return max(1, len(piece))

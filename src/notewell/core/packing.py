@@ -18,9 +18,10 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.passages import ELLIPSIS, snippet
-from notewell.core.words import split_words, without_markers
-from notewell.limits import SNIPPET_CHARS
+from notewell.core.cutting import LinePart, parts
+from notewell.core.long_lines import Extent
+from notewell.core.passages import ELLIPSIS
+from notewell.core.words import find_forms, without_markers
 from notewell.records import replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
@@ -43,6 +44,12 @@ AROUND = 0.95
 """For lines of a hit that are not in its best chunk. All weights were measured with
 `notewell eval` (see docs/ranking.md)."""
 
+PART_CHARS = 400
+"""A longer line is shown in parts."""
+LINE_END = "\n"
+BLANK = "\n\n"
+"""The end of a line, and a blank line."""
+
 LEAST_CHARS = 80
 """A shorter part of a line tells nothing; the rest of the budget is better left unused."""
 ROOM_CHARS = 600
@@ -61,57 +68,128 @@ class LineScores(NamedTuple):
     """Its best chunk."""
     weights: Mapping[str, float]
     """The weight of each term of the query."""
+    best_part: Extent | None = None
+    """If the best chunk is a piece of a long line, where it is in this line."""
 
 
-def score_lines(lines: ChunkLines, span: Span, scores: LineScores) -> tuple[ScoredLines, ...]:
-    """The lines of a hit in groups, each with its score."""
+class _Row(NamedTuple):
+    """One line, or a part of a long one."""
+
+    line: int
+    text: str
+    joint: str | None
+    """What is between the row before it and this one: the end of a line, or nothing, or space; a
+    blank line as well, or a text that is not shown (None)."""
+    part: Extent | None = None
+    starts_inside: bool = False
+    ends_inside: bool = False
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it follows the row before it directly."""
+        return self.joint is not None and self.joint != BLANK
+
+
+def score_lines(
+    lines: ChunkLines, span: Span, scores: LineScores, part: Extent | None = None
+) -> tuple[ScoredLines, ...]:
+    """The lines of a hit in groups, each with its score; with `part`, those of one long line."""
     total = fsum(scores.weights.values()) or 1.0
-    # One more on both sides: they lend their words too.
-    words = {
-        number: _words_in(lines.text(number, number), scores.weights) / total
-        for number in range(span.start_line - 1, span.end_line + 2)
-    }
+    # One more line on both sides: they lend their words too.
+    wide = Span(span.start_line - 1, span.end_line + 1)
+    rows = list(_part_rows(lines, span.start_line, part) if part else _rows(lines, wide))
+    words = [_words_in(row.text, scores.weights) / total for row in rows]
 
-    def score(number: int) -> float:
-        lent = BEFORE * words[number - 1] + AFTER * words[number + 1]
-        base = scores.hit * (1.0 if _covers(scores.best, number) else AROUND)
-        return base + WORDS_WEIGHT * min(1.0, words[number] + lent)
+    def score(at: int) -> float:
+        lent = BEFORE * words[at - 1] if at and rows[at].is_near else 0.0
+        if at + 1 < len(rows) and rows[at + 1].is_near:
+            lent += AFTER * words[at + 1]
+        base = scores.hit * (1.0 if _is_best(rows[at], scores) else AROUND)
+        return base + WORDS_WEIGHT * min(1.0, words[at] + lent)
 
     return tuple(
-        ScoredLines(
-            group,
-            snippet(without_markers(lines.text(*group)), scores.weights, SNIPPET_CHARS),
-            max(map(score, range(group.start_line, group.end_line + 1))),
-        )
-        for group in _groups(lines, span)
+        _scored([rows[at] for at in group], max(map(score, group)))
+        for group in _groups(rows, span)
     )
 
 
-def _covers(span: Span, line: int) -> bool:
-    return span.start_line <= line <= span.end_line
+def _is_best(row: _Row, scores: LineScores) -> bool:
+    if not scores.best.start_line <= row.line <= scores.best.end_line:
+        return False
+    # A part that is partly in the best piece has words of it.
+    if row.part is None or scores.best_part is None:
+        return True
+    return row.part.within(scores.best_part).chars > 0
 
 
 def _words_in(line: str, weights: Mapping[str, float]) -> float:
     if not line or not weights:
         return 0.0
-    forms = {form for word in split_words(line) for form in word.forms if form in weights}
+    forms = {place.form for place in find_forms(line, weights)}
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
     return fsum(weights[form] for form in forms)
 
 
-def _groups(lines: ChunkLines, span: Span) -> Iterator[Span]:
-    """Every line with text is in one group; a blank line ends a group."""
-    first, chars = 0, 0
+def _rows(lines: ChunkLines, span: Span) -> Iterator[_Row]:
+    """The lines with text."""
+    joint: str | None = LINE_END
     for number in range(span.start_line, span.end_line + 1):
-        size = len(lines.text(number, number).strip())
+        text = without_markers(lines.text(number, number))
+        if lines.long_line(number):
+            joint = None
+        if not text.strip():
+            joint = joint and BLANK
+            continue
+        if len(text) <= PART_CHARS:
+            yield _Row(number, text, joint)
+        else:
+            yield from _cut(number, LinePart(0, text), len(text.rstrip()), joint)
+        joint = LINE_END
+
+
+def _part_rows(lines: ChunkLines, number: int, part: Extent) -> Iterator[_Row]:
+    line = lines.long_line(number)
+    for run in line.runs(part) if line else ():
+        yield from _cut(number, run, line.end if line else run.end, None)
+
+
+def _cut(number: int, run: LinePart, line_end: int, joint: str | None) -> Iterator[_Row]:
+    """Sentences of a long line."""
+    end = run.start
+    for start, text in parts(run.text, GROUP_CHARS, GROUP_MOST_CHARS):
+        part = Extent(run.start + start, run.start + start + len(text))
+        if start:
+            joint = " " if part.start > end else ""
+        end = part.end
+        yield _Row(number, text, joint, part, part.start > 0, part.end < line_end)
+
+
+def _groups(rows: Sequence[_Row], span: Span) -> Iterator[range]:
+    """Every row of the span is in one group; a blank line ends a group."""
+    first, chars = -1, 0
+    for at, row in enumerate(rows):
+        size = len(row.text.strip())
         is_full = chars >= GROUP_CHARS or chars + size > GROUP_MOST_CHARS
-        if first and (not size or is_full):
-            yield Span(first, number - 1)
-            first, chars = 0, 0
-        if size:
-            first, chars = first or number, chars + size
-    if first:
-        yield Span(first, span.end_line)
+        is_inside = span.start_line <= row.line <= span.end_line
+        if first >= 0 and (not is_inside or not row.is_near or is_full):
+            yield range(first, at)
+            first, chars = -1, 0
+        if is_inside:
+            first, chars = at if first < 0 else first, chars + size
+    if first >= 0:
+        yield range(first, len(rows))
+
+
+def _scored(rows: Sequence[_Row], score: float) -> ScoredLines:
+    text = rows[0].text + "".join(f"{row.joint or ''}{row.text}" for row in rows[1:])
+    return ScoredLines(
+        Span(rows[0].line, rows[-1].line),
+        text,
+        score,
+        rows[0].joint,
+        rows[0].starts_inside,
+        rows[-1].ends_inside,
+    )
 
 
 # -- the choice ----------------------------------------------------------------------------------
@@ -147,7 +225,11 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
         if _is_heading(group) and not chosen[at]:
             continue
         is_joined = number - 1 in chosen[at] or number + 1 in chosen[at]
-        cost = len(group.text) + 1 + (0 if is_joined else _gap_chars(group))
+        cost = (
+            len(group.text)
+            + len(group.joint or LINE_END)
+            + (0 if is_joined else _gap_chars(group))
+        )
         if cost > left:
             # Not the end: shorter groups may fit, and are better than half of this one.
             too_long.append((at, number))
@@ -156,7 +238,7 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
         left -= cost
     if too_long:
         at, number = too_long[0]
-        room = left - _gap_chars(groups[at][number]) - 1
+        room = left - _gap_chars(groups[at][number]) - len(BLANK)
         if room >= LEAST_CHARS:
             kept = groups[at][number].text[: room - len(ELLIPSIS)]
             chosen[at][number] = kept.rstrip() + ELLIPSIS
@@ -169,7 +251,8 @@ def _is_heading(group: ScoredLines) -> bool:
 
 
 def _gap_chars(group: ScoredLines) -> int:
-    return len(gap_mark(group.span.end_line)) + 1
+    marks = (group.starts_inside + group.ends_inside) * len(ELLIPSIS)
+    return len(gap_mark(group.span.end_line)) + 1 + marks
 
 
 def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tuple[int, int]]:
@@ -194,20 +277,40 @@ def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tupl
 
 
 def _showing(hit: Hit, groups: Sequence[ScoredLines], chosen: Mapping[int, str]) -> Hit:
-    shown: list[QuotedLines] = []
-    for number in sorted(chosen):
-        span, text, score = groups[number].span, chosen[number], groups[number].score
-        is_cut = text != groups[number].text
-        if number - 1 in chosen:
-            before = shown.pop()
-            # Between two groups there are only blank lines.
-            blank = "\n" if span.start_line - before.span.end_line > 1 else ""
-            text = f"{before.text}\n{blank}{text}"
-            span, is_cut = Span(before.span.start_line, span.end_line), is_cut or before.is_cut
-            score = max(score, before.score)
-        shown.append(QuotedLines(span, text, score, is_cut))
+    shown = tuple(
+        _quoted([groups[number] for number in run], [chosen[number] for number in run])
+        for run in _runs(groups, sorted(chosen))
+    )
     said = _speaking(hit.said, shown[0].text) if hit.said and shown else hit.said
-    return replace(hit, shown=tuple(shown), said=said)
+    return replace(hit, shown=shown, said=said)
+
+
+def _runs(groups: Sequence[ScoredLines], numbers: Sequence[int]) -> list[list[int]]:
+    """The numbers of groups that are shown as one text."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1 and groups[number].joint is not None:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
+
+
+def _quoted(groups: Sequence[ScoredLines], texts: Sequence[str]) -> QuotedLines:
+    text = texts[0]
+    for group, more in zip(groups[1:], texts[1:], strict=True):
+        # What was cut ends a line.
+        text += f"{group.joint if not text.endswith(ELLIPSIS) else LINE_END}{more}"
+    if groups[0].starts_inside:
+        text = ELLIPSIS + text
+    if groups[-1].ends_inside and not text.endswith(ELLIPSIS):
+        text += ELLIPSIS
+    return QuotedLines(
+        Span(groups[0].span.start_line, groups[-1].span.end_line),
+        text,
+        max(group.score for group in groups),
+        any(group.text != shown for group, shown in zip(groups, texts, strict=True)),
+    )
 
 
 def _speaking(said: Utterance, text: str) -> Utterance:

@@ -7,23 +7,26 @@ and six hits should be six different passages. So, best first:
     merged    ▓▓          ▓▓▓▓▓▓▓                    ▓▓        neighbours are one hit
     widened  ░▓▓░░        ▓▓▓▓▓▓▓░                  ░▓▓░       up to a limit, never into others
 
-A hit has the score of its best chunk. A piece of a very long line is not widened. A snippet is
-the part of a passage with the most terms of the query.
+A hit has the score of its best chunk. The pieces of a line that is longer than a chunk are merged
+and widened in the same way, inside of their line (see `long_lines`). A snippet is the part of a
+passage with the most terms of the query.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from notewell.core.words import ASKED, split_words
+from notewell.core.long_lines import Extent, LongLine
+from notewell.core.words import ASKED, find_forms
 from notewell.limits import SNIPPET_CHARS
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from notewell.core.cutting import LinePart
     from notewell.types import Span
 
 MERGED_CHARS = 2400
@@ -38,6 +41,16 @@ BLANK_LINES = 2
 """Chunks with at most this many lines between them are neighbours: no chunk has blank edges."""
 
 
+class FoundChunk(NamedTuple):
+    """A chunk that was found, and where it is."""
+
+    id: int
+    path: str
+    span: Span
+    part: Extent | None = None
+    """Of a line that is longer than a chunk; None for whole lines."""
+
+
 @dataclass(slots=True)
 class Passage:
     """Consecutive lines of one note with one or more of the chunks that were found."""
@@ -47,13 +60,25 @@ class Passage:
     end_line: int
     best: int
     """The id of the chunk with the best rank."""
+    part: Extent | None = None
+    """Of a line that is longer than a chunk; None for whole lines."""
 
-    def touches(self, path: str, span: Span) -> bool:
+    def touches(self, found: FoundChunk) -> bool:
+        path, span = found.path, found.span
+        if self.part or found.part:
+            return self._reaches(found)
         return (
             self.path == path
             and span.start_line <= self.end_line + 1 + BLANK_LINES
             and self.start_line <= span.end_line + 1 + BLANK_LINES
         )
+
+    def _reaches(self, found: FoundChunk) -> bool:
+        """Whether both are near parts of one line."""
+        is_line = (self.path, self.start_line) == (found.path, found.span.start_line)
+        if not is_line or self.part is None or found.part is None:
+            return False
+        return self.part.joined(found.part).chars <= MERGED_CHARS
 
     def covers(self, line: int) -> bool:
         return self.start_line <= line <= self.end_line
@@ -62,14 +87,26 @@ class Passage:
 class ChunkLines:
     """The lines of one note that are in the given chunks."""
 
-    def __init__(self, chunks: Iterable[tuple[Span, str]]) -> None:
+    def __init__(
+        self, chunks: Iterable[tuple[Span, str]], pieces: Iterable[tuple[int, LinePart]] = ()
+    ) -> None:
+        """`pieces` are those of long lines, each with the number of its line."""
         self._texts: dict[int, str] = {}
         for span, text in chunks:
             # Chunks overlap; the text of a shared line is the same in both.
             self._texts |= enumerate(text.split("\n"), start=span.start_line)
+        cuts: dict[int, list[LinePart]] = {}
+        for line, cut in pieces:
+            cuts.setdefault(line, []).append(cut)
+        self._long = {line: LongLine(of_line) for line, of_line in cuts.items()}
 
     def has(self, line: int) -> bool:
+        """Whether the whole line is known."""
         return line in self._texts
+
+    def long_line(self, line: int) -> LongLine | None:
+        """A line that is longer than a chunk."""
+        return self._long.get(line)
 
     def text(self, first: int, last: int) -> str:
         return "\n".join(self._texts.get(line, "") for line in range(first, last + 1))
@@ -79,19 +116,20 @@ class ChunkLines:
 
 
 def merge_passages(
-    ranked: Sequence[tuple[int, str, Span]], notes: Mapping[str, ChunkLines], limit: int
+    ranked: Sequence[FoundChunk], notes: Mapping[str, ChunkLines], limit: int
 ) -> list[Passage]:
-    """At most `limit` passages from ranked chunks, each with id, path and span, best first."""
+    """At most `limit` passages from ranked chunks, best first."""
     passages: list[Passage] = []
-    for chunk_id, path, span in ranked:
-        near = next((passage for passage in passages if passage.touches(path, span)), None)
-        if near is not None and _join(near, span, notes[path]):
+    for found in ranked:
+        path, span = found.path, found.span
+        near = next((passage for passage in passages if passage.touches(found)), None)
+        if near is not None and _join(near, found, notes[path]):
             continue
         # Too large to join, but all its lines are in the passage already (overlap).
         if near is not None and near.covers(span.start_line) and near.covers(span.end_line):
             continue
         if len(passages) < limit:
-            passages.append(Passage(path, span.start_line, span.end_line, chunk_id))
+            passages.append(Passage(path, *span, best=found.id, part=found.part))
     return passages
 
 
@@ -116,7 +154,11 @@ def apply_quotas(
     return [passage for passage in passages if id(passage) in chosen]
 
 
-def _join(passage: Passage, span: Span, lines: ChunkLines) -> bool:
+def _join(passage: Passage, found: FoundChunk, lines: ChunkLines) -> bool:
+    if passage.part and found.part:
+        passage.part = passage.part.joined(found.part)
+        return True
+    span = found.span
     first, last = min(passage.start_line, span.start_line), max(passage.end_line, span.end_line)
     edges = (passage.start_line, passage.end_line, span.start_line, span.end_line)
     if not all(lines.has(line) for line in edges) or lines.chars(first, last) > MERGED_CHARS:
@@ -131,7 +173,22 @@ def widen_passages(passages: Sequence[Passage], notes: Mapping[str, ChunkLines])
         others = [
             other for other in passages if other is not passage and other.path == passage.path
         ]
-        _grow(passage, others, notes[passage.path])
+        if passage.part:
+            passage.part = _wide_part(passage, passage.part, others, notes[passage.path])
+        else:
+            _grow(passage, others, notes[passage.path])
+
+
+def _wide_part(
+    passage: Passage, part: Extent, others: Sequence[Passage], lines: ChunkLines
+) -> Extent:
+    line = lines.long_line(passage.start_line)
+    if line is None:
+        return part
+    same = [one.part for one in others if one.part and one.start_line == passage.start_line]
+    before = max((one.end for one in same if one.end <= part.start), default=0)
+    after = min((one.start for one in same if one.start >= part.end), default=line.end)
+    return line.widened(part, WIDE_CHARS, Extent(before, after))
 
 
 def _grow(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> None:
@@ -167,11 +224,15 @@ def add_answers(passages: Sequence[Passage], notes: Mapping[str, ChunkLines]) ->
 
 
 def _next_line(passage: Passage, step: int, lines: ChunkLines) -> int:
-    """The next line above or below that is in a chunk, across blank lines; 0 if there is none."""
+    """The next line above or below that is in a chunk, across blank lines; 0 if there is none, or
+    only a part of it would have room."""
     edge = passage.start_line if step < 0 else passage.end_line
     for distance in range(1, BLANK_LINES + 2):
-        if lines.has(edge + step * distance):
-            return edge + step * distance
+        line = edge + step * distance
+        if lines.long_line(line):
+            return 0
+        if lines.has(line):
+            return line
     return 0
 
 
@@ -197,10 +258,9 @@ def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CH
 
 def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:
     matches = [
-        (word.start, form)
-        for word in split_words(text)
-        for form in word.forms
-        if weights.get(form, 0.0) > 0 and word.end - word.start <= room
+        (start, form)
+        for start, end, form in find_forms(text, weights)
+        if weights[form] > 0 and end - start <= room
     ]
     if not matches:
         return 0

@@ -131,6 +131,6 @@ def _size(text: str) -> int:
     """Characters; a Chinese, Japanese or Korean one counts as two."""
     if text.isascii():
         return len(text)
-    from notewell.core.chunking import wide_chars
+    from notewell.core.cutting import wide_chars
 
     return len(text) + wide_chars(text)

@@ -27,7 +27,7 @@ from notewell.limits import MAX_QUERY_TERMS
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 ASKED = "User: "
 """What a message of the user begins with, as `sessions.transcript` writes it."""
@@ -83,6 +83,52 @@ def split_words(text: str) -> Iterator[Word]:
 def _runs() -> re.Pattern[str]:
     """Compiled for the first text that is not ASCII: its large classes take milliseconds."""
     return re.compile(f"(?P<dense>[{_DENSE}]+)|[^{_DENSE}]+")
+
+
+class FormPlace(NamedTuple):
+    """Where a form of a word stands in a text."""
+
+    start: int
+    end: int
+    form: str
+
+
+def find_forms(text: str, forms: Collection[str]) -> list[FormPlace]:
+    """Where a text has these forms, in order: as `split_words` finds them, but without a record
+    for each pair of characters in dense scripts."""
+    places = list[FormPlace]()
+    if not text.isascii():
+        dense = frozenset(filter(_is_dense, forms))
+        for form in dense:
+            places += _literal_places(text, form)
+        if len(dense) == len(forms):
+            return sorted(places)
+        # Spaces instead, so that the other words keep their places.
+        text = _dense_characters().sub(" ", text)
+    places += (
+        FormPlace(word.start, word.end, form)
+        for word in split_words(text)
+        for form in word.forms
+        if form in forms
+    )
+    return sorted(places)
+
+
+@lru_cache(maxsize=1024)
+def _is_dense(form: str) -> bool:
+    return not form.isascii() and bool(_dense_characters().match(form))
+
+
+@cache
+def _dense_characters() -> re.Pattern[str]:
+    return re.compile(f"[{_DENSE}]")
+
+
+def _literal_places(text: str, form: str) -> Iterator[FormPlace]:
+    at = text.find(form)
+    while at >= 0:
+        yield FormPlace(at, at + len(form), form)
+        at = text.find(form, at + 1)
 
 
 def index_words(text: str) -> str:

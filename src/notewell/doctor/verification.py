@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from notewell.index import IndexedNote, IndexView
+    from notewell.index import IndexedNote, IndexView, StoredChunk
     from notewell.memory import Memory
     from notewell.sync import Indexer, TextSource
-    from notewell.types import FoundNote, Note, Span
+    from notewell.types import Chunk, FoundNote, Note, Span
 
 STEP = 500
 """Progress is reported once in so many rows."""
@@ -81,6 +81,11 @@ class _Piece(NamedTuple):
     digest: str
     heading: str
     text: str
+    offset: int
+
+    @classmethod
+    def of(cls, one: Chunk | StoredChunk) -> _Piece:
+        return cls(one.span, one.digest, one.heading, one.text, one.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,9 @@ class _NoteComparison:
             return []  # Other rules have masked its secrets: the texts cannot be compared.
         limits = ChunkLimits(identity.chunk_tokens, identity.chunk_overlap)
         chunks = chunk(note.text, limits, is_spoken=source.name == "sessions")
-        wanted = Counter(_Piece(one.span, one.digest, one.heading, one.text) for one in chunks)
+        wanted = Counter(_Piece.of(one) for one in chunks)
         stored = self.view.around(note.path, 0, LAST_LINE)
-        has = Counter(_Piece(one.span, one.digest, one.heading, one.text) for one in stored)
+        has = Counter(_Piece.of(one) for one in stored)
         missing = [(piece, False) for piece in (wanted - has).elements()]
         surplus = [(piece, True) for piece in (has - wanted).elements()]
         return sorted(missing + surplus)

@@ -91,6 +91,8 @@ class StoredChunk(NamedTuple):
     """Whether this is a part of one line that was too long for a chunk."""
     said_at: str = ""
     """When its first line was said, in a conversation."""
+    offset: int = 0
+    """Where a piece begins in its line, in characters."""
 
 
 class ListedNote(NamedTuple):

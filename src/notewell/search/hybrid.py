@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core import (
     ChunkLines,
+    Extent,
+    FoundChunk,
+    LinePart,
     LineScores,
     Passage,
     add_answers,
@@ -234,9 +237,6 @@ def make_hits(
     # Fetched after the quotas, for the few passages that are shown.
     around = [chunk for passage in passages for chunk in _around(view, passage)]
     lines = _lines_by_note(around)
-    for passage in passages:
-        # A note that consists of pieces of one long line has no whole lines to show.
-        lines.setdefault(passage.path, ChunkLines(()))
     widen_passages(passages, lines)
     spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
     add_answers([passage for passage in passages if passage.path in spoken], lines)
@@ -262,7 +262,7 @@ def make_hits(
 def _passages(
     chunks: Sequence[StoredChunk], sources: Mapping[str, str], options: SearchOptions
 ) -> list[Passage]:
-    ranked = [(chunk.id, chunk.path, chunk.span) for chunk in chunks]
+    ranked = [FoundChunk(chunk.id, chunk.path, chunk.span, _part(chunk)) for chunk in chunks]
     merged = merge_passages(ranked, _lines_by_note(chunks), len(ranked))
     # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
     return apply_quotas(
@@ -270,14 +270,26 @@ def _passages(
     )
 
 
+def _part(chunk: StoredChunk) -> Extent | None:
+    """Where a piece is in its line; None for whole lines."""
+    return Extent(chunk.offset, chunk.offset + len(chunk.text)) if chunk.piece else None
+
+
 def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
-    grouped: dict[str, list[tuple[Span, str]]] = {}
+    grouped: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
-        lines = grouped.setdefault(chunk.path, [])
-        # A piece is a part of one long line: it has no whole lines to join with others.
-        if not chunk.piece:
-            lines.append((chunk.span, chunk.text))
-    return {path: ChunkLines(lines) for path, lines in grouped.items()}
+        grouped.setdefault(chunk.path, []).append(chunk)
+    return {
+        path: ChunkLines(
+            ((chunk.span, chunk.text) for chunk in of_note if not chunk.piece),
+            (
+                (chunk.span.start_line, LinePart(chunk.offset, chunk.text))
+                for chunk in of_note
+                if chunk.piece
+            ),
+        )
+        for path, of_note in grouped.items()
+    }
 
 
 def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
@@ -315,7 +327,10 @@ def _hit(
 
 
 def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
-    # `_lines_by_note` leaves pieces out, so `lines` cannot have this text.
+    line = lines.long_line(passage.start_line) if passage.part else None
+    if line and passage.part:
+        # Between two runs is a text that is not known.
+        return "\n".join(run.text for run in line.runs(passage.part))
     return chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
 
 
@@ -324,11 +339,8 @@ def _scored_lines(
 ) -> tuple[ScoredLines, ...]:
     candidate, chunk = best
     score = candidate.score / common.best_score if common.best_score else 0.0
-    if chunk.piece:
-        # A part of one long line; the words of the other parts are not known here.
-        return (ScoredLines(chunk.span, _snippet(chunk.text, chunk, common), score),)
-    scores = LineScores(score, chunk.span, common.candidates.worth)
-    return score_lines(lines, Span(passage.start_line, passage.end_line), scores)
+    scores = LineScores(score, chunk.span, common.candidates.worth, _part(chunk))
+    return score_lines(lines, Span(passage.start_line, passage.end_line), scores, passage.part)
 
 
 def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:

@@ -329,7 +329,9 @@ class _InMemoryWriter:
             if same := old.get(chunk.digest):
                 row = state.rows[same.pop()]
                 # A chunk that only moved keeps its id and its vector: nothing is embedded again.
-                moved = row.chunk._replace(span=chunk.span, said_at=chunk.said_at)
+                moved = row.chunk._replace(
+                    span=chunk.span, piece=chunk.piece, said_at=chunk.said_at, offset=chunk.offset
+                )
                 state.rows[moved.id] = replace(row, chunk=moved)
             else:
                 self._insert(path, source, chunk, name)
@@ -351,6 +353,7 @@ class _InMemoryWriter:
             chunk.text,
             chunk.piece,
             chunk.said_at,
+            chunk.offset,
         )
         # Markers of our own entries are no words of the note.
         body = tokens_of(index_words(without_markers(chunk.text)))

@@ -34,7 +34,8 @@ CREATE TABLE chunks (
   hash TEXT NOT NULL,
   heading TEXT NOT NULL,
   text TEXT NOT NULL,
-  piece INTEGER NOT NULL,
+  piece INTEGER NOT NULL,       -- 1 for a part of one line that is longer than a chunk
+  line_offset INTEGER NOT NULL, -- where such a part begins, in characters
   said_at TEXT NOT NULL, -- when its first line was said; empty for a note
   embedded INTEGER NOT NULL DEFAULT 0
 );

@@ -370,13 +370,14 @@ class SqliteInventory:
             return select(self._db, sql, values)
 
 
-_CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece, said_at"
+_CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece, said_at, line_offset"
 
 
 def _stored(row: tuple[Any, ...]) -> StoredChunk:
-    chunk_id, path, source, start, end, digest, heading, text, piece, said_at = row
+    chunk_id, path, source, start, end, digest, heading, text, piece, said_at, offset = row
+    span = Span(start, end)
     return StoredChunk(
-        chunk_id, path, source, Span(start, end), digest, heading, text, bool(piece), said_at
+        chunk_id, path, source, span, digest, heading, text, bool(piece), said_at, offset
     )
 
 

@@ -230,25 +230,26 @@ class SqliteWriter:
     def _move(self, chunk_id: int, chunk: Chunk) -> None:
         # Equal digest, equal text: its words and its vector stay, only the lines have changed.
         self._opened.execute(
-            "UPDATE chunks SET start_line = ?, end_line = ?, said_at = ? WHERE id = ?",
-            (chunk.span.start_line, chunk.span.end_line, chunk.said_at, chunk_id),
+            "UPDATE chunks SET start_line = ?, end_line = ?, piece = ?, line_offset = ?, "
+            "said_at = ? WHERE id = ?",
+            (*chunk.span, int(chunk.piece), chunk.offset, chunk.said_at, chunk_id),
         )
 
     def _insert(self, path: str, source: Source, name: str, chunk: Chunk) -> None:
         db = self._opened
         db.execute(
             "INSERT INTO chunks "
-            "(path, source, start_line, end_line, hash, heading, text, piece, said_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "(path, source, start_line, end_line, hash, heading, text, piece, line_offset, "
+            "said_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 path,
                 source,
-                chunk.span.start_line,
-                chunk.span.end_line,
+                *chunk.span,
                 chunk.digest,
                 chunk.heading,
                 chunk.text,
                 int(chunk.piece),
+                chunk.offset,
                 chunk.said_at,
             ),
         )
