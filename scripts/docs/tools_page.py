@@ -116,7 +116,7 @@ def _section(spec: ToolSpec) -> str:
 
 _MEANINGS = {
     "maxResults": f"At most this many hits, up to {MAX_RESULTS}; `query.maxResults` (6) if not given.",
-    "minScore": "0 to 1; leaves out hits below this score. Seldom useful.",
+    "minScore": "0 to 1; leaves out hits below this score. 0 shows the nearest if nothing is near; else seldom useful.",
     "folder": "Of the conversations, only those in this folder, or below it: a path, a name, or `.` "
     "for that of the server. Notes are always searched.",
     "lines": f"How many lines; at most {GET_LINES} or {GET_CHARS} characters if not given.",

@@ -46,6 +46,11 @@ class ModelFacts:
     """The share of its best window in the cosine of a chunk, against that of the whole chunk;
     0: windows get no vectors."""
 
+    @property
+    def has_scale(self) -> bool:
+        """Whether floor and ceiling are known."""
+        return self.cosine_ceiling < 1.0
+
     def reads(self, text: str) -> bool:
         """Whether the model supports the script of this text."""
         return self.scripts == "any" or is_latin(text)

@@ -264,6 +264,19 @@ class Fallback(NamedTuple):
         )
 
 
+class Nearness(NamedTuple):
+    """How near the memory is to a question, 0 to 1; see `core.ranking.nearness`."""
+
+    value: float
+    limit: float | None = None
+    """With less nothing is near, and nothing is shown. None: what the minimum score lets through
+    is shown, because the caller set one, or because a chunk without a vector may be nearer."""
+
+    @property
+    def is_far(self) -> bool:
+        return self.limit is not None and self.value < self.limit
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Hits, best first, and how they were found."""
@@ -286,9 +299,8 @@ class Answer:
     """Notes were indexed for this answer, by their words: their vectors should follow."""
     has_index: bool = True
     """False if nothing was indexed yet when the search ran."""
-    nearness: float | None = None
-    """How near the nearest chunk is, 0 to 1, also if it is no hit; None if no chunk was compared,
-    or by an engine that cannot say."""
+    nearness: Nearness | None = None
+    """None if no chunk was compared, or if the engine cannot say."""
 
     def with_notice(self, notice: Notice) -> Answer:
         """The same answer with one more notice."""

@@ -105,7 +105,7 @@ def _search(parser: argparse.ArgumentParser) -> None:
         "--min-score",
         type=float,
         metavar="X",
-        help="hide hits below this score (default: about 0.35)",
+        help="hide hits below this score (default: about 0.35); 0 shows the nearest, however far",
     )
     parser.add_argument(
         "--mode",

@@ -124,6 +124,9 @@ def _show(answer: Answer, *, explain: bool) -> None:
                 lines = ", ".join(f"{shown.span} {shown.score:.2f}" for shown in hit.shown)
                 say(f"    best lines {lines}")
         say("".join(f"    {line}\n" for line in hit.shown_text.split("\n")))
+    if explain and answer.nearness and answer.nearness.limit is not None:
+        near = answer.nearness
+        say(f"nearness {near.value:.2f}; below {near.limit:.2f} nothing would be shown")
     if answer.reason:
         tell(f"nothing found: {answer.reason}")
     if answer.notice:

@@ -175,7 +175,8 @@ _QUERY = (
         field="search.max_results"),
     Key("query.minScore", _SHARE, None,
         "hits with a lower score are hidden, unless they have every word or an identifier of the "
-        "question; unset, about 0.35, and a keyword search hides nothing",
+        "question; unset, about 0.35 (0 for keywords alone), and if nothing is near the question "
+        "there are no hits; 0 shows the nearest for every question",
         field="search.min_score"),
     Key("query.embeddingTimeoutSeconds", Number(0.1, 600, whole=False), None,
         "how long a search waits for the vector of the question before keywords alone answer; "

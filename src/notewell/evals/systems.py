@@ -103,12 +103,17 @@ class NotewellSystem:
         except BadRequest as refusal:
             # Public datasets have empty questions, which we refuse: they count as no hits.
             return SystemAnswer((), "refused", str(refusal))
+        near = answer.nearness
         hits = [
             EvalHit(hit.path, hit.span.start_line, hit.span.end_line, hit.chars, hit.score)
             for hit in answer.hits
         ]
         return SystemAnswer(
-            hits, answer.mode, answer.notice, answer.degraded, nearness=answer.nearness
+            hits,
+            answer.mode,
+            answer.notice,
+            answer.degraded,
+            nearness=near.value if near else None,
         )
 
     def read(self, question: str, budgets: Sequence[int]) -> list[str]:

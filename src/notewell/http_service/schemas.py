@@ -68,7 +68,8 @@ class SearchBody(RequestModel):
         ),
     ] = None
     min_score: Annotated[
-        float | None, Field(ge=0, le=1, description="Leave out hits below this score.")
+        float | None,
+        Field(ge=0, le=1, description="Leave out hits below this score; 0 shows the nearest."),
     ] = None
     mode: Annotated[
         Literal["hybrid", "keyword"], Field(description="Words and meaning, or words only.")
@@ -143,6 +144,14 @@ class FallbackFacts(ResponseModel):
     since: str | None
 
 
+class AnswerNearness(ResponseModel):
+    """How near the memory is to the question, 0 to 1. Below the limit there are no hits; without
+    one, the minimum score alone decides."""
+
+    value: float
+    limit: float | None = None
+
+
 class SearchAnswer(ResponseModel):
     results: list[SearchHit]
     mode: Literal["hybrid", "partial", "keyword", "vector"]
@@ -150,6 +159,7 @@ class SearchAnswer(ResponseModel):
     model: str
     backend: str
     fallback: FallbackFacts | None = None
+    nearness: AnswerNearness | None = None
     reason: str | None = None
     notice: str | None = None
     took_ms: float

@@ -1,6 +1,7 @@
 """Hybrid search over one view of an index: full-text and vectors, fused into one order.
 
-hybrid.py      START HERE: the steps from a question to an answer, and why a note is no hit
+hybrid.py      START HERE: the steps from a question to an answer
+absent.py      why a note is not among the hits
 narrowing.py   a search in the conversations of one folder
 utterances.py  who said what a hit shows, when and where
 copies.py      session notes of conversations that are searched themselves
@@ -13,6 +14,7 @@ settings.py    what can be set, and the question of a caller
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.search.absent import why_absent
     from notewell.search.candidates import (
         RUN_INDEX,
         Candidates,
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
         prepare,
         search_words,
     )
-    from notewell.search.hybrid import make_hits, rank, search, why_absent
+    from notewell.search.hybrid import make_hits, rank, search
     from notewell.search.settings import (
         Question,
         SearchOptions,
@@ -35,8 +37,9 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
+            "absent": "why_absent",
             "candidates": "Candidates QuestionCache RUN_INDEX SearchContext prepare search_words",
-            "hybrid": "make_hits rank search why_absent",
+            "hybrid": "make_hits rank search",
             "settings": "Question SearchOptions SearchSettings Weighing check_question",
         },
     )

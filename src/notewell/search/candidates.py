@@ -68,6 +68,8 @@ class Candidates:
     exact: set[int] = field(default_factory=set)
     worth: dict[str, float] = field(default_factory=dict)
     """How much each term of the question counts."""
+    chunks: int = 0
+    """How many the index has; if it has many, and no word of the question, at least so many."""
     mode: Mode = "keyword"
     notice: Notice | None = None
     """Why the mode is less than hybrid."""
@@ -244,6 +246,7 @@ def search_words(
         by_id |= {match.chunk_id: match for match in named}
     if not by_id:
         return
+    candidates.chunks = stats.chunks
     worth = text_scores.query_weights(query, stats)
     candidates.worth = dict(zip(query.terms, worth.terms, strict=True))
     candidates.exact = {
@@ -339,6 +342,7 @@ def _search_vectors(
     if facts.window_share:
         candidates.windows = view.window_cosines(vector, list(cosines))
     candidates.cosines = ranking.with_windows(cosines, candidates.windows, facts.window_share)
+    candidates.chunks = max(candidates.chunks, len(near))
     candidates.vectors = {
         chunk_id: ranking.vector_score(cosine, facts)
         for chunk_id, cosine in candidates.cosines.items()

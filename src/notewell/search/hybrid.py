@@ -3,8 +3,7 @@
     SearchContext ─▶ collect ─▶ rank: fusion, time, echoes ─▶ threshold ─▶ reranker, MMR
                                                                        ─▶ make_hits
 
-`why_absent` runs the same steps for a note that is not among the hits, and says where it dropped
-out.
+Answers without a hit say why. `absent.py` says why a single note is no hit.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
 from notewell.search.utterances import question_before, utterance
-from notewell.types import Answer, Hit, ScoredLines, ScoreParts, Span
+from notewell.types import Answer, Hit, Nearness, ScoredLines, ScoreParts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +51,6 @@ if TYPE_CHECKING:
     from notewell.types import Notice, SessionFacts
 
     Ranked = tuple[Candidate, StoredChunk]
-
-NOTHING_NEAR = 0.2
-"""If even the best chunk is below this, a lower threshold would only show noise."""
 
 TIE = 0.01
 """Between scores that are this near, what is noted comes before what was merely said."""
@@ -81,12 +77,14 @@ def search(
     if not options.sources:
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
-    ranked = _without_repeats(rank(view, context, candidates), context, candidates)
-    least = threshold(options, candidates)
+    ranked = without_repeats(rank(view, context, candidates), context, candidates)
+    near, least = nearness(context, candidates), threshold(options, candidates)
     # By relevance, not by score: age may move a chunk down, but must not hide it.
     kept = set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
     # A hit merges several chunks, so more chunks than hits are kept, but not the weakest ones.
     best = [pair for pair in ranked if pair[0] in kept][: options.chunks_shown]
+    if near is not None and near.is_far:
+        best = []
     best, notice = _reordered(context.question, best, options, reranker)
     hits = make_hits(view, best, candidates, context)
     answer = Answer(
@@ -94,9 +92,9 @@ def search(
         candidates.mode,
         facts.provider,
         facts.model,
-        None if hits else _why_empty([candidate for candidate, _ in ranked], least, options),
+        None if hits else _why_empty([candidate for candidate, _ in ranked], least, near),
         degraded=candidates.degraded,
-        nearness=ranking.nearness([candidate for candidate, _ in ranked]),
+        nearness=near,
     )
     for remark in (candidates.notice or notice, candidates.folder_notice):
         answer = answer.with_notice(remark) if remark else answer
@@ -139,19 +137,19 @@ def _day(chunk: StoredChunk, sessions: Mapping[str, SessionFacts]) -> date | Non
     return (session.day if session else None) or note_date(chunk.path)
 
 
-def _without_repeats(
+def without_repeats(
     ranked: list[Ranked], context: SearchContext, candidates: Candidates
 ) -> list[Ranked]:
     """Conversations that repeat the question and say nothing else are shown once, and so is what
     a session note copies from a transcript."""
-    ranked = _without_copies(ranked, threshold(context.options, candidates))
+    ranked = without_copied(ranked, threshold(context.options, candidates))
     if all(candidate.echo == 1.0 for candidate, _ in ranked):
         return ranked
     kept = folded(ranked, context.question, candidates.query.terms, _age)
     return sorted(kept, key=lambda pair: _order(*pair))
 
 
-def _without_copies(ranked: list[Ranked], least: float) -> list[Ranked]:
+def without_copied(ranked: list[Ranked], least: float) -> list[Ranked]:
     """A transcript that is not relevant enough to be shown must not hide its session note."""
     return without_copies(
         ranked, set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
@@ -168,6 +166,19 @@ def threshold(options: SearchOptions, candidates: Candidates) -> float:
     return ranking.default_threshold(options.fusion, words_alone=candidates.mode == "keyword")
 
 
+def nearness(context: SearchContext, candidates: Candidates) -> Nearness | None:
+    """How near the memory is, and the limit for it, if one applies."""
+    value = ranking.nearness(candidates.legs)
+    if value is None:
+        return None
+    words_alone = candidates.mode == "keyword"
+    # A cosine on an unknown scale says nothing, and a chunk without a vector may be nearer.
+    has_scale = words_alone or (context.facts.has_scale and candidates.mode != "partial")
+    if context.options.min_score is not None or not has_scale:
+        return Nearness(value)
+    return Nearness(value, ranking.near_limit(candidates.chunks, words_alone=words_alone))
+
+
 def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:
     # Among notes alone, or conversations alone, this is the order of the scores.
     tie = -round(candidate.score / TIE)
@@ -175,14 +186,15 @@ def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float
     return (tie, is_said, -candidate.score, chunk.path, chunk.span, chunk.digest)
 
 
-def _why_empty(candidates: Sequence[Candidate], least: float, options: SearchOptions) -> str:
-    if not candidates:
+def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:
+    if near is None or not candidates:
         return "no chunk contains any of these words"
+    if near.is_far:
+        return (
+            f"nothing is near this question (nearness {near.value:.2f}, {near.limit:.2f} is "
+            "needed); a minimum score of 0 shows the nearest"
+        )
     best = ranking.best_relevance(candidates)
-    if best < NOTHING_NEAR:
-        if not options.hybrid:
-            return "no chunk is similar in meaning; `query.hybrid.enabled` is false"
-        return "no chunk contains these words, and none is similar in meaning"
     return (
         f"{len(candidates)} candidates; the best score {best:.2f} is below the minimum "
         f"{least:.2f}: ask with a lower minimum score"
@@ -354,58 +366,3 @@ def _chunk_key(chunk: StoredChunk, model: str) -> str:
     span = chunk.span
     key = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
     return hashlib.sha256(key.encode()).hexdigest()
-
-
-# -- why a note is not among the hits ------------------------------------------------------------
-
-
-def why_absent(
-    view: IndexView, context: SearchContext, path: str, reranker: Reranker | None = None
-) -> str:
-    """Where the best chunk of an indexed note ranks, and what it lacks to be a hit."""
-    ids = view.chunks_of(path)
-    if not ids:
-        return f"{path} is indexed, but has no text to find"
-    # Both legs score the note's own chunks, however far behind they are.
-    candidates = collect(view, context, also=ids)
-    if candidates.leaves_out(view.chunks(ids[:1])[ids[0]]):
-        return f"{path} is a conversation in another folder"
-    ranked = rank(view, context, candidates)
-    own = [(place, pair) for place, pair in enumerate(ranked, start=1) if pair[1].path == path]
-    if not own:
-        return f"{path} {_why_no_candidate(candidates)}"
-    shown = [hit for hit in search(view, context, reranker).hits if hit.path == path]
-    if shown:
-        return f"{path} is among the hits: {', '.join(hit.citation for hit in shown)}"
-    place, (candidate, chunk) = own[0]
-    scores = f"{path}: its best lines are {chunk.span}, {_leg_scores(candidate, candidates)}"
-    least = threshold(context.options, candidates)
-    if not candidate.exact and candidate.relevance < least:
-        relevance = f"a relevance of {candidate.relevance:.2f}"
-        return f"{scores}; {relevance} is below the minimum {least:.2f}"
-    if chunk not in (one for _, one in _without_copies(ranked, least)):
-        return f"{scores}; the conversation that they are copied from comes in their place"
-    if chunk not in (one for _, one in _without_repeats(ranked, context, candidates)):
-        return f"{scores}; they repeat the question, and a later note with the same reply is shown"
-    return (
-        f"{scores}; with {candidate.score:.2f} they come at place {place} of {len(ranked)} "
-        f"chunks, behind those that fill the {context.options.max_results} hits: ask for more "
-        "with --max-results"
-    )
-
-
-def _why_no_candidate(candidates: Candidates) -> str:
-    if candidates.mode == "keyword":
-        return (
-            f"has none of the words of the question: {', '.join(candidates.query.terms) or 'none'}"
-        )
-    return "has none of the words of the question, and no vector to compare"
-
-
-def _leg_scores(candidate: Candidate, candidates: Candidates) -> str:
-    words = "none of the words" if candidate.text is None else f"words {candidate.text:.2f}"
-    if candidates.mode == "keyword":
-        return words
-    if candidate.vector is None:
-        return f"{words}, no vector yet"
-    return f"{words}, meaning {candidate.vector:.2f}"

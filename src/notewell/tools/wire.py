@@ -93,6 +93,8 @@ def answer_json(answer: Answer, *, public: bool = False) -> dict[str, Any]:
         "fallback": fallback_json(answer.fallback, public=public),
     }
     # Left out when there is nothing to say: most answers have neither.
+    if answer.nearness:
+        payload["nearness"] = answer.nearness._asdict()
     if answer.reason:
         payload["reason"] = answer.reason
     notice = answer.public_notice if public else answer.notice
