@@ -12,7 +12,8 @@ diverse. The measurements behind the defaults are in docs/ranking.md.
 
 from __future__ import annotations
 
-from math import exp2, log2
+from math import exp2, fsum, log2
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from notewell.errors import EmbedderFailed
@@ -54,6 +55,8 @@ class LegScores(NamedTuple):
     cosines: Mapping[int, float]
     exact: frozenset[int]
     """Chunks that have every term of the query; see `text_scores.is_exact`."""
+    estimates: Mapping[int, float] = MappingProxyType({})
+    """The expected vector score of chunks whose vector is not computed yet."""
 
 
 class Candidate(NamedTuple):
@@ -146,8 +149,27 @@ def vector_share(
     return least + (most - least) * min(1.0, max(0.0, certainty))
 
 
+def estimated_vectors(
+    texts: Mapping[int, float], vectors: Mapping[int, float]
+) -> dict[int, float]:
+    """The expected vector score of chunks that have none yet: with no words of the query, that of
+    a middling chunk; with all of them, that of the nearest.
+
+    With 0 instead, each note without a vector would come after all others, and a note that was
+    saved a moment ago is often the one that is asked for.
+    """
+    if not vectors:
+        return {}
+    mean, most = fsum(vectors.values()) / len(vectors), max(vectors.values())
+    return {
+        chunk_id: mean + (most - mean) * min(1.0, score)
+        for chunk_id, score in texts.items()
+        if chunk_id not in vectors
+    }
+
+
 def fuse(legs: LegScores, vector_weight: float, fusion: Fusion = "weighted") -> list[Candidate]:
-    """One candidate per chunk. A leg that did not find the chunk gives it 0."""
+    """One candidate per chunk. A leg that did not find the chunk gives it 0, or the estimate."""
     vector_part, text_part, scale = _FUSIONS[fusion](legs)
     return [
         Candidate(
@@ -171,11 +193,11 @@ _FusionParts: TypeAlias = (
 
 
 def _weighted(legs: LegScores) -> _FusionParts:
-    return legs.vectors, legs.texts, _confidence
+    return {**legs.vectors, **legs.estimates}, legs.texts, _confidence
 
 
 def _rrf(legs: LegScores) -> _FusionParts:
-    return _by_rank(legs.vectors), _by_rank(legs.texts), float
+    return _by_rank({**legs.vectors, **legs.estimates}), _by_rank(legs.texts), float
 
 
 def _seed(legs: LegScores) -> _FusionParts:

@@ -89,7 +89,12 @@ class Candidates:
 
     @property
     def legs(self) -> ranking.LegScores:
-        return ranking.LegScores(self.texts, self.vectors, self.cosines, frozenset(self.exact))
+        estimates = (
+            ranking.estimated_vectors(self.texts, self.vectors) if self.mode == "partial" else {}
+        )
+        return ranking.LegScores(
+            self.texts, self.vectors, self.cosines, frozenset(self.exact), estimates
+        )
 
 
 class QuestionCache:
