@@ -83,7 +83,7 @@ class Writing:
     and every section has a number that no other has."""
 
     def __init__(self, seed: int = 1) -> None:
-        from notewell.core.words import _STOP_WORDS
+        from notewell.core.terms import _STOP_WORDS
 
         self._draw = random.Random(seed)
         draw = random.Random(0)  # Another seed writes other notes in the same language.

@@ -17,6 +17,7 @@ from notewell.core import (
     chunk,
     find_windows,
     has_windows,
+    languages_of,
     pack_windows,
     split_text,
     text_query,
@@ -409,6 +410,27 @@ def test_words_find_the_notes_that_have_them_best_first(store: IndexStore) -> No
         (lemon,) = view.chunks_of("memory/2026-10-02.md")
         found, _ = view.matching(text_query("router lemon"), ("memory",), 10, [lemon])
         assert [match.chunk_id for match in found] == [lemon]
+
+
+def test_a_variant_counts_as_its_term(store: IndexStore) -> None:
+    """A chunk in Spanish has stems where an English one has words; the counts are one number."""
+    notes = {
+        "memory/es.md": "El sensor nuevo es de la casa, y los sensores viejos no.\n",
+        "memory/en.md": "The sensor is old.\n",
+    }
+    publish(store, notes)
+    with store.view() as view:
+        assert view is not None
+        languages = languages_of(view.having)
+        assert languages == ("es",)
+        query = text_query("sensores nuevos", languages)
+        found, stats = view.matching(query, ("memory",), 10)
+        counts = {view.places([one.chunk_id])[one.chunk_id][0]: one for one in found}
+        assert counts["memory/es.md"].body == (2, 1)
+        assert counts["memory/es.md"].gaps == (1,)
+        assert stats.having == (2, 1)
+        both, stats = view.matching(text_query("sensor", languages), ("memory",), 10)
+        assert (len(both), stats.having) == (2, (2,))
 
 
 def test_vectors_find_what_is_near_and_cosines_are_exact(store: IndexStore) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notewell.core.stems import stem_by_script
-from notewell.core.words import index_words, text_query
+from notewell.core.terms import text_query
+from notewell.core.words import index_words
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,36 @@ def test_a_stress_mark_and_a_decomposed_letter_change_nothing() -> None:
     decomposed = unicodedata.normalize("NFD", "чайник")
     assert decomposed != "чайник"
     assert index_words(decomposed) == index_words("чайник")
+
+
+@pytest.mark.parametrize(
+    ("language", "family", "stem"),
+    [
+        ("cs", "kniha knihy knihu", "knih"),
+        ("da", "bog bogen", "bog"),
+        ("de", "Haus Hauses Häuser Häusern", "haus"),
+        ("es", "libro libros", "libr"),
+        ("es", "decisión decisiones", "decision"),
+        ("fi", "talo talot talossa", "talo"),
+        ("fr", "application applications l'application", "appliqu"),
+        ("hu", "ház háznak háztól", "haz"),
+        ("it", "libro libri", "libr"),
+        ("nl", "vogel vogels", "vogel"),
+        ("no", "hus huset husene", "hus"),
+        ("pl", "dom domu domem", "dom"),
+        ("pt", "livro livros", "livr"),
+        ("ro", "carte cărți cărții", "cart"),
+        ("sv", "bil bilar bilarna", "bil"),
+        ("tr", "kitap kitaplar kitapları", "kitap"),
+    ],
+)
+def test_the_forms_of_a_word_in_latin_letters_meet(language: str, family: str, stem: str) -> None:
+    assert set(index_words(family, language).split()) == {f"{language}·{stem}"}
+
+
+@pytest.mark.parametrize("text", ["gpt4 ERR_FOO", "12 345", "книга 索引库", "aujourd'hui"])
+def test_what_is_no_word_of_the_language_stays_as_it_is(text: str) -> None:
+    assert index_words(text, "fr") == index_words(text)
 
 
 @pytest.mark.parametrize("word", ["київ", "پدران", "café", "naïve", "הספרים", "žena", "Ⅷ"])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notewell.core.terms import TextQuery, text_query
 from notewell.core.text_scores import (
     NEIGHBOUR_WEIGHT,
     TextMatch,
@@ -15,7 +16,6 @@ from notewell.core.text_scores import (
     text_score,
     with_neighbours,
 )
-from notewell.core.words import TextQuery, text_query
 from notewell.types import Span
 
 COUNTS = st.integers(0, 30)

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notewell.core.terms import text_query, useful_terms
 from notewell.core.words import (
     index_words,
     is_identifier,
     split_words,
     stem,
-    text_query,
-    useful_terms,
 )
 from notewell.limits import MAX_QUERY_TERMS
 from notewell.ports import is_latin

@@ -150,6 +150,11 @@ def test_a_question_without_a_weighing_is_asked_as_the_settings_say(served: Serv
     assert weighed == plain
 
 
+def test_other_forms_of_a_word_are_highlighted() -> None:
+    text = "Wir haben die alten Häuser am Fluss verkauft und das Geld gespart."
+    assert [text[start:end] for start, end in highlights(text, "Haus")] == ["Häuser"]
+
+
 @given(
     st.lists(st.sampled_from(["ship", "shipped", "the", "router", "🚢", "索引", "库", " ", "\n"])),
     st.lists(st.sampled_from(["ship", "router", "索引库", "the"]), min_size=1),

@@ -1,8 +1,11 @@
 """Pure functions: text and numbers in, decisions out. No disk, no clock, no network, no threads.
 
 segmentation.py   Unicode word and grapheme boundaries
-words.py          what a word is, for the index, the query and the snippet; the terms of a query;
-                  the markers of entries, which are no words
+languages.py      which language a text in Latin letters is in
+stems.py          the stems of words in other languages than English
+words.py          what a word is, for the index, the query and the snippet; the markers of
+                  entries, which are no words
+terms.py          the terms of a query
 text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        unit vectors; both scores become one; threshold, time, diversity
 passages.py       ranked chunks become hits: merged, widened, with a snippet
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
         find_units,
     )
     from notewell.core.cutting import LinePart, token_weight
+    from notewell.core.languages import ENGLISH, language_of
     from notewell.core.long_lines import Extent
     from notewell.core.packing import LineScores, pack_hits, score_lines
     from notewell.core.passages import (
@@ -69,6 +73,14 @@ if TYPE_CHECKING:
         why_denied,
     )
     from notewell.core.secret import SECRET_MASK, Secret
+    from notewell.core.terms import (
+        TextQuery,
+        as_spelled,
+        languages_of,
+        stop_words,
+        text_query,
+        useful_terms,
+    )
     from notewell.core.text_scores import TextMatch, TextStats
     from notewell.core.times import find_times, note_date
     from notewell.core.window_codes import has_windows, pack_windows, window_cosines
@@ -77,14 +89,12 @@ if TYPE_CHECKING:
         MARKER_ID,
         MARKER_NAME,
         VERSION,
-        TextQuery,
+        ChunkWords,
+        chunk_words,
         index_words,
         is_identifier,
         split_words,
         stem,
-        stop_words,
-        text_query,
-        useful_terms,
         without_markers,
         word_set,
     )
@@ -96,6 +106,7 @@ else:
         {
             "chunking": "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units",
             "cutting": "LinePart token_weight",
+            "languages": "ENGLISH language_of",
             "long_lines": "Extent",
             "packing": "LineScores pack_hits score_lines",
             "passages": (
@@ -113,13 +124,14 @@ else:
                 "scope_from why_denied"
             ),
             "secret": "SECRET_MASK Secret",
+            "terms": "TextQuery as_spelled languages_of stop_words text_query useful_terms",
             "text_scores": "TextMatch TextStats",
             "times": "find_times note_date",
             "window_codes": "has_windows pack_windows window_cosines",
             "windows": "find_windows split_text window_lines",
             "words": (
-                "MARKER_ID MARKER_NAME TextQuery VERSION index_words is_identifier split_words "
-                "stem stop_words text_query useful_terms without_markers word_set"
+                "ChunkWords MARKER_ID MARKER_NAME VERSION chunk_words index_words is_identifier "
+                "split_words stem without_markers word_set"
             ),
         },
     )

@@ -5,6 +5,9 @@ as Russian. So a word has the same stem in a note and in a question, whatever it
 is, and always matches itself. A word with a letter of another language of the script (Ukrainian і,
 Persian پ) is left as it is.
 
+Latin letters do not name their language: `stem_in` is given it. Its stems have the language in
+front (fr·appliqu), so that they meet no word of another language.
+
 This is the only module that imports Stemmer (PyStemmer), and only for the first word that needs
 it. A release with other stems needs a new number in `core.words.VERSION`; tests/core/test_stems.py
 fails then.
@@ -16,7 +19,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from notewell.core.segmentation import casefold
+from notewell.core.languages import marker
+from notewell.core.segmentation import casefold, strip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +56,32 @@ def stem_by_script(word: str) -> str | None:
     return None
 
 
+_SNOWBALL_NAMES = {
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "sv": "swedish",
+    "tr": "turkish",
+}
+"""By the codes of `languages.LANGUAGES`."""
+
+
+def stem_in(word: str, language: str) -> str:
+    """The stem of a word in Latin letters, with its accents; the stem has none."""
+    stem = snowball(_SNOWBALL_NAMES[language])(_letters(word))
+    return f"{marker(language)}{stem if stem.isascii() else strip(stem) or stem}"
+
+
 def _letters(word: str) -> str:
     """In lower case, й as one character (file names on macOS have two), and without stress marks,
     which dictionaries and poems have."""
@@ -61,8 +91,6 @@ def _letters(word: str) -> str:
 
 
 def _without_marks(stem: str, language: str) -> str:
-    from notewell.core.segmentation import strip
-
     return stem if language in _SPOKEN_SIGNS else strip(stem) or stem
 
 

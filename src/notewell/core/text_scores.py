@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from notewell.core.words import TextQuery
+    from notewell.core.terms import TextQuery
     from notewell.types import Span
 
 K1 = 1.2

@@ -15,8 +15,8 @@ The contract, besides the signatures:
 - A view is consistent: it shows one committed state and keeps showing it until it is closed.
 - A transaction that raises leaves the state from before it.
 - Chunk ids are integers that ascend with age and are never given out twice in one generation.
-- Words come from `notewell.core.index_words`. A store must not split text into words by itself,
-  because queries and snippets are split by the same function.
+- Words come from `notewell.core.chunk_words`, those of a path from `index_words`. A store must not
+  split text into words by itself, because queries and snippets are split by the same function.
 - A lease has a holder. If it is not acquired in time, `IndexBusy` names the holder.
 - A thread must not open a view inside another view: a store may serialise its views.
 - A store may keep the indexes of many agents; an `IndexStore` is the part of one agent.
@@ -211,6 +211,7 @@ class IndexView(Protocol):
         among: Sequence[int] | None = None,
     ) -> tuple[list[TextMatch], TextStats]:
         """The chunks with the best BM25, and the counts from which their exact score is computed.
+        A variant counts as its term: `TextMatch` and `TextStats` have one number for each term.
 
         `among` restricts the search to these chunks.
         """

@@ -14,13 +14,21 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from notewell.core import TextQuery, ranking, text_query, text_scores, useful_terms
+from notewell.core import (
+    TextQuery,
+    as_spelled,
+    languages_of,
+    ranking,
+    text_query,
+    text_scores,
+    useful_terms,
+)
 from notewell.errors import EmbedderTrouble
 from notewell.records import dataclass, field
 from notewell.types import Notice, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from notewell.core import TextMatch, TextStats
     from notewell.index import Identity, IndexFacts, IndexView, StoredChunk
@@ -86,6 +94,10 @@ class Candidates:
         """Whether it is of a conversation in another folder than the wanted one."""
         is_said = chunk.source == "sessions"
         return self.among is not None and is_said and chunk.id not in self.among
+
+    def worth_in(self, text: str) -> Mapping[str, float]:
+        """How much each term counts, also in the forms that a text has."""
+        return as_spelled(self.worth, self.query, text)
 
     @property
     def legs(self) -> ranking.LegScores:
@@ -193,9 +205,9 @@ def _other_dims(identity: Identity, dims: int) -> str:
 
 def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -> Candidates:
     """Ask both legs. `also` names chunks that get a score even if neither leg finds them."""
-    query = text_query(context.question)
+    query = text_query(context.question, languages_of(view.having))
     # Bigrams that no chunk contains are dropped, and of an over-long query the commonest terms.
-    query = useful_terms(query, view.having(query.terms))
+    query = useful_terms(query, view.having([one for group in query.groups for one in group]))
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
     if context.options.hides_private:
         candidates.hidden = _private_chunks(view)

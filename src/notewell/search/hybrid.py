@@ -351,14 +351,16 @@ def _scored_lines(
 ) -> tuple[ScoredLines, ...]:
     candidate, chunk = best
     score = candidate.score / common.best_score if common.best_score else 0.0
-    scores = LineScores(score, chunk.span, common.candidates.worth, _part(chunk))
+    worth = common.candidates.worth_in(_text(passage, lines, chunk))
+    scores = LineScores(score, chunk.span, worth, _part(chunk))
     return score_lines(lines, Span(passage.start_line, passage.end_line), scores, passage.part)
 
 
 def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:
     """Around the words that matched; if none did, the chunk whose vector is near."""
     source = without_markers(text if common.text_ranks.get(chunk.id) else chunk.text)
-    return snippet(source, common.candidates.worth, common.context.options.snippet_chars)
+    worth = common.candidates.worth_in(source)
+    return snippet(source, worth, common.context.options.snippet_chars)
 
 
 def _chunk_key(chunk: StoredChunk, model: str) -> str:

@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from notewell.core import index_words, unit_rows, without_markers
+from notewell.core import chunk_words, index_words, unit_rows, without_markers
 from notewell.errors import IndexBusy, IndexUnreadable
 from notewell.index import (
     EMBEDDED,
@@ -356,8 +356,7 @@ class _InMemoryWriter:
             chunk.offset,
         )
         # Markers of our own entries are no words of the note.
-        body = tokens_of(index_words(without_markers(chunk.text)))
-        heading = tokens_of(index_words(chunk.heading))
+        body, heading = map(tokens_of, chunk_words(without_markers(chunk.text), chunk.heading))
         state.rows[stored.id] = IndexRow(stored, (body, heading, name))
 
     def note_seen(

@@ -191,11 +191,15 @@ class InMemoryView:
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
         positions = {
-            chunk_id: [[_positions(term, one) for one in row.fields] for term in query.terms]
+            chunk_id: [[_positions(group, one) for one in row.fields] for group in query.groups]
             for chunk_id, row in self._state.rows.items()
         }
-        found = self.having(query.terms)
-        having = [found.get(term, 0) for term in query.terms]
+        found = self.having([form for group in query.groups for form in group])
+        # A chunk is in one language: nearly none has two forms of a term.
+        having = [
+            min(len(positions), sum(found.get(form, 0) for form in group))
+            for group in query.groups
+        ]
         hits = [
             chunk_id
             for chunk_id, at in positions.items()
@@ -272,8 +276,13 @@ def tokens_of(words: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(words.lower()))
 
 
-def _positions(term: str, tokens: tuple[str, ...]) -> list[int]:
-    """Where a term begins; a term of several tokens is a phrase."""
+def _positions(group: Sequence[str], tokens: tuple[str, ...]) -> list[int]:
+    """Where a term or one of its variants begins."""
+    return sorted(at for form in group for at in _starts(form, tokens))
+
+
+def _starts(term: str, tokens: tuple[str, ...]) -> list[int]:
+    """A term of several tokens is a phrase."""
     phrase = tokens_of(term)
     size = len(phrase)
     if not size:

@@ -7,7 +7,14 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from notewell.core import note_date, split_words, text_query
+from notewell.core import (
+    ENGLISH,
+    as_spelled,
+    language_of,
+    note_date,
+    split_words,
+    text_query,
+)
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.ui.schemas import (
@@ -115,7 +122,9 @@ def _hit_json(hit: Hit, query: str, day: date | None, today: date) -> dict[str, 
 
 def highlights(snippet: str, query: str) -> list[Range]:
     """In order and without overlaps. The bigrams of Chinese text overlap, so they are joined."""
-    terms = frozenset(text_query(query).terms)
+    language = language_of(snippet)
+    parsed = text_query(query, () if language == ENGLISH else (language,))
+    terms = as_spelled(dict.fromkeys(parsed.terms, 1.0), parsed, snippet).keys()
     return _join(
         (word.start, word.end)
         for word in split_words(snippet)

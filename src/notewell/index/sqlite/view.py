@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -264,10 +264,18 @@ class SqliteView:
         only = None if among is None else json.dumps(list(among))
         # `rank MATCH` passes the weights of the columns to FTS5.
         rows = self._select(
-            "SELECT rowid, notewell_counts(chunks_fts, ?) FROM chunks_fts "
+            "SELECT rowid, notewell_counts(chunks_fts, ?, ?) FROM chunks_fts "
             "WHERE chunks_fts MATCH ? AND rank MATCH ? "
             "AND (? IS NULL OR rowid IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?",
-            (len(sources), _match_expression(query, sources), _RANK, only, only, limit),
+            (
+                len(sources),
+                json.dumps([len(group) for group in query.groups]) if query.variants else None,
+                _match_expression(query, sources),
+                _RANK,
+                only,
+                only,
+                limit,
+            ),
         )
         chunks, words, matches = 0, 0, []
         for chunk_id, counts in rows:
@@ -275,8 +283,11 @@ class SqliteView:
             fields = (tuple(body), tuple(heading), tuple(name))
             matches.append(TextMatch(chunk_id, *fields, length, tuple(gaps)))
         # Of all sources: a term must weigh the same whichever source is searched.
-        having = self.having(query.terms)
-        frequencies = tuple(having.get(term, 0) for term in query.terms)
+        having = self.having([form for group in query.groups for form in group])
+        # A chunk is in one language: nearly none has two forms of a term.
+        frequencies = tuple(
+            min(chunks, sum(having.get(form, 0) for form in group)) for group in query.groups
+        )
         return matches, TextStats(chunks, words / max(1, chunks), frequencies)
 
     def having(self, terms: Sequence[str]) -> dict[str, int]:
@@ -393,11 +404,20 @@ def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
     # The sources come first in the expression (see _match_expression) and are no terms.
     sources = cast("int", values[0])
     places = [api.phrase_locations(phrase) for phrase in range(sources, api.phrase_count)]
+    if values[1] is not None:
+        places = _joined(places, json.loads(cast("str", values[1])))
     fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
     body = [place[BODY] for place in places]
     gaps = [_gap(term, following) for term, following in pairwise(body)]
     sizes = (api.column_size(BODY), api.row_count, api.column_total_size(BODY))
     return json.dumps([*fields, gaps, *sizes])  # An FTS5 function returns one value.
+
+
+def _joined(places: list[list[list[int]]], sizes: Sequence[int]) -> list[list[list[int]]]:
+    """One list of places for a term and its variants."""
+    forms = iter(places)
+    groups = ([next(forms) for _ in range(size)] for size in sizes)
+    return [[sorted(chain(*columns)) for columns in zip(*group, strict=True)] for group in groups]
 
 
 def _gap(one: Sequence[int], other: Sequence[int]) -> int:
@@ -419,7 +439,7 @@ def source_word(source: str) -> str:
 def _match_expression(query: TextQuery, sources: Sequence[str]) -> str:
     """Every word is quoted, so that no text of a user is taken for an operator of FTS5."""
     wanted = " OR ".join(_quoted(source_word(source)) for source in sources)
-    terms = " OR ".join(_quoted(term) for term in query.terms)
+    terms = " OR ".join(_quoted(form) for group in query.groups for form in group)
     return f"source : ({wanted}) AND {{body heading name}} : ({terms})"
 
 

@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from notewell.core import index_words, without_markers
+from notewell.core import chunk_words, index_words, without_markers
 from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
 from notewell.index.sqlite.connect import (
@@ -253,14 +253,15 @@ class SqliteWriter:
                 chunk.said_at,
             ),
         )
+        # The marker of an entry is ours, not the user's: its id must not match a query.
+        words = chunk_words(without_markers(chunk.text), chunk.heading)
         db.execute(
             "INSERT INTO chunks_fts (rowid, source, body, heading, name) VALUES (?, ?, ?, ?, ?)",
             (
                 db.last_insert_rowid(),
                 source_word(source),
-                # The marker of an entry is ours, not the user's: its id must not match a query.
-                index_words(without_markers(chunk.text)),
-                index_words(chunk.heading),
+                words.body,
+                words.heading,
                 name,
             ),
         )
