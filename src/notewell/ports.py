@@ -21,6 +21,14 @@ PROBE_TEXT = "Is anybody there?"
 """Embedded to learn whether an embedder answers, and how long its vectors are."""
 
 
+class CosineScale(NamedTuple):
+    """What the cosines of a model mean: the values of unrelated texts, and of a question and its
+    answer at best."""
+
+    floor: float
+    ceiling: float
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
     """What other packages need to know about a model without loading it."""
@@ -45,6 +53,9 @@ class ModelFacts:
     window_share: float = 0.0
     """The share of its best window in the cosine of a chunk, against that of the whole chunk;
     0: windows get no vectors."""
+
+    measures_scale: bool = False
+    """Floor and ceiling of this model are not known: they are measured from each index."""
 
     @property
     def has_scale(self) -> bool:

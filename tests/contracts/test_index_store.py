@@ -33,6 +33,7 @@ from notewell.index import (
     UpToDate,
 )
 from notewell.index.sqlite import SqliteStore
+from notewell.ports import CosineScale
 from notewell.search import QuestionCache, SearchOptions, prepare, search
 from notewell.sync import Indexer
 from notewell.testing import (
@@ -160,6 +161,24 @@ def test_a_view_keeps_the_state_it_began_with(store: IndexStore) -> None:
         assert view.counts() == before
         assert "MEMORY.md" in view.notes()
     assert "MEMORY.md" not in seen(store)
+
+
+def test_a_scale_belongs_to_its_generation_and_survives_a_purge(store: IndexStore) -> None:
+    publish(store)
+    scale = CosineScale(0.25, 0.75)
+    with store.writing(wait_s=0) as writer:
+        assert writer.open_current() == UpToDate()
+        assert writer.view.cosine_scale() is None
+        with writer.transaction():
+            writer.set_cosine_scale(scale)
+        writer.purge()
+    with store.view() as view:
+        assert view is not None
+        assert view.cosine_scale() == scale
+    publish(store)
+    with store.view() as view:
+        assert view is not None
+        assert view.cosine_scale() is None
 
 
 def test_a_generation_that_was_reported_as_damaged_is_rebuilt(store: IndexStore) -> None:

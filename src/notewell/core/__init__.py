@@ -10,6 +10,7 @@ text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        unit vectors; both scores become one; threshold, time, diversity
 passages.py       ranked chunks become hits: merged, widened, with a snippet
 packing.py        the best lines of the hits, within a budget
+calibration.py    the scale of a model's cosines, measured from an index
 chunking.py       a note becomes chunks
 cutting.py        where a long line is cut; the token estimate
 long_lines.py     the pieces of a line that is longer than a chunk, joined again
@@ -24,6 +25,13 @@ secret.py         a text that does not show itself in logs
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from notewell.core.calibration import (
+        LEAST_CHUNKS,
+        MEASURED_CHUNKS,
+        PROBES,
+        excerpt,
+        scale_of,
+    )
     from notewell.core.chunking import (
         HEADING_SEPARATOR,
         ChunkLimits,
@@ -104,6 +112,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
+            "calibration": "LEAST_CHUNKS MEASURED_CHUNKS PROBES excerpt scale_of",
             "chunking": "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units",
             "cutting": "LinePart token_weight",
             "languages": "ENGLISH language_of",

@@ -171,7 +171,7 @@ class LocalEmbedder:
         context = min(head.context_tokens, self._context_limit)
         # Our estimate counts four characters for a token; a token of a small vocabulary has less.
         chunk_tokens = max(16, context * 25 // 32)
-        return ModelFacts(PROVIDER, model, head.dims, chunk_tokens)
+        return ModelFacts(PROVIDER, model, head.dims, chunk_tokens, measures_scale=True)
 
     @property
     def texts_at_once(self) -> int:

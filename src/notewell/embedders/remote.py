@@ -99,6 +99,7 @@ class RemoteEmbedder:
             # Our token counts are estimates, so a quarter of the limit stays free.
             chunk_tokens=model.text_tokens * 3 // 4 if model else UNKNOWN_CHUNK_TOKENS,
             endpoint_key=self.endpoint_key,
+            measures_scale=True,
         )
 
     @property

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         StoreFacts,
         UpToDate,
     )
-    from notewell.ports import ModelFacts, Vectors, WindowedVector
+    from notewell.ports import CosineScale, ModelFacts, Vectors, WindowedVector
     from notewell.types import Chunk, NoteStat, SessionFacts, Source, Span
 
 
@@ -150,6 +150,10 @@ class IndexView(Protocol):
     # -- contents --------------------------------------------------------------------------------
 
     def identity(self) -> Identity: ...
+
+    def cosine_scale(self) -> CosineScale | None:
+        """As it was measured in this generation; None if it was not."""
+        ...
 
     def counts(self) -> Counts: ...
 
@@ -346,6 +350,10 @@ class IndexWriter(Protocol):
         """Store one vector a chunk, and the windows of each, if any are given, as
         `WindowedVector` has them. Chunks that were replaced meanwhile are skipped; returns how
         many were stored. The windows go with their chunk."""
+        ...
+
+    def set_cosine_scale(self, scale: CosineScale) -> None:
+        """Inside `transaction()`, too."""
         ...
 
 

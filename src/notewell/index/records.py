@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.errors import IndexUnreadable
+    from notewell.ports import CosineScale
     from notewell.types import NoteStat, Source, Span
 
 WAITING, EMBEDDED, UNREAD = 0, 1, 2
@@ -151,6 +152,8 @@ class IndexFacts:
     has_vectors: bool
     is_readable: bool
     """Whether this process can read its vectors."""
+    scale: CosineScale | None = None
+    """As it was measured; None if it was not."""
 
 
 # -- the store itself ----------------------------------------------------------------------------

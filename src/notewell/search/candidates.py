@@ -24,7 +24,7 @@ from notewell.core import (
     useful_terms,
 )
 from notewell.errors import EmbedderTrouble
-from notewell.records import dataclass, field
+from notewell.records import dataclass, field, replace
 from notewell.types import Notice, counted
 
 if TYPE_CHECKING:
@@ -160,7 +160,14 @@ def prepare(
             vector = cache.vector(embedder, question)
         except EmbedderTrouble as trouble:
             reason, degraded = Notice(str(trouble), trouble.public_text()), True
-    return SearchContext(question, options, facts, index, vector, reason, degraded)
+    return SearchContext(question, options, _scaled(facts, index), index, vector, reason, degraded)
+
+
+def _scaled(facts: ModelFacts, index: IndexFacts) -> ModelFacts:
+    """With the scale that was measured in the index, for a model whose own is not known."""
+    if index.scale is None or not facts.measures_scale:
+        return facts
+    return replace(facts, cosine_floor=index.scale.floor, cosine_ceiling=index.scale.ceiling)
 
 
 def _why_no_vector(

@@ -4,6 +4,7 @@ indexer.py        START HERE: a whole sync, or the quick one before a search; th
 plan.py           decides what to read and forget; what a sync reports
 apply.py          makes the text searchable, and reuses known vectors
 embed_pending.py  embeds the chunks that wait for a vector
+scale.py          measures the scale of a model's cosines
 vector_keeping.py whether vectors survive an index of another model
 watch.py          syncs whenever something changes
 schedule.py       decides when the next sync is due: debounce, backoff, interval

@@ -46,14 +46,29 @@ class PendingEmbedder:
         """Embed until nothing waits. Trouble is put into the report and not raised: the text is
         searchable already."""
         waiting = self.waiting()
-        if not waiting:
+        if not waiting and not self._lacks_scale():
             return
         try:
             # Waits for nobody: another process that embeds is already doing this work.
             with self.store.embedding_lease():
-                self._embed_all(waiting, report)
+                if waiting:
+                    self._embed_all(waiting, report)
+                if self._lacks_scale():
+                    self._measure_scale()
         except (EmbedderTrouble, IndexBusy) as trouble:
             report.trouble = trouble
+
+    def _lacks_scale(self) -> bool:
+        if not self.embedder.facts.measures_scale:
+            return False
+        from notewell.sync.scale import lacks_scale  # Imported late: embedded models need none.
+
+        return lacks_scale(self.store, self.wanted)
+
+    def _measure_scale(self) -> None:
+        from notewell.sync.scale import measure_scale
+
+        measure_scale(self.store, self.embedder, self.wanted, wait_s=self.wait_s)
 
     def waiting(self) -> int:
         with self.store.view() as view:

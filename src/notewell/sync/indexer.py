@@ -148,7 +148,12 @@ class Indexer:
             identity = view.identity()
             is_readable = identity.is_readable_with(self.vector_driver)
             facts = IndexFacts(
-                view.generation, identity, view.waiting(), view.has_vectors(), is_readable
+                view.generation,
+                identity,
+                view.waiting(),
+                view.has_vectors(),
+                is_readable,
+                view.cosine_scale(),
             )
         self._known_facts = (mark, facts)
         return facts

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         StorePart,
         StoreRepair,
     )
-    from notewell.ports import ModelFacts, Vectors
+    from notewell.ports import CosineScale, ModelFacts, Vectors
     from notewell.types import Chunk, NoteStat, SessionFacts, Source
 
 CACHE_ENTRIES = 50_000
@@ -374,6 +374,9 @@ class _InMemoryWriter:
         for row in self._open.of_path(path):
             if row.state == WAITING and row.chunk.digest in digests:
                 rows[row.chunk.id] = replace(row, state=UNREAD)
+
+    def set_cosine_scale(self, scale: CosineScale) -> None:
+        self._open.cosine_scale = scale
 
     def forget(self, paths: Iterable[str]) -> None:
         for path in paths:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from notewell.core import TextQuery
     from notewell.index import Identity
-    from notewell.ports import Vectors
+    from notewell.ports import CosineScale, Vectors
     from notewell.types import SessionFacts, Source, Span
 
 FIELD_WEIGHTS = (1.0, 0.6, 0.4)
@@ -71,6 +71,7 @@ class IndexState:
 
     generation: str
     identity: Identity
+    cosine_scale: CosineScale | None = None
     notes: dict[str, IndexedFile] = field(default_factory=dict)
     rows: dict[int, IndexRow] = field(default_factory=dict)
     last_id: int = 0
@@ -94,6 +95,9 @@ class InMemoryView:
 
     def identity(self) -> Identity:
         return self._state.identity
+
+    def cosine_scale(self) -> CosineScale | None:
+        return self._state.cosine_scale
 
     def counts(self) -> Counts:
         notes, rows = self._state.notes.values(), self._state.rows.values()

@@ -7,6 +7,7 @@ APPLICATION_ID = 0x52434C54  # "RCLT"
 SCHEMA = 4
 
 META_KEY = "memory_index_meta_v1"
+SCALE_KEY = "cosine_scale"
 
 # chunks_fts holds the words of core.words, not the text: the ASCII tokenizer only splits them at
 # spaces. `source` is a word, too, so that FTS5 filters by source while it matches, instead of

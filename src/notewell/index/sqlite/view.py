@@ -21,8 +21,8 @@ from notewell.index.records import (
     StoredChunk,
 )
 from notewell.index.sqlite.connect import our_errors, select
-from notewell.index.sqlite.schema import META_KEY
-from notewell.ports import WindowedVector
+from notewell.index.sqlite.schema import META_KEY, SCALE_KEY
+from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Span
 
 if TYPE_CHECKING:
@@ -101,6 +101,13 @@ class SqliteView:
     def identity(self) -> Identity:
         with our_errors(self.path):
             return stored_identity(self._db, self.path)
+
+    def cosine_scale(self) -> CosineScale | None:
+        rows = self._select("SELECT value FROM meta WHERE key = ?", (SCALE_KEY,))
+        try:
+            return CosineScale(**json.loads(rows[0][0])) if rows else None
+        except (ValueError, TypeError) as error:
+            raise IndexUnreadable(str(self.path), f"meta {SCALE_KEY!r}: {error}") from error
 
     def counts(self) -> Counts:
         files = dict(self._select("SELECT source, count(*) FROM files GROUP BY source"))

@@ -23,7 +23,7 @@ from notewell.index.sqlite.connect import (
     transaction,
 )
 from notewell.index.sqlite.folder import SUSPECTED
-from notewell.index.sqlite.schema import META_KEY, SCHEMA, TABLES
+from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA, TABLES
 from notewell.index.sqlite.view import SqliteView, driver_in, driver_of, source_word
 from notewell.records import asdict
 from notewell.types import NO_SESSION
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from notewell.index.records import Identity, StoredChunk
     from notewell.index.sqlite.folder import IndexFolder
     from notewell.index.sqlite.vectors import VectorDriver
-    from notewell.ports import Vectors
+    from notewell.ports import CosineScale, Vectors
     from notewell.types import Chunk, NoteStat, SessionFacts, Source
 
 
@@ -349,6 +349,9 @@ class SqliteWriter:
             ),
         )
         return len(rows)
+
+    def set_cosine_scale(self, scale: CosineScale) -> None:
+        self._put_meta(SCALE_KEY, scale._asdict())
 
     def _put_meta(self, key: str, value: Mapping[str, object]) -> None:
         self._opened.execute(
