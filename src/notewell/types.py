@@ -321,6 +321,11 @@ class Answer:
         return replace(self, reason=reason).with_notice(notice)
 
 
+def being_built(notes: int) -> str:
+    """What a process is doing now, that has so many notes in its new index."""
+    return f"a new one is being built and has {counted(notes, 'note')}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun in a message: `1 note`, `2 notes`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

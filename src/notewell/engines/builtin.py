@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from notewell.engines.switching import SwitchingIndexer
 from notewell.records import replace
 from notewell.search import RUN_INDEX, QuestionCache, SearchOptions, prepare, search
-from notewell.types import Notice
+from notewell.types import Notice, being_built
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from notewell.types import Answer, Fallback
 
 
+OLDER = "the index that answers was built by an older version"
+RUN = RUN_INDEX.text
 OTHER_DRIVER = "sqlite-vec is not used, `segments` is"
 
 
@@ -87,6 +89,9 @@ class BuiltinEngine:
         context = self.prepare(question)
         with self.indexer.store.view() as view:
             answer = search(view, context, self.reranker)
+            is_outdated = view is not None and view.outdated() is not None
+        if is_outdated:
+            answer = answer.with_notice(self._outdated())
         # No vector was asked for, so neither embedder nor driver matters.
         if context.options.keyword_only:
             return answer
@@ -99,6 +104,11 @@ class BuiltinEngine:
         return answer.with_notice(
             Notice(f"{OTHER_DRIVER}: {problem}", f"{OTHER_DRIVER}; `notewell status` says why")
         )
+
+    def _outdated(self) -> Notice:
+        built = self.indexer.store.describe().notes_built
+        text = RUN if built is None else being_built(built)
+        return Notice.same(f"{OLDER}: {text}")
 
     def prepare(self, question: Question) -> SearchContext:
         """Embeds the question; see `search.prepare`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from notewell.errors import BadSetting, EmbedderTrouble, IndexTrouble, NotewellError
 from notewell.ports import PROBE_TEXT
 from notewell.records import dataclass, field, replace
-from notewell.types import Fallback
+from notewell.types import Fallback, being_built
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -377,11 +377,19 @@ def _indexed(indexer: Indexer, facts: ModelFacts, store: StoreFacts) -> _Indexed
                 "ready",
                 counts=view.counts(),
                 known={source: view.notes(source) for source in indexer.sources},
-                rebuild_needed=identity.difference(indexer.wanted(facts, identity)),
+                rebuild_needed=_rebuild_needed(
+                    view.outdated() or identity.difference(indexer.wanted(facts, identity)), store
+                ),
             )
     # A state and not an exception: `status` and the doctor are used when the index is damaged.
     except IndexTrouble as trouble:
         return _Indexed("unreadable", str(trouble), public_problem=trouble.public_text())
+
+
+def _rebuild_needed(reason: str | None, store: StoreFacts) -> str | None:
+    if reason is None or store.notes_built is None:
+        return reason
+    return f"{reason}; {being_built(store.notes_built)}"
 
 
 def _behind(scans: Mapping[str, Scan], known: Mapping[str, Mapping[str, IndexedNote]]) -> int:

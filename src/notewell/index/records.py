@@ -154,6 +154,8 @@ class IndexFacts:
     """Whether this process can read its vectors."""
     scale: CosineScale | None = None
     """As it was measured; None if it was not."""
+    outdated: str | None = None
+    """Why it must be rebuilt, if an older version wrote it."""
 
 
 # -- the store itself ----------------------------------------------------------------------------
@@ -175,6 +177,9 @@ class StoreFacts:
     """Who holds a lease on the store at this moment."""
     generation_bytes: int = 0
     """The size of the generation that answers."""
+    notes_built: int | None = None
+    """How many notes and transcripts are in the generation that a process is building now; None
+    if none is being built."""
     suspect: IndexUnreadable | None = None
     """Set if a reader met damage in the generation that answers; the next writer rebuilds it."""
     cache_limit: int | None = None

@@ -154,6 +154,7 @@ class Indexer:
                 view.has_vectors(),
                 is_readable,
                 view.cosine_scale(),
+                view.outdated(),
             )
         self._known_facts = (mark, facts)
         return facts
@@ -366,8 +367,9 @@ class Indexer:
                 index = self._learned(mark, view)
                 if view is None or index is None:
                     return 0
-                if index.identity != self.wanted(facts, index.identity):
-                    return 0  # A rebuild takes longer than a search may wait.
+                # A rebuild takes longer than a search may wait.
+                if index.outdated or index.identity != self.wanted(facts, index.identity):
+                    return 0
                 indexed = {source: view.notes(source) for source in self.sources}
             scans = self.scans(indexed)
             changed = sum(behind(scan, indexed[name]) for name, scan in scans.items())

@@ -99,6 +99,9 @@ class InMemoryView:
     def cosine_scale(self) -> CosineScale | None:
         return self._state.cosine_scale
 
+    def outdated(self) -> None:
+        """An index in memory is as old as its process."""
+
     def counts(self) -> Counts:
         notes, rows = self._state.notes.values(), self._state.rows.values()
         states = [row.state for row in rows]

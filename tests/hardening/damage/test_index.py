@@ -152,7 +152,7 @@ TOLD = {
     "garbage": (damages.replaced(lambda d: b"garbage\n" * 5_000), "file is not a database"),
     "empty": (damages.replaced(lambda _: b""), "not written by Notewell"),
     "another program's": (stamped("application_id", 77), "not written by Notewell"),
-    "older schema": (stamped("user_version", SCHEMA - 1), f"schema {SCHEMA - 1}"),
+    "much older schema": (stamped("user_version", 1), "schema 1"),
     "a folder": (damages.index_is_folder, "it is not a file and is kept as"),
     "a link to a note": (damages.index_is_link_to_a_text, "file is not a database"),
     "a link to nothing": (damages.index_is_link_to_nothing, "CURRENT names a file that is not"),

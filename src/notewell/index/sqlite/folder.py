@@ -87,6 +87,12 @@ class IndexFolder:
             taken.append(_number(current.name))
         return self.path / f"index-{max(taken, default=0) + 1}.sqlite"
 
+    def newer_than(self, current: Path) -> Path | None:
+        """A generation that is being built, or that a crash left."""
+        number = _number(current.name)
+        newer = [path for path in self._generations() if _number(path.name) > number]
+        return max(newer, key=lambda path: _number(path.name)) if newer else None
+
     def publish(self, generation: Path) -> None:
         """Make `generation`, which is checkpointed and closed, the one that answers."""
         try:

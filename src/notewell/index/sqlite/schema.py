@@ -1,5 +1,6 @@
 """The tables of one generation. After a change of the schema the number grows and old indexes are
-rebuilt: an index is a copy, so there are no migrations."""
+rebuilt: an index is a copy, so there are no migrations. Until the new one is published, the old
+one answers: `AS_CURRENT` gives its readers the columns and tables that it lacks."""
 
 from __future__ import annotations
 
@@ -53,6 +54,18 @@ CREATE VIRTUAL TABLE chunks_fts USING fts5 (
 );
 CREATE VIRTUAL TABLE chunks_words USING fts5vocab (chunks_fts, row);
 """
+
+# A temporary object hides the one of the same name in the file, which stays as it is.
+AS_CURRENT = {
+    # Before 4, a part of a long line did not know where it begins. With places that are far apart,
+    # the parts of one line are not joined, and each is shown as it is.
+    3: """
+CREATE TEMP VIEW chunks AS
+  SELECT *, piece * id * 1000000 AS line_offset FROM main.chunks;
+CREATE TEMP TABLE chunk_windows (id INTEGER PRIMARY KEY, codes BLOB NOT NULL);
+"""
+}
+"""For each older schema that can be read, what makes it look like the current one."""
 
 CACHE_TABLE = """
 CREATE TABLE IF NOT EXISTS embedding_cache (

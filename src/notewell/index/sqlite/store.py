@@ -21,10 +21,11 @@ from notewell.index.sqlite.connect import (
     is_immutable,
     open_reader,
     our_errors,
+    select,
 )
 from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
 from notewell.index.sqlite.lease import writer_lease
-from notewell.index.sqlite.schema import SCHEMA
+from notewell.index.sqlite.schema import AS_CURRENT, SCHEMA
 from notewell.index.sqlite.view import SqliteView, driver_in, register_counts
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ class SqliteStore:
         generation = None
         with suppress(IndexTrouble):  # A view raises it; this only describes.
             generation = self.folder.current()
-        held = [lease.holder for lease in leases_in(self.folder.path) if lease.is_held]
+        leases = [lease for lease in leases_in(self.folder.path) if lease.is_held]
+        is_writing = any(lease.name == "writer" for lease in leases)
         suspect = None
         if generation is not None and self.folder.is_suspect(generation):
             suspect = IndexUnreadable(str(generation), SUSPECTED)
@@ -99,12 +101,28 @@ class SqliteStore:
             generation=generation.name if generation else None,
             size_bytes=self.folder.size(),
             written_at_s=max(self._write_times_ns(), default=0) / 1e9 or None,
-            holder=held[0] if held else None,
+            holder=leases[0].holder if leases else None,
             generation_bytes=_size(generation) if generation else 0,
+            notes_built=self._notes_built(generation) if generation and is_writing else None,
             suspect=suspect,
             cache_limit=self._cache_entries,
             vector_load_error=self._load_error or self.driver.load_error(),
         )
+
+    def _notes_built(self, current: Path) -> int | None:
+        """Of a generation that is not published yet."""
+        building = self.folder.newer_than(current)
+        if building is None:
+            return None
+        try:
+            db = open_reader(building)
+            try:
+                ((notes,),) = select(db, "SELECT count(*) FROM files")
+            finally:
+                db.close()
+        except (apsw.Error, OSError, IndexTrouble):
+            return 0  # It has no tables yet, or was published a moment ago.
+        return int(notes)
 
     def change_mark(self) -> tuple[int, ...]:
         mark: list[int] = []
@@ -356,7 +374,10 @@ def _open_checked(generation: Path) -> apsw.Connection:
         db.close()
         raise
     if schema < SCHEMA:
-        db.close()
-        raise IndexUnreadable(str(generation), f"it has the older schema {schema}")
+        if schema not in AS_CURRENT:
+            db.close()
+            raise IndexUnreadable(str(generation), f"it has the older schema {schema}")
+        db.pragma("temp_store", "memory")
+        db.execute(AS_CURRENT[schema])
     register_counts(db)
     return db

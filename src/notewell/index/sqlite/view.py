@@ -21,7 +21,7 @@ from notewell.index.records import (
     StoredChunk,
 )
 from notewell.index.sqlite.connect import our_errors, select
-from notewell.index.sqlite.schema import META_KEY, SCALE_KEY
+from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Span
 
@@ -108,6 +108,11 @@ class SqliteView:
             return CosineScale(**json.loads(rows[0][0])) if rows else None
         except (ValueError, TypeError) as error:
             raise IndexUnreadable(str(self.path), f"meta {SCALE_KEY!r}: {error}") from error
+
+    def outdated(self) -> str | None:
+        with our_errors(self.path):
+            schema = int(self._db.pragma("user_version"))
+        return f"its schema is {schema}, now {SCHEMA}" if schema < SCHEMA else None
 
     def counts(self) -> Counts:
         files = dict(self._select("SELECT source, count(*) FROM files GROUP BY source"))
