@@ -59,8 +59,12 @@ LEAST_WORDS = 2
 LEAST_SHARE = 0.08
 """Of all words: code and lists of names have fewer. In a text of a language it is .3 to .5."""
 
-# From two letters: single ones are names of variables as often as words.
-_LATIN_WORD = re.compile(r"[a-zà-öø-ÿāăąćčďđęěğıłńňőřśşšťůűźżžșț]{2,}")
+
+@cache
+def _latin_words() -> re.Pattern[str]:
+    """Compiled for the first text that is indexed: a search needs no language."""
+    # From two letters: single ones are names of variables as often as words.
+    return re.compile(r"[a-zà-öø-ÿāăąćčďđęěğıłńňőřśşšťůűźżžșț]{2,}")
 
 
 @cache
@@ -74,7 +78,7 @@ def _languages_by_word() -> dict[str, tuple[str, ...]]:
 
 def language_of(text: str) -> str:
     """The language of a text in Latin letters, `en` if it is not clearly another."""
-    words = Counter(_LATIN_WORD.findall(text.lower()))
+    words = Counter(_latin_words().findall(text.lower()))
     known = _languages_by_word()
     hits, distinct = Counter[str](), Counter[str]()
     for word in words.keys() & known.keys():
