@@ -110,6 +110,14 @@ class Chunk(NamedTuple):
     """Where a piece begins in its line, in characters."""
 
 
+class WindowScore(NamedTuple):
+    """The part of a chunk that is nearest to the question."""
+
+    span: Span
+    vector: float
+    """Its vector score."""
+
+
 class ScoreParts(NamedTuple):
     """Why a hit has its rank."""
 
@@ -125,6 +133,8 @@ class ScoreParts(NamedTuple):
     """The score of the reranker, which decides the order; None without one."""
     echo: float = 1.0
     """The factor for lines in which the user asked the same question; 1 for others."""
+    window: WindowScore | None = None
+    """The best window of the chunk, which is a part of its vector score; None without windows."""
 
 
 SPEAKERS = ("User", "Assistant")

@@ -53,6 +53,30 @@ def test_short_lines_are_read_together_and_a_blank_line_parts_them() -> None:
     assert groups[0].text == wrapped
 
 
+def test_lines_that_are_near_in_meaning_come_first() -> None:
+    text = "\n".join([FILLER * 3] * 4)
+    span = Span(1, 4)
+    whole = Extent(0, 1000)
+    near = {1: [(whole, 0.2)], 2: [(whole, 0.3)], 3: [(whole, 0.9)], 4: [(whole, 0.2)]}
+    scores = LineScores(1.0, span, {}, near=near, typical=0.4)
+    groups = score_lines(ChunkLines([(span, text)]), span, scores)
+    assert max(groups, key=lambda one: one.score).span == (3, 3)
+    # A line without a vector is neither near nor far.
+    del near[1]
+    groups = score_lines(ChunkLines([(span, text)]), span, scores)
+    assert [one.span[0] for one in sorted(groups, key=lambda one: -one.score)] == [3, 1, 2, 4]
+
+
+def test_of_a_long_line_the_part_that_is_near_comes_first() -> None:
+    line = " ".join(FILLER for _ in range(12))
+    span, middle = Span(1, 1), len(line) // 2
+    near = {1: [(Extent(0, middle), 0.2), (Extent(middle, len(line)), 0.9)]}
+    scores = LineScores(1.0, span, {}, near=near)
+    groups = score_lines(ChunkLines([(span, line)]), span, scores)
+    assert len(groups) > 3
+    assert groups[0].score < groups[-1].score
+
+
 def test_the_words_of_the_question_decide_within_a_hit() -> None:
     text = "\n".join([FILLER * 3, "The walrus is red. " + FILLER * 2, FILLER * 3, FILLER * 3])
     groups = scored(text, {"walrus": 2.0, "red": 1.0})

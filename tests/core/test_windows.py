@@ -16,10 +16,9 @@ from notewell.core import (
     split_text,
     unit_rows,
     window_cosines,
+    window_places,
 )
-from notewell.core import window_lines as lines_of
 from notewell.core.windows import LONG_LINE_CHARS, WINDOW_CHARS
-from notewell.types import Span
 
 if TYPE_CHECKING:
     from notewell.ports import Vectors
@@ -68,15 +67,31 @@ def test_chinese_characters_count_twice() -> None:
     assert all(part.endswith("。") for part in found)
 
 
+def test_code_has_no_windows() -> None:
+    body = [f"    total_{number} = read(number, {number}) + total" for number in range(12)]
+    function = "\n".join(["def read_all(number):", *body])
+    assert find_windows(function) == []
+    assert find_windows("\n".join(["```", *(line.strip() for line in body), "```"])) == []
+    # Text around a little code has some, and so has a list of several levels.
+    assert find_windows("\n".join([*BULLETS, "```", *body[:3], "```"]))
+    assert find_windows("\n".join(f"    {line}" for line in BULLETS))
+
+
 def test_each_window_has_its_lines() -> None:
     text = "\n".join(["# Trip", "", *BULLETS])
-    windows = find_windows(text)
-    spans = lines_of(text, 11)
-    for (start, end), span in zip(windows, spans, strict=True):
-        lines = text.split("\n")[span.start_line - 11 : span.end_line - 10]
-        assert "\n".join(lines).strip() == text[start:end]
-    assert spans[0].start_line == 11
-    assert spans[-1] == Span(spans[-1].start_line, 20)
+    lines = text.split("\n")
+    for (start, end), places in zip(find_windows(text), window_places(text, 11), strict=True):
+        quoted = [lines[line - 11][extent.start : extent.end] for line, extent in places]
+        assert "\n".join(quoted) == text[start:end]
+
+
+def test_windows_of_a_long_line_have_their_characters() -> None:
+    line = " ".join(f"Sentence {number} is about the harbour." for number in range(30))
+    for shift in (0, 1000):
+        places = window_places(line, 7, shift)
+        assert [number for ((number, _),) in places] == [7] * len(places)
+        for (start, end), ((_, extent),) in zip(find_windows(line), places, strict=True):
+            assert extent == (start + shift, end + shift)
 
 
 def test_the_text_of_a_window_has_the_headings_above_it_and_no_marker() -> None:
@@ -87,7 +102,7 @@ def test_the_text_of_a_window_has_the_headings_above_it_and_no_marker() -> None:
     for text in split.window_texts():
         assert text.startswith("# Home › ## Trip\n\n- ")
         assert "<!--" not in text
-    assert len(lines_of(marked, 1)) == len(split.windows)
+    assert len(window_places(marked, 1)) == len(split.windows)
 
 
 LINES = st.lists(

@@ -98,6 +98,22 @@ def test_explain_says_what_each_leg_thought(cli: Cli) -> None:
     assert "meaning –" in cli.out
 
 
+def test_explain_names_the_lines_that_are_nearest(cli: Cli) -> None:
+    lines = [f"- Day {day}: bread, milk, and a walk along the river." for day in range(12)]
+    lines.insert(7, "- The boiler man comes on the ninth of March, before noon.")
+    note = cli.workspace / "memory" / "long.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("\n".join(lines), encoding="utf-8")
+    cli("index")
+    told = cli.json("search", "--explain", "when does the boiler man come?")
+    (hit,) = [one for one in told["results"] if one["path"] == "memory/long.md"]
+    window = hit["parts"]["window"]
+    assert window["startLine"] <= 8 <= window["endLine"] < 12
+    assert 0 < window["vector"] <= 1
+    cli("search", "--explain", "when does the boiler man come?")
+    assert f"nearest lines L{window['startLine']}-L{window['endLine']} 0." in cli.out
+
+
 def test_a_first_search_answers_by_words_and_the_next_one_by_meaning_too(cli: Cli) -> None:
     assert cli("search", "readings") == 0
     assert "MEMORY.md" in cli.out

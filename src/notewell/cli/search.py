@@ -144,6 +144,8 @@ def _explained(parts: ScoreParts) -> str:
         f"{name} {score:.2f} (place {rank})" if score is not None else f"{name} –"
         for name, score, rank in legs
     ]
+    if parts.window is not None:
+        texts.insert(1, f"nearest lines {parts.window.span} {parts.window.vector:.2f}")
     if parts.decay < 1:
         texts.append(f"age × {parts.decay:.2f}")
     if parts.recency > 1:

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from notewell.core.text_scores import TextMatch, TextStats
     from notewell.core.times import find_times, note_date
     from notewell.core.window_codes import has_windows, pack_windows, window_cosines
-    from notewell.core.windows import find_windows, split_text, window_lines
+    from notewell.core.windows import find_windows, split_text, window_places
     from notewell.core.words import (
         MARKER_ID,
         MARKER_NAME,
@@ -137,7 +137,7 @@ else:
             "text_scores": "TextMatch TextStats",
             "times": "find_times note_date",
             "window_codes": "has_windows pack_windows window_cosines",
-            "windows": "find_windows split_text window_lines",
+            "windows": "find_windows split_text window_places",
             "words": (
                 "ChunkWords MARKER_ID MARKER_NAME VERSION chunk_words index_words is_identifier "
                 "split_words stem without_markers word_set"

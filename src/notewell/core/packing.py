@@ -7,8 +7,9 @@ an answer is made of groups of lines, not of hits:
     hit 2   ░░ ░░ ▓▓              ▓ the best of all hits, until the budget is full
     shown   L3-L5, L9-L14; L7-L8  neighbours are joined; hits and lines keep their order
 
-A group scores as its hit, and more for each word of the question in it. The line before lends a
-part of its words, because an answer often follows its question, and so does the line after it.
+A group scores as its hit, and more for each word of the question in it, and more if it is near
+in meaning. The line before lends a part of its words, because an answer often follows its
+question, and so does the line after it.
 
 `search` calls `score_lines`; each surface calls `pack_hits` with its own budget.
 """
@@ -16,6 +17,7 @@ part of its words, because an answer often follows its question, and so does the
 from __future__ import annotations
 
 from math import fsum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core.cutting import LinePart, parts
@@ -40,6 +42,8 @@ WORDS_WEIGHT = 0.4
 """Of all words of the question, against 1 for the score of the best hit."""
 BEFORE, AFTER = 0.4, 0.2
 """The part of its words that a line lends to the next line, and to the previous one."""
+NEAR_WEIGHT = 0.8
+"""Of the vector score of its window, which is in 0..1."""
 AROUND = 0.95
 """For lines of a hit that are not in its best chunk. All weights were measured with
 `notewell eval` (see docs/ranking.md)."""
@@ -58,6 +62,8 @@ ROOM_CHARS = 600
 
 # -- scores --------------------------------------------------------------------------------------
 
+NO_NEARNESS: Mapping[int, Sequence[tuple[Extent, float]]] = MappingProxyType({})
+
 
 class LineScores(NamedTuple):
     """What the lines of one hit are scored by."""
@@ -70,6 +76,10 @@ class LineScores(NamedTuple):
     """The weight of each term of the query."""
     best_part: Extent | None = None
     """If the best chunk is a piece of a long line, where it is in this line."""
+    near: Mapping[int, Sequence[tuple[Extent, float]]] = NO_NEARNESS
+    """The vector scores of the windows in each line, and which of its characters they have."""
+    typical: float = 0.0
+    """The same for lines without a window."""
 
 
 class _Row(NamedTuple):
@@ -105,7 +115,8 @@ def score_lines(
         if at + 1 < len(rows) and rows[at + 1].is_near:
             lent += AFTER * words[at + 1]
         base = scores.hit * (1.0 if _is_best(rows[at], scores) else AROUND)
-        return base + WORDS_WEIGHT * min(1.0, words[at] + lent)
+        near = NEAR_WEIGHT * _nearness(rows[at], scores)
+        return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near
 
     return tuple(
         _scored([rows[at] for at in group], max(map(score, group)))
@@ -120,6 +131,16 @@ def _is_best(row: _Row, scores: LineScores) -> bool:
     if row.part is None or scores.best_part is None:
         return True
     return row.part.within(scores.best_part).chars > 0
+
+
+def _nearness(row: _Row, scores: LineScores) -> float:
+    """That of the best window which it shares text with."""
+    found = [
+        score
+        for extent, score in scores.near.get(row.line, ())
+        if row.part is None or row.part.within(extent).chars > 0
+    ]
+    return max(found, default=scores.typical)
 
 
 def _words_in(line: str, weights: Mapping[str, float]) -> float:

@@ -17,11 +17,12 @@ Whoever changes the spans changes `core.words.VERSION` and `core.window_codes.VE
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from notewell.core.long_lines import Extent
 from notewell.core.words import without_markers
 from notewell.ports import SplitText, Window
-from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +32,9 @@ WINDOW_CHARS = 250
 LONG_LINE_CHARS = 330
 """A longer line is split: two windows of half a line each say less than one of a whole line."""
 
+_LINE_END = re.compile("\n")
+_ITEM = re.compile(r"[-*+>|]|\d+[.)]\s")
+"""An indented line of a list, a quotation or a table is no code."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 
@@ -46,25 +50,56 @@ def split_text(heading: str, text: str) -> SplitText:
     return SplitText(before + text, above, tuple(windows))
 
 
-def window_lines(text: str, first_line: int) -> list[Span]:
-    """The lines of each window of a chunk that begins in this line."""
+def window_places(
+    text: str, first_line: int, first_char: int = 0
+) -> list[list[tuple[int, Extent]]]:
+    """For each window of a chunk, its lines, and which characters of each line are in it.
+
+    The chunk begins in `first_line`, at `first_char` if it is a piece of a long line.
+    """
     # A marker is the end of a line, so the lines stay the same without it.
     text = without_markers(text)
-    return [
-        Span(
-            first_line + text.count("\n", 0, start),
-            first_line + text.count("\n", 0, end),
-        )
-        for start, end in find_windows(text)
-    ]
+    starts = [0, *(mark.end() for mark in _LINE_END.finditer(text))]
+    places = []
+    for window in find_windows(text):
+        first = bisect_right(starts, window.start) - 1
+        last = bisect_right(starts, window.end - 1) - 1
+        lines = [(first_line + at, _extent(window, starts[at])) for at in range(first, last + 1)]
+        places.append([(line, _moved(extent, first_char)) for line, extent in lines])
+    return places
+
+
+def _extent(window: Window, line_start: int) -> Extent:
+    # The end of a line in the middle of a window is not needed: no character is behind it.
+    return Extent(max(0, window.start - line_start), window.end - line_start)
+
+
+def _moved(extent: Extent, chars: int) -> Extent:
+    return Extent(extent.start + chars, extent.end + chars)
 
 
 def find_windows(text: str) -> list[Window]:
-    """In order; blank lines between two windows belong to neither."""
-    if _size(text) <= WINDOW_CHARS:
+    """In order; blank lines between two windows belong to neither. Code has none."""
+    if _size(text) <= WINDOW_CHARS or is_code(text):
         return []
     found = list(_packed(text, list(_units(text))))
     return found if len(found) > 1 else []
+
+
+def is_code(text: str) -> bool:
+    """Whether most lines are code: fenced or indented. A few lines of a function say less than
+    all of them, so that the best window would mislead (see docs/ranking.md)."""
+    code = lines = 0
+    fenced = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        is_fence = stripped.startswith(("```", "~~~"))
+        fenced ^= is_fence
+        if stripped:
+            lines += 1
+            indented = line.startswith(("    ", "\t")) and not _ITEM.match(stripped)
+            code += is_fence or fenced or indented
+    return 2 * code > lines
 
 
 def _packed(text: str, units: Sequence[Window]) -> Iterator[Window]:

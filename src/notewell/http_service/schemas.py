@@ -85,6 +85,14 @@ class SearchBody(RequestModel):
     explain: Annotated[bool, Field(description="Add the parts of each score.")] = False
 
 
+class NearestLines(ResponseModel):
+    """The part of a chunk that is nearest to the question."""
+
+    start_line: int
+    end_line: int
+    vector: Annotated[float, Field(description="Its vector score.")]
+
+
 class ScoreBreakdown(ResponseModel):
     """The parts of a score. A part that was not used is null or left out."""
 
@@ -100,6 +108,7 @@ class ScoreBreakdown(ResponseModel):
     recency: float
     rerank: float | None
     echo: float
+    window: NearestLines | None
 
 
 class SpokenLines(ResponseModel):

@@ -37,6 +37,7 @@ from notewell.records import replace
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
+from notewell.search.nearness import best_window, from_best_window, line_nearness
 from notewell.search.utterances import question_before, utterance
 from notewell.types import Answer, Hit, Nearness, ScoredLines, ScoreParts, Span
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from notewell.index import IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
+    from notewell.search.nearness import LineNearness
     from notewell.search.settings import SearchOptions
     from notewell.types import Notice, SessionFacts
 
@@ -234,6 +236,7 @@ class _HitContext(NamedTuple):
     spoken: Sequence[StoredChunk]
     """The chunks of conversations around the hits."""
     best_score: float
+    nearness: LineNearness
 
 
 def make_hits(
@@ -252,6 +255,7 @@ def make_hits(
     widen_passages(passages, lines)
     spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
     add_answers([passage for passage in passages if passage.path in spoken], lines)
+    nearness = line_nearness(view, context, candidates, passages[:SCORED_HITS], around)
     common = _HitContext(
         candidates,
         context,
@@ -260,6 +264,7 @@ def make_hits(
         view.sessions(spoken) if spoken else {},
         [chunk for chunk in around if chunk.path in spoken],
         max((candidate.score for candidate, _ in ranked), default=0.0),
+        nearness,
     )
     hits = [
         _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
@@ -332,6 +337,7 @@ def _hit(
             candidate.recency,
             candidate.rerank,
             candidate.echo,
+            best_window(chunk, common.candidates, common.context),
         ),
         chars=len(text),
         said=utterance(chunk, shown, text, common.spoken, common.sessions),
@@ -351,16 +357,26 @@ def _scored_lines(
 ) -> tuple[ScoredLines, ...]:
     candidate, chunk = best
     score = candidate.score / common.best_score if common.best_score else 0.0
-    worth = common.candidates.worth_in(_text(passage, lines, chunk))
-    scores = LineScores(score, chunk.span, worth, _part(chunk))
+    near = common.nearness
+    scores = LineScores(
+        score,
+        chunk.span,
+        common.candidates.worth_in(_text(passage, lines, chunk)),
+        _part(chunk),
+        near.of(chunk.path),
+        near.typical,
+    )
     return score_lines(lines, Span(passage.start_line, passage.end_line), scores, passage.part)
 
 
 def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:
-    """Around the words that matched; if none did, the chunk whose vector is near."""
-    source = without_markers(text if common.text_ranks.get(chunk.id) else chunk.text)
-    worth = common.candidates.worth_in(source)
-    return snippet(source, worth, common.context.options.snippet_chars)
+    """Around the words that matched; if none did, from the best window of the chunk."""
+    chars = common.context.options.snippet_chars
+    if common.text_ranks.get(chunk.id):
+        source = without_markers(text)
+    else:
+        source = from_best_window(chunk, common.candidates, chars)
+    return snippet(source, common.candidates.worth_in(source), chars)
 
 
 def _chunk_key(chunk: StoredChunk, model: str) -> str:

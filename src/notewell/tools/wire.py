@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from notewell.engines import EmbedderProbe, Probe, Status, VectorProbe
     from notewell.notes import Excerpt
     from notewell.sync import BatchFailure, SyncFailure, SyncReport
-    from notewell.types import Answer, Fallback, Hit, Ignored, QuotedLines, ScoreParts
+    from notewell.types import (
+        Answer,
+        Fallback,
+        Hit,
+        Ignored,
+        QuotedLines,
+        ScoreParts,
+        WindowScore,
+    )
 
 JSON_VERSION = 1
 """Grows when a field changes its meaning or is removed. A new field does not change it."""
@@ -78,6 +86,15 @@ def score_json(parts: ScoreParts) -> dict[str, Any]:
         "recency": parts.recency,
         "rerank": parts.rerank,
         "echo": parts.echo,
+        "window": _window_json(parts.window) if parts.window else None,
+    }
+
+
+def _window_json(window: WindowScore) -> dict[str, Any]:
+    return {
+        "startLine": window.span.start_line,
+        "endLine": window.span.end_line,
+        "vector": round(window.vector, 4),
     }
 
 

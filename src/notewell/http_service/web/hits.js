@@ -86,6 +86,7 @@ function move(was, is) {
 function parts(components) {
   const rows = [
     part("Meaning", components.vector, "bar-vector", components.vectorRank && nth(components.vectorRank)),
+    components.window && nearest(components.window),
     part("Words", components.text, "bar-text", components.textRank && nth(components.textRank)),
     components.decay !== 1 && part("Age factor", components.decay, "bar-age"),
     components.recency !== 1 &&
@@ -96,6 +97,9 @@ function parts(components) {
   ];
   return el("dl", { class: "parts" }, rows);
 }
+
+const nearest = ({ startLine, endLine, vector }) =>
+  part("Nearest lines", vector, "bar-vector", `${startLine}–${endLine}`);
 
 function part(label, value, kind, more) {
   const isThere = value !== null && value !== undefined;
