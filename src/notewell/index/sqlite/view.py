@@ -296,10 +296,10 @@ class SqliteView:
             matches.append(TextMatch(chunk_id, *fields, length, tuple(gaps)))
         # Of all sources: a term must weigh the same whichever source is searched.
         having = self.having([form for group in query.groups for form in group])
-        # A chunk is in one language: nearly none has two forms of a term.
-        frequencies = tuple(
-            min(chunks, sum(having.get(form, 0) for form in group)) for group in query.groups
-        )
+        sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
+        # A chunk is in one language, so nearly none has two forms of a term. Without a match the
+        # number of chunks is not known.
+        frequencies = tuple(min(chunks, number) if matches else number for number in sums)
         return matches, TextStats(chunks, words / max(1, chunks), frequencies)
 
     def having(self, terms: Sequence[str]) -> dict[str, int]:
