@@ -18,6 +18,7 @@ from tests.embedders.fake_server import vector_of
 from tests.embedders.test_cached import Shelf
 
 from notewell.assembly import open_memory
+from notewell.core.calibration import MEASURED_CHUNKS, PROBES
 from notewell.embedders import Cached
 from notewell.embedders.api_keys import KeySources
 from notewell.embedders.batch import BatchEmbedder, JobFolder
@@ -163,4 +164,6 @@ def test_after_a_kill_only_what_was_not_kept_is_asked_for_again(
     with closing(embedder), open_memory(workspace, state_dir=state, embedder=embedder) as memory:
         report = memory.sync()
     assert (report.trouble, report.vectors_waiting, report.vectors_added) == (None, 0, 600)
-    assert sum(len(seen.texts) for seen in server.seen[asked:]) == 600 - kept
+    # And the short texts by which the scale of the model is measured.
+    measured = len(PROBES) + MEASURED_CHUNKS
+    assert sum(len(seen.texts) for seen in server.seen[asked:]) == 600 - kept + measured
