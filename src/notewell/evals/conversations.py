@@ -3,7 +3,7 @@
 A replay set is a set of workspaces (`evidence.json`, see `dataset`) in which evidence names lines
 of `sessions/*.jsonl`: the transcripts of the conversations, in OpenClaw's format.
 
-    {"type":"session","id":"…","timestamp":"2026-03-02T09:00:00Z","cwd":"/home/you/shop"}
+    {"type":"session","id":"…","timestamp":"2026-03-02T09:00:00Z","cwd":"/code/shop"}
     {"type":"message","id":"…","timestamp":"…","message":{"role":"user","content":"…"}}
 
 Notes of the workspace are not used: a replay begins with an empty memory.
