@@ -1,6 +1,7 @@
 """Hybrid search over one view of an index: full-text and vectors, fused into one order.
 
 hybrid.py      START HERE: the steps from a question to an answer
+windows.py     which lines of a hit are nearest in meaning
 absent.py      why a note is not among the hits
 narrowing.py   a search in the conversations of one folder
 utterances.py  who said what a hit shows, when and where

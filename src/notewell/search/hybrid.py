@@ -37,8 +37,8 @@ from notewell.records import replace
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
-from notewell.search.nearness import best_window, from_best_window, line_nearness
 from notewell.search.utterances import question_before, utterance
+from notewell.search.windows import best_window, from_best_window, line_nearness
 from notewell.types import Answer, Hit, Nearness, ScoredLines, ScoreParts, Span
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from notewell.index import IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
-    from notewell.search.nearness import LineNearness
     from notewell.search.settings import SearchOptions
+    from notewell.search.windows import LineNearness
     from notewell.types import Notice, SessionFacts
 
     Ranked = tuple[Candidate, StoredChunk]

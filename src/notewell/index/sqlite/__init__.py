@@ -2,7 +2,8 @@
 
     store        the `IndexStore`: hands out views, the writer, leases, the cache
     folder       which file answers, and how a new one takes its place
-    view         the queries of a search, in one read transaction
+    view         the queries of a search, in one read transaction; `full_text`: those to FTS5,
+                 `inventory`: those that read all notes
     writer       changes, in transactions
     schema       the tables of one generation
     vectors      the protocol of a vector driver: `segments` (with `segment_reader`), `sqlite_vec`

@@ -24,9 +24,10 @@ from notewell.index.sqlite.connect import (
     select,
 )
 from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
+from notewell.index.sqlite.full_text import register_counts
 from notewell.index.sqlite.lease import writer_lease
 from notewell.index.sqlite.schema import AS_CURRENT, SCHEMA
-from notewell.index.sqlite.view import SqliteView, driver_in, register_counts
+from notewell.index.sqlite.view import SqliteView, driver_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

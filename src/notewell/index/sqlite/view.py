@@ -1,9 +1,8 @@
-"""Queries to one generation at one moment: contents, keyword search, vector search, inventory."""
+"""Queries to one generation at one moment: contents, keyword search, vector search."""
 
 from __future__ import annotations
 
 import json
-from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -15,12 +14,11 @@ from notewell.index.records import (
     Counts,
     Identity,
     IndexedNote,
-    ListedNote,
-    OutlinedChunk,
-    PlacedChunk,
     StoredChunk,
 )
 from notewell.index.sqlite.connect import our_errors, select
+from notewell.index.sqlite.full_text import RANK, match_expression
+from notewell.index.sqlite.inventory import SqliteInventory
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Span
@@ -34,12 +32,6 @@ if TYPE_CHECKING:
 
     from notewell.core import TextQuery
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
-    from notewell.ports import Vectors
-
-BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; column 0 is the source.
-_SOURCE_MARK = "_"
-# The source only filters: with a weight of 0 it does not change the rank.
-_RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
 
 
 def stored_identity(db: apsw.Connection, path: Path) -> Identity:
@@ -282,8 +274,8 @@ class SqliteView:
             (
                 len(sources),
                 json.dumps([len(group) for group in query.groups]) if query.variants else None,
-                _match_expression(query, sources),
-                _RANK,
+                match_expression(query, sources),
+                RANK,
                 only,
                 only,
                 limit,
@@ -341,58 +333,6 @@ class SqliteView:
         return self._vectors().answered_by
 
 
-class SqliteInventory:
-    """See `IndexInventory`. Each query reads rows of every note, so a search uses none of them."""
-
-    def __init__(self, db: apsw.Connection, path: Path, driver: VectorDriver) -> None:
-        self._db = db
-        self._path = path
-        self._driver = driver
-
-    def notes(self) -> list[ListedNote]:
-        rows = self._select(
-            "SELECT files.path, files.source, size, mtime, day, count(chunks.id), "
-            "coalesce(max(end_line), 0) FROM files "
-            "LEFT JOIN chunks ON chunks.path = files.path GROUP BY files.path ORDER BY files.path"
-        )
-        return [ListedNote(*row) for row in rows]
-
-    def outline(self, path: str) -> list[OutlinedChunk]:
-        rows = self._select(
-            "SELECT start_line, end_line, heading, embedded FROM chunks "
-            "WHERE path = ? ORDER BY start_line, id",
-            (path,),
-        )
-        return [
-            OutlinedChunk(Span(start, end), heading, embedded == EMBEDDED)
-            for start, end, heading, embedded in rows
-        ]
-
-    def chars(self) -> dict[str, int]:
-        rows = self._select("SELECT path, sum(length(text)) FROM chunks GROUP BY path")
-        return dict(rows)
-
-    def placed(self) -> list[PlacedChunk]:
-        rows = self._select(
-            "SELECT id, path, source, start_line FROM chunks WHERE embedded = ? "
-            "ORDER BY path, start_line, end_line, hash",
-            (EMBEDDED,),
-        )
-        return [PlacedChunk(*row) for row in rows]
-
-    def last_id(self) -> int:
-        ((last_id,),) = self._select("SELECT coalesce(max(id), 0) FROM chunks")
-        return int(last_id)
-
-    def vectors(self, ids: Sequence[int]) -> tuple[list[int], Vectors]:
-        with our_errors(self._path):
-            return self._driver.stored(self._db, ids)
-
-    def _select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with our_errors(self._path):
-            return select(self._db, sql, values)
-
-
 _CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece, said_at, line_offset"
 
 
@@ -402,58 +342,3 @@ def _stored(row: tuple[Any, ...]) -> StoredChunk:
     return StoredChunk(
         chunk_id, path, source, span, digest, heading, text, bool(piece), said_at, offset
     )
-
-
-def register_counts(db: apsw.Connection) -> None:
-    """Registers an FTS5 function that returns the term counts of a row.
-
-    FTS5 knows them while it ranks; computing them again from the text would cost a search twice.
-    """
-    db.register_fts5_function("notewell_counts", _counts)
-
-
-def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
-    # The sources come first in the expression (see _match_expression) and are no terms.
-    sources = cast("int", values[0])
-    places = [api.phrase_locations(phrase) for phrase in range(sources, api.phrase_count)]
-    if values[1] is not None:
-        places = _joined(places, json.loads(cast("str", values[1])))
-    fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
-    body = [place[BODY] for place in places]
-    gaps = [_gap(term, following) for term, following in pairwise(body)]
-    sizes = (api.column_size(BODY), api.row_count, api.column_total_size(BODY))
-    return json.dumps([*fields, gaps, *sizes])  # An FTS5 function returns one value.
-
-
-def _joined(places: list[list[list[int]]], sizes: Sequence[int]) -> list[list[list[int]]]:
-    """One list of places for a term and its variants."""
-    forms = iter(places)
-    groups = ([next(forms) for _ in range(size)] for size in sizes)
-    return [[sorted(chain(*columns)) for columns in zip(*group, strict=True)] for group in groups]
-
-
-def _gap(one: Sequence[int], other: Sequence[int]) -> int:
-    """The least distance between two terms; 0 if one of them does not occur."""
-    # Both lists ascend, so one pass as in a merge meets the smallest distance.
-    least, i, j = 0, 0, 0
-    while i < len(one) and j < len(other):
-        gap = abs(one[i] - other[j])
-        least = min(least, gap) if least else gap
-        i, j = (i + 1, j) if one[i] < other[j] else (i, j + 1)
-    return least
-
-
-def source_word(source: str) -> str:
-    """The word that stands for a source in the index; no word of `core` starts with `_`."""
-    return f"{_SOURCE_MARK}{source}"
-
-
-def _match_expression(query: TextQuery, sources: Sequence[str]) -> str:
-    """Every word is quoted, so that no text of a user is taken for an operator of FTS5."""
-    wanted = " OR ".join(_quoted(source_word(source)) for source in sources)
-    terms = " OR ".join(_quoted(form) for group in query.groups for form in group)
-    return f"source : ({wanted}) AND {{body heading name}} : ({terms})"
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'

@@ -23,8 +23,9 @@ from notewell.index.sqlite.connect import (
     transaction,
 )
 from notewell.index.sqlite.folder import SUSPECTED
+from notewell.index.sqlite.full_text import source_word
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA, TABLES
-from notewell.index.sqlite.view import SqliteView, driver_in, driver_of, source_word
+from notewell.index.sqlite.view import SqliteView, driver_in, driver_of
 from notewell.records import asdict
 from notewell.types import NO_SESSION
 
