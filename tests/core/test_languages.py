@@ -80,3 +80,17 @@ def test_the_weight_of_a_term_counts_for_the_forms_in_a_text() -> None:
     assert weights["libro"] == 2.0
     german = text_query("Haus", ("de",))
     assert as_spelled({"haus": 2.0}, german, "alte Häuser") == {"haus": 2.0, "hauser": 2.0}
+
+
+def test_each_line_of_a_chunk_has_its_own_language() -> None:
+    lines = ["- The keys are on the fridge.", "- Die Häuser am See werden verkauft.", "- SQLite"]
+    body = chunk_words("\n".join(lines), "Notes").body.split(" ")
+    assert "key" in body
+    assert "de·haus" in body
+    assert "sqlite" in body
+    assert body[-1] == "de·"
+
+
+def test_a_line_that_is_not_clear_has_the_language_of_the_text() -> None:
+    text = "Wir haben die Häuser verkauft und das Geld ist da.\nHäuser, Gärten"
+    assert chunk_words(text, "").body.split(" ").count("de·haus") == 2

@@ -58,6 +58,9 @@ LEAST_WORDS = 2
 """So many different common words of a language say something; one is a name or a loan word."""
 LEAST_SHARE = 0.08
 """Of all words: code and lists of names have fewer. In a text of a language it is .3 to .5."""
+LEAST_LINE_SHARE = 0.25
+"""A line is short, and two words of it may be names: of 28 000 lines of English conversations, two
+are taken for another language."""
 
 
 @cache
@@ -78,6 +81,16 @@ def _languages_by_word() -> dict[str, tuple[str, ...]]:
 
 def language_of(text: str) -> str:
     """The language of a text in Latin letters, `en` if it is not clearly another."""
+    return _guess(text, LEAST_SHARE) or ENGLISH
+
+
+def line_language(line: str) -> str | None:
+    """The language of a single line, which may be another than that of the lines around it; None
+    if it is not clear."""
+    return _guess(line, LEAST_LINE_SHARE)
+
+
+def _guess(text: str, least_share: float) -> str | None:
     words = Counter(_latin_words().findall(text.lower()))
     known = _languages_by_word()
     hits, distinct = Counter[str](), Counter[str]()
@@ -85,10 +98,14 @@ def language_of(text: str) -> str:
         for language in known[word]:
             hits[language] += words[word]
             distinct[language] += 1
-    # Of equal ones the first by name: the same text has the same language in every process.
-    best = max(LANGUAGES, key=lambda language: (hits[language], distinct[language], language))
-    is_clear = distinct[best] >= LEAST_WORDS and hits[best] >= LEAST_SHARE * words.total()
-    return best if is_clear and hits[best] > hits[ENGLISH] else ENGLISH
+    # Of equal ones English, then the first by name: the same text has the same language in every
+    # process.
+    best = max(
+        _COMMON_WORDS,
+        key=lambda language: (hits[language], language == ENGLISH, distinct[language], language),
+    )
+    is_clear = distinct[best] >= LEAST_WORDS and hits[best] >= least_share * words.total()
+    return best if is_clear else None
 
 
 def marker(language: str) -> str:

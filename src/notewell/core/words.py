@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from notewell.core.languages import ENGLISH, language_of, marker
+from notewell.core.languages import ENGLISH, language_of, line_language, marker
 from notewell.core.segmentation import casefold, strip, word_iter_with_offsets
 from notewell.core.stems import stem_by_script, stem_in
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 ASKED = "User: "
 """What a message of the user begins with, as `sessions.transcript` writes it."""
-VERSION = 6
+VERSION = 7
 """Part of the identity of an index: words of two versions do not match each other. It also counts
 the versions of `embedding_text`."""
 
@@ -152,13 +154,17 @@ class ChunkWords(NamedTuple):
 
 
 def chunk_words(text: str, heading: str) -> ChunkWords:
-    """In the language of the text, which a heading is too short to tell. A marker in the body says
-    which one it is, so that `languages_of` finds it."""
-    language = language_of(text)
-    body = index_words(text, language)
-    if language != ENGLISH:
-        body = f"{body} {marker(language)}"
-    return ChunkWords(body, index_words(heading, language))
+    """Each line in its language, or in that of the text if a line is too short to tell, as a
+    heading is. Markers in the body say which ones there are, so that `languages_of` finds them."""
+    whole = language_of(text)
+    lines = [(line_language(line) or whole, line) for line in text.split("\n")]
+    parts = [
+        index_words("\n".join(line for _, line in run), language)
+        for language, run in groupby(lines, key=itemgetter(0))
+    ]
+    others = {language for language, _ in lines} - {ENGLISH}
+    body = " ".join(filter(None, [*parts, *map(marker, sorted(others))]))
+    return ChunkWords(body, index_words(heading, whole))
 
 
 @lru_cache(maxsize=32_768)
