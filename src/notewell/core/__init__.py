@@ -5,6 +5,7 @@ languages.py      which language a text in Latin letters is in
 stems.py          the stems of words in other languages than English
 words.py          what a word is, for the index, the query and the snippet; the markers of
                   entries, which are no words
+form_places.py    where a text has these words
 terms.py          the terms of a query
 text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        unit vectors; both scores become one; threshold, time, diversity

@@ -21,9 +21,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.core.cutting import LinePart, parts
+from notewell.core.form_places import FormFinder
 from notewell.core.long_lines import Extent
 from notewell.core.passages import ELLIPSIS
-from notewell.core.words import find_forms, without_markers
+from notewell.core.words import without_markers
 from notewell.records import replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
@@ -108,7 +109,8 @@ def score_lines(
     # One more line on both sides: they lend their words too.
     wide = Span(span.start_line - 1, span.end_line + 1)
     rows = list(_part_rows(lines, span.start_line, part) if part else _rows(lines, wide))
-    words = [_words_in(row.text, scores.weights) / total for row in rows]
+    finder = FormFinder(scores.weights)
+    words = [_words_in(row.text, scores.weights, finder) / total for row in rows]
 
     def score(at: int) -> float:
         lent = BEFORE * words[at - 1] if at and rows[at].is_near else 0.0
@@ -143,10 +145,10 @@ def _nearness(row: _Row, scores: LineScores) -> float:
     return max(found, default=scores.typical)
 
 
-def _words_in(line: str, weights: Mapping[str, float]) -> float:
+def _words_in(line: str, weights: Mapping[str, float], finder: FormFinder) -> float:
     if not line or not weights:
         return 0.0
-    forms = {place.form for place in find_forms(line, weights)}
+    forms = {place.form for place in finder.places(line)}
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
     return fsum(weights[form] for form in forms)
 

@@ -18,8 +18,9 @@ from bisect import bisect_right
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.core.form_places import find_forms
 from notewell.core.long_lines import Extent, LongLine
-from notewell.core.words import ASKED, find_forms
+from notewell.core.words import ASKED
 from notewell.limits import SNIPPET_CHARS
 from notewell.records import dataclass
 

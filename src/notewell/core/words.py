@@ -31,7 +31,7 @@ from notewell.core.segmentation import casefold, strip, word_iter_with_offsets
 from notewell.core.stems import stem_by_script, stem_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
 ASKED = "User: "
 """What a message of the user begins with, as `sessions.transcript` writes it."""
@@ -42,7 +42,7 @@ the versions of `embedding_text`."""
 MAX_WORD_CHARS = 64  # Longer runs (base64, joined hashes) are cut; nobody types them in full.
 
 # Han, kana, Hangul, Bopomofo, Thai, Lao, Tibetan, Myanmar, Khmer.
-_DENSE = (
+DENSE = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
     "\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
@@ -86,53 +86,7 @@ def split_words(text: str) -> Iterator[Word]:
 @cache
 def _runs() -> re.Pattern[str]:
     """Compiled for the first text that is not ASCII: its large classes take milliseconds."""
-    return re.compile(f"(?P<dense>[{_DENSE}]+)|[^{_DENSE}]+")
-
-
-class FormPlace(NamedTuple):
-    """Where a form of a word stands in a text."""
-
-    start: int
-    end: int
-    form: str
-
-
-def find_forms(text: str, forms: Collection[str]) -> list[FormPlace]:
-    """Where a text has these forms, in order: as `split_words` finds them, but without a record
-    for each pair of characters in dense scripts."""
-    places = list[FormPlace]()
-    if not text.isascii():
-        dense = frozenset(filter(_is_dense, forms))
-        for form in dense:
-            places += _literal_places(text, form)
-        if len(dense) == len(forms):
-            return sorted(places)
-        # Spaces instead, so that the other words keep their places.
-        text = _dense_characters().sub(" ", text)
-    places += (
-        FormPlace(word.start, word.end, form)
-        for word in split_words(text)
-        for form in word.forms
-        if form in forms
-    )
-    return sorted(places)
-
-
-@lru_cache(maxsize=1024)
-def _is_dense(form: str) -> bool:
-    return not form.isascii() and bool(_dense_characters().match(form))
-
-
-@cache
-def _dense_characters() -> re.Pattern[str]:
-    return re.compile(f"[{_DENSE}]")
-
-
-def _literal_places(text: str, form: str) -> Iterator[FormPlace]:
-    at = text.find(form)
-    while at >= 0:
-        yield FormPlace(at, at + len(form), form)
-        at = text.find(form, at + 1)
+    return re.compile(f"(?P<dense>[{DENSE}]+)|[^{DENSE}]+")
 
 
 def index_words(text: str, language: str = ENGLISH) -> str:

@@ -6,7 +6,6 @@ executed again.
 
 import hashlib
 import logging
-import math
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -274,8 +273,7 @@ class SyncJobs:
         agent, force = key
         try:
             work = partial(self._agents.sync, agent, force=force)
-            # Without a limit: the requests that wait for the job have limits of their own.
-            job.report = await self._pools.run("slow", agent, work, wait_s=math.inf)
+            job.report = await self._pools.run("slow", agent, work)
         except Exception as error:  # noqa: BLE001 - raised again in every waiting request
             job.error = error
         finally:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
+
+from notewell.core import TextMatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,42 +14,77 @@ if TYPE_CHECKING:
 
     from notewell.core import TextQuery
 
-BODY, HEADING, NAME = 1, 2, 3  # Columns of chunks_fts; column 0 is the source.
+    Places = list[list[list[int]]]
+    """For each phrase and column, the positions in a row."""
+
 _SOURCE_MARK = "_"
 # The source only filters: with a weight of 0 it does not change the rank.
 RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
 
 
 def register_counts(db: apsw.Connection) -> None:
-    """Registers an FTS5 function that returns the term counts of a row.
+    """Registers an FTS5 function that counts the terms of a row for a `TermCounter`.
 
     FTS5 knows them while it ranks; computing them again from the text would cost a search twice.
     """
-    db.register_fts5_function("notewell_counts", _counts)
+    db.register_fts5_function("notewell_counts", _count)
 
 
-def _counts(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> str:
-    # The sources come first in the expression (see match_expression) and are no terms.
-    sources = cast("int", values[0])
-    places = [api.phrase_locations(phrase) for phrase in range(sources, api.phrase_count)]
-    if values[1] is not None:
-        places = _joined(places, json.loads(cast("str", values[1])))
-    fields = [[len(place[field]) for place in places] for field in (BODY, HEADING, NAME)]
-    body = [place[BODY] for place in places]
-    gaps = [_gap(term, following) for term, following in pairwise(body)]
-    sizes = (api.column_size(BODY), api.row_count, api.column_total_size(BODY))
-    return json.dumps([*fields, gaps, *sizes])  # An FTS5 function returns one value.
+def _count(api: apsw.FTS5ExtensionApi, *values: apsw.SQLiteValue) -> None:
+    cast("TermCounter", values[0]).count(api)
 
 
-def _joined(places: list[list[list[int]]], sizes: Sequence[int]) -> list[list[list[int]]]:
+class TermCounter:
+    """The counts of one query. It is bound to the statement as an object, because an FTS5 function
+    returns one value, and JSON would take as long as the counting."""
+
+    def __init__(self, query: TextQuery, filters: int) -> None:
+        """The expression has so many phrases of `filters` before the terms."""
+        # A term and its variants are one.
+        self._sizes = [len(group) for group in query.groups] if query.variants else None
+        self._filters = filters
+        self._phrases = range(0)
+        self.chunks = 0
+        """How many the index has, and how many words; known after the first match."""
+        self.words = 0
+        self.matches: dict[int, TextMatch] = {}
+
+    def count(self, api: apsw.FTS5ExtensionApi) -> None:
+        if not self.matches:
+            self.chunks, self.words = api.row_count, api.column_total_size(1)
+            self._phrases = range(self._filters, api.phrase_count)
+        places = [api.phrase_locations(phrase) for phrase in self._phrases]
+        if self._sizes is not None:
+            places = _joined(places, self._sizes)
+        body = [place[1] for place in places]
+        self.matches[api.rowid] = TextMatch(
+            api.rowid,
+            tuple([len(place) for place in body]),
+            tuple([len(place[2]) for place in places]),
+            tuple([len(place[3]) for place in places]),
+            api.column_size(1),
+            tuple([_gap(term, following) for term, following in pairwise(body)]),
+        )
+
+
+def _joined(places: Places, sizes: Sequence[int]) -> Places:
     """One list of places for a term and its variants."""
-    forms = iter(places)
-    groups = ([next(forms) for _ in range(size)] for size in sizes)
-    return [[sorted(chain(*columns)) for columns in zip(*group, strict=True)] for group in groups]
+    joined, first = [], 0
+    for size in sizes:
+        group = [place for place in places[first : first + size] if any(place)]
+        first += size
+        if len(group) < 2:  # A chunk is in one language, so nearly none has two forms of a term.
+            joined.append(group[0] if group else places[first - 1])
+        else:
+            columns = zip(*group, strict=True)
+            joined.append([sorted(at for one in column for at in one) for column in columns])
+    return joined
 
 
 def _gap(one: Sequence[int], other: Sequence[int]) -> int:
     """The least distance between two terms; 0 if one of them does not occur."""
+    if not one or not other:
+        return 0
     # Both lists ascend, so one pass as in a merge meets the smallest distance.
     least, i, j = 0, 0, 0
     while i < len(one) and j < len(other):
@@ -64,10 +100,17 @@ def source_word(source: str) -> str:
 
 
 def match_expression(query: TextQuery, sources: Sequence[str]) -> str:
-    """Every word is quoted, so that no text of a user is taken for an operator of FTS5."""
-    wanted = " OR ".join(_quoted(source_word(source)) for source in sources)
+    """The chunks of `sources` with a term; of all chunks, if there are no `sources`: a filter that
+    every chunk passes would cost as much as a very common word.
+
+    Every word is quoted, so that no text of a user is taken for an operator of FTS5.
+    """
+    # They need no column: no term is a word of the column `source`.
     terms = " OR ".join(_quoted(form) for group in query.groups for form in group)
-    return f"source : ({wanted}) AND {{body heading name}} : ({terms})"
+    if not sources:
+        return terms
+    wanted = " OR ".join(_quoted(source_word(source)) for source in sources)
+    return f"source : ({wanted}) AND ({terms})"
 
 
 def _quoted(word: str) -> str:

@@ -26,6 +26,7 @@ from notewell.index.sqlite.connect import (
 from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
 from notewell.index.sqlite.full_text import register_counts
 from notewell.index.sqlite.lease import writer_lease
+from notewell.index.sqlite.memo import ReadMemo
 from notewell.index.sqlite.schema import AS_CURRENT, SCHEMA
 from notewell.index.sqlite.view import SqliteView, driver_in
 
@@ -290,6 +291,7 @@ class SqliteReader:
         self._driver = driver
         """Of the generation that is open."""
         self._vectors: VectorReader | None = None
+        self._memo = ReadMemo()
         self._lock = threading.Lock()
         self._db: apsw.Connection | None = None
         self._opened: tuple[Path, int] | None = None
@@ -306,7 +308,10 @@ class SqliteReader:
                 with our_errors(generation), doubted(self._db, generation):
                     self._db.execute("BEGIN")
                     try:
-                        yield SqliteView(self._db, generation, self._driver, self._vector_reader)
+                        self._memo.begin(self._db)
+                        yield SqliteView(
+                            self._db, generation, self._driver, self._vector_reader, self._memo
+                        )
                     finally:
                         if self._db.in_transaction:  # After damage SQLite has rolled back itself.
                             self._db.execute("ROLLBACK")
@@ -326,6 +331,7 @@ class SqliteReader:
             self._db.close()
         self._db = self._opened = None
         self._vectors = None
+        self._memo = ReadMemo()
 
     def _vector_reader(self) -> VectorReader:
         """Created on first use, so that a keyword search does not import numpy."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from array import array
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import apsw
 
-from notewell.core import TextMatch, TextStats, window_cosines
+from notewell.core import TextStats, window_cosines
 from notewell.errors import IndexUnreadable
 from notewell.index.records import (
     EMBEDDED,
@@ -17,11 +18,11 @@ from notewell.index.records import (
     StoredChunk,
 )
 from notewell.index.sqlite.connect import our_errors, select
-from notewell.index.sqlite.full_text import RANK, match_expression
+from notewell.index.sqlite.full_text import RANK, TermCounter, match_expression, source_word
 from notewell.index.sqlite.inventory import SqliteInventory
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
-from notewell.types import NoteStat, SessionFacts, Span
+from notewell.types import NoteStat, SessionFacts, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core import TextQuery
+    from notewell.core import TextMatch, TextQuery
+    from notewell.index.sqlite.memo import ReadMemo
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 
@@ -76,13 +78,16 @@ class SqliteView:
         path: Path,
         driver: VectorDriver,
         vectors: Callable[[], VectorReader],
+        memo: ReadMemo | None = None,
     ) -> None:
-        """`driver` is the one of the index; see `driver_of`."""
+        """`driver` is the one of the index; see `driver_of`. A view of a writer has no `memo`:
+        what it reads may change while it is open."""
         # The view does not own the connection; whoever opened the transaction closes it.
         self._db = db
         self.path = path
         self._driver = driver
         self._vectors = vectors
+        self._memo = memo
 
     @property
     def generation(self) -> str:
@@ -163,20 +168,24 @@ class SqliteView:
             }
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        # One JSON value: the number of bound values in a statement is limited, its length is not.
-        rows = self._select(
-            f"SELECT {_CHUNK} FROM chunks WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
-            (json.dumps(list(ids)),),
+        wanted = list(ids)
+        # What is kept is read once in this view, or in an earlier one of the same state.
+        known = {} if self._memo is None else self._memo.chunks
+        missing = [chunk_id for chunk_id in wanted if chunk_id not in known]
+        if missing:
+            known |= {row[0]: _stored(row) for row in self._rows_of(missing)}
+        return {chunk_id: known[chunk_id] for chunk_id in wanted if chunk_id in known}
+
+    def _rows_of(self, ids: Sequence[int]) -> list[tuple[Any, ...]]:
+        # One array: the number of bound values in a statement is limited. Sorted, so that
+        # neighbours are read from one page.
+        return self._select(
+            f"SELECT {_CHUNK} FROM carray(?) CROSS JOIN chunks ON id = value",  # noqa: S608
+            (apsw.carray(array("q", sorted(set(ids)))),),
         )
-        return {row[0]: _stored(row) for row in rows}
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        rows = self._select(
-            "SELECT id, path, start_line, end_line FROM chunks "
-            "WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        return {chunk_id: (path, Span(start, end)) for chunk_id, path, start, end in rows}
+        return {chunk_id: (one.path, one.span) for chunk_id, one in self.chunks(ids).items()}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         from datetime import date
@@ -265,41 +274,48 @@ class SqliteView:
     ) -> tuple[list[TextMatch], TextStats]:
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
+        filters = self._filters(sources)
+        counter = TermCounter(query, len(filters))
         only = None if among is None else json.dumps(list(among))
         # `rank MATCH` passes the weights of the columns to FTS5.
         rows = self._select(
-            "SELECT rowid, notewell_counts(chunks_fts, ?, ?) FROM chunks_fts "
+            "SELECT rowid, notewell_counts(chunks_fts, ?) FROM chunks_fts "
             "WHERE chunks_fts MATCH ? AND rank MATCH ? "
             "AND (? IS NULL OR rowid IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?",
             (
-                len(sources),
-                json.dumps([len(group) for group in query.groups]) if query.variants else None,
-                match_expression(query, sources),
+                apsw.pyobject(counter),
+                match_expression(query, filters),
                 RANK,
                 only,
                 only,
                 limit,
             ),
         )
-        chunks, words, matches = 0, 0, []
-        for chunk_id, counts in rows:
-            body, heading, name, gaps, length, chunks, words = json.loads(counts)
-            fields = (tuple(body), tuple(heading), tuple(name))
-            matches.append(TextMatch(chunk_id, *fields, length, tuple(gaps)))
+        matches, chunks = [counter.matches[chunk_id] for chunk_id, _ in rows], counter.chunks
         # Of all sources: a term must weigh the same whichever source is searched.
         having = self.having([form for group in query.groups for form in group])
         sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
         # A chunk is in one language, so nearly none has two forms of a term. Without a match the
         # number of chunks is not known.
         frequencies = tuple(min(chunks, number) if matches else number for number in sums)
-        return matches, TextStats(chunks, words / max(1, chunks), frequencies)
+        return matches, TextStats(chunks, counter.words / max(1, chunks), frequencies)
+
+    def _filters(self, sources: Sequence[str]) -> Sequence[str]:
+        """The sources to search, or none if the index has no others."""
+        others = [source_word(one) for one in get_args(Source) if one not in sources]
+        return sources if self.having(others) else ()
 
     def having(self, terms: Sequence[str]) -> dict[str, int]:
-        rows = self._select(
-            "SELECT term, doc FROM chunks_words WHERE term IN (SELECT value FROM json_each(?))",
-            (json.dumps(terms),),
-        )
-        return dict(rows)
+        known = {} if self._memo is None else self._memo.having
+        missing = [term for term in terms if term not in known]
+        if missing:
+            known |= dict.fromkeys(missing, 0)
+            known |= self._select(
+                "SELECT term, doc FROM chunks_words "
+                "WHERE term IN (SELECT value FROM json_each(?))",
+                (json.dumps(missing),),
+            )
+        return {term: known[term] for term in terms if known[term]}
 
     def nearest(self, vector: NDArray[np.float32], sources: Sequence[str], k: int) -> list[int]:
         near = self._vectors().nearest(self._db, vector, sources, k)
@@ -321,9 +337,11 @@ class SqliteView:
         return window_cosines(vector, self._windows(ids))
 
     def _windows(self, ids: Sequence[int]) -> dict[int, bytes]:
+        if not ids:  # carray does not accept an empty array.
+            return {}
         rows = self._select(
-            "SELECT id, codes FROM chunk_windows WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
+            "SELECT id, codes FROM carray(?) CROSS JOIN chunk_windows ON id = value",
+            (apsw.carray(array("q", sorted(ids))),),
         )
         return dict(rows)
 
@@ -338,7 +356,15 @@ _CHUNK = "id, path, source, start_line, end_line, hash, heading, text, piece, sa
 
 def _stored(row: tuple[Any, ...]) -> StoredChunk:
     chunk_id, path, source, start, end, digest, heading, text, piece, said_at, offset = row
-    span = Span(start, end)
     return StoredChunk(
-        chunk_id, path, source, span, digest, heading, text, bool(piece), said_at, offset
+        chunk_id,
+        path,
+        source,
+        Span(start, end),
+        digest,
+        heading,
+        text,
+        bool(piece),
+        said_at,
+        offset,
     )

@@ -1,0 +1,39 @@
+"""What a reader has read of the state of an index that it sees: valid until somebody commits.
+
+A search asks for the same chunks several times, and the next search for many of them again. In a
+memory of a hundred chunks, reading them is most of the work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import apsw
+
+    from notewell.index.records import StoredChunk
+
+KEPT_CHUNKS = 256
+"""Some 200 KB: a service keeps them for every agent that was asked something."""
+KEPT_TERMS = 4096
+
+
+class ReadMemo:
+    """Of one connection that never writes."""
+
+    def __init__(self) -> None:
+        self._version: object = None
+        self.having: dict[str, int] = {}
+        """How many chunks have each term, 0 included."""
+        self.chunks: dict[int, StoredChunk] = {}
+
+    def begin(self, db: apsw.Connection) -> None:
+        """Drop what is no longer valid, or too much. Called inside a transaction."""
+        # Changes with each commit of another connection.
+        version = db.pragma("data_version")
+        is_same = version == self._version
+        self._version = version
+        if not is_same or len(self.chunks) > KEPT_CHUNKS:
+            self.chunks.clear()
+        if not is_same or len(self.having) > KEPT_TERMS:
+            self.having.clear()
