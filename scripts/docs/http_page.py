@@ -46,7 +46,7 @@ _STATUS = """
 | 422 | the request is not valid; `errors` names the fields | correct it |
 | 429 | too many requests | wait for `Retry-After` seconds |
 | 502 | the search engine or the embedder did not answer | search with `mode: keyword` |
-| 503 | the index, a note or all threads are busy, or the notes cannot be reached | wait for `Retry-After` seconds |
+| 503 | the index or a note is busy, the notes cannot be reached, or no thread became free within 2 s | wait for `Retry-After` seconds |
 | 507 | the entry could not be saved | `detail` gives the reason |
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -143,7 +144,7 @@ def test_kinds_of_work_have_seats_of_their_own() -> None:
     held = partial(release.wait, 20)
 
     async def main() -> None:
-        pools = WorkerPools(PoolSizes(quick=1, search=1, write=1, slow=1))
+        pools = WorkerPools(PoolSizes(quick=1, search=1, write=1, slow=1), wait_s=math.inf)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as group:
                 for kind in ("search", "write", "slow"):
@@ -164,7 +165,7 @@ def test_when_enough_wait_the_next_is_told_at_once() -> None:
     held = partial(release.wait, 20)
 
     async def main() -> None:
-        pools = WorkerPools(PoolSizes(quick=1))
+        pools = WorkerPools(PoolSizes(quick=1), wait_s=math.inf)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as group:
                 for _ in range(MAX_WAITING + 1):
@@ -176,6 +177,66 @@ def test_when_enough_wait_the_next_is_told_at_once() -> None:
                 release.set()
 
     anyio.run(main)
+
+
+def test_requests_that_arrive_in_one_cycle_of_the_event_loop_see_each_other() -> None:
+    release = threading.Event()
+    refused: list[int] = []
+
+    async def ask(pools: WorkerPools, number: int) -> None:
+        try:
+            await pools.run("quick", "main", partial(release.wait, 20))
+        except TooBusy:
+            refused.append(number)
+
+    async def main() -> None:
+        pools = WorkerPools(PoolSizes(quick=2), wait_s=math.inf)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                # All of them are ready to run before the first one runs.
+                for number in range(2 + MAX_WAITING + 3):
+                    group.start_soon(ask, pools, number)
+                while not refused:
+                    await anyio.lowlevel.checkpoint()
+                assert pools.waiting()["quick"] == MAX_WAITING
+                release.set()
+
+    anyio.run(main)
+    assert len(refused) == 3
+
+
+def test_who_has_waited_long_enough_for_a_seat_is_refused_and_the_seat_is_not_lost() -> None:
+    release = threading.Event()
+
+    async def main() -> None:
+        pools = WorkerPools(PoolSizes(search=1), wait_s=0.01)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                group.start_soon(pools.run, "search", "main", partial(release.wait, 20))
+                await anyio.lowlevel.checkpoint()
+                with pytest.raises(TooBusy):
+                    await pools.run("search", "main", lambda: 1)
+                assert pools.waiting()["search"] == 0
+                release.set()
+            assert await pools.run("search", "main", lambda: 2) == 2
+
+    anyio.run(main)
+
+
+def test_a_request_that_finds_no_seat_in_time_gets_503_and_is_told_when_to_come_back(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = served.agents.memory("main")
+    release = threading.Event()
+    monkeypatch.setattr(memory, "status", lambda: release.wait(30) and None)
+    seats = PoolSizes().quick
+    with ThreadPoolExecutor(seats + 1) as pool:
+        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(seats + 1)]
+        refused = next(one.result() for one in _as_they_end(asked))
+        release.set()
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"] == "2"
+    assert refused.json()["type"].endswith("too-busy")
 
 
 def test_a_server_with_too_much_to_do_says_so(

@@ -7,10 +7,16 @@ own pool (bulkheads), so that slow work cannot block quick work:
     search   may call a remote embedder, which may be slow; one pool per agent
     write    appends: short, and never abandoned halfway
     slow     syncs, checks, health: seconds to hours
+
+A pool has seats and a queue. The queue has a limit in length and in time:
+
+    a free seat ──▶ runs at once
+    none        ──▶ waits, at most MAX_WAITING requests and MAX_WAIT_S each ──▶ else 503
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 import anyio
@@ -31,6 +37,9 @@ MAX_HTTP_QUERY_CHARS = 4000
 """About a page of text. A longer query is pasted text, not a question."""
 MAX_WAITING = 64
 """Requests that may wait for a thread of one pool. Later ones get 503 at once (load shedding)."""
+MAX_WAIT_S = 2.0
+"""How long a request waits for a thread before it gets 503. An agent that is refused can do
+something else; one that waits in a long queue cannot, and its answer comes too late."""
 MAX_CONNECTIONS = 256
 """Open at the same time, event streams included. One person's machine needs about a dozen."""
 MAX_BUCKETS = 4096
@@ -50,7 +59,7 @@ class ServiceLimits:
 
 
 class TooBusy(Exception):
-    """All threads of a pool are busy and its queue is full."""
+    """All threads of a pool are busy, and its queue is full or too slow."""
 
 
 @dataclass(slots=True)
@@ -107,35 +116,74 @@ class PoolSizes(NamedTuple):
     slow: int = 2
 
 
+class _Pool:
+    """The seats of one pool and its queue. To be used in one event loop only."""
+
+    def __init__(self, seats: int) -> None:
+        self._seats = anyio.CapacityLimiter(seats)
+        self.waiting = 0
+
+    async def take(self, seat: object, wait_s: float) -> None:
+        """Raises `TooBusy`. The caller must release the seat."""
+        try:
+            self._seats.acquire_on_behalf_of_nowait(seat)
+        except anyio.WouldBlock:
+            await self._wait_for(seat, wait_s)
+
+    async def _wait_for(self, seat: object, wait_s: float) -> None:
+        # Compared and counted without an `await` in between. Otherwise all requests that arrive in
+        # one cycle of the event loop would find the queue empty.
+        if self.waiting >= MAX_WAITING:
+            raise TooBusy
+        self.waiting += 1
+        try:
+            with anyio.move_on_after(wait_s) as deadline:
+                await self._seats.acquire_on_behalf_of(seat)
+        finally:
+            self.waiting -= 1
+        if deadline.cancelled_caught:
+            raise TooBusy
+
+    def release(self, seat: object) -> None:
+        self._seats.release_on_behalf_of(seat)
+
+
 @dataclass(slots=True)
 class WorkerPools:
     """Threads by kind of work. To be used in one event loop only."""
 
     sizes: PoolSizes = field(default_factory=PoolSizes)
-    _limiters: dict[tuple[WorkKind, str], anyio.CapacityLimiter] = field(default_factory=dict)
+    wait_s: float = MAX_WAIT_S
+    _pools: dict[tuple[WorkKind, str], _Pool] = field(default_factory=dict)
 
-    async def run(self, kind: WorkKind, agent: str, work: Callable[[], _T]) -> _T:
+    async def run(
+        self, kind: WorkKind, agent: str, work: Callable[[], _T], *, wait_s: float | None = None
+    ) -> _T:
         """Runs `work` in a thread. If the client disconnects, the thread is abandoned, except for
-        writes. Raises `TooBusy`."""
+        writes. Raises `TooBusy` if there is no free thread within `wait_s`."""
         # Only searches depend on the agent's embedder; other work shares one pool per kind.
-        limiter = self._limiter(kind, agent if kind == "search" else "")
-        # Checked before waiting: a request in a long queue would time out in the client anyway.
-        if limiter.statistics().tasks_waiting >= MAX_WAITING:
-            raise TooBusy
-        return await anyio.to_thread.run_sync(
-            work, abandon_on_cancel=kind != "write", limiter=limiter
-        )
+        pool = self._pool(kind, agent if kind == "search" else "")
+        seat = object()
+        await pool.take(seat, self.wait_s if wait_s is None else wait_s)
+        try:
+            # The seat is the limit. Without a limiter, anyio would use its own of 40 threads.
+            unlimited = anyio.CapacityLimiter(math.inf)
+            return await anyio.to_thread.run_sync(
+                work, abandon_on_cancel=kind != "write", limiter=unlimited
+            )
+        finally:
+            pool.release(seat)
 
-    def _limiter(self, kind: WorkKind, agent: str) -> anyio.CapacityLimiter:
+    def _pool(self, kind: WorkKind, agent: str) -> _Pool:
         key = (kind, agent)
         # Created on first use, because a limiter belongs to the running event loop.
-        if key not in self._limiters:
-            self._limiters[key] = anyio.CapacityLimiter(getattr(self.sizes, kind))
-        return self._limiters[key]
+        if key not in self._pools:
+            self._pools[key] = _Pool(getattr(self.sizes, kind))
+        return self._pools[key]
 
     def waiting(self) -> dict[str, int]:
         """The number of requests that wait for a thread, by kind."""
         counts: dict[str, int] = dict.fromkeys(PoolSizes._fields, 0)
-        for (kind, _), limiter in self._limiters.items():
-            counts[kind] += limiter.statistics().tasks_waiting
+        for (kind, _), pool in self._pools.items():
+            counts[kind] += pool.waiting
         return counts

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_S = 5
+BUSY_RETRY_S = 2
+"""For a full queue: as long as a request waits in it at most, so by then it has moved on."""
 MAX_MISTAKES = 10
 KIND_KEY = "notewell.problem"
 """Key of the ASGI scope that holds the kind of the problem, for the log and the metrics."""
@@ -150,9 +152,9 @@ def too_busy() -> Problem:
         503,
         "too-busy",
         "The server is too busy",
-        "too many requests of this kind are waiting",
-        f"try again in {RETRY_S} s",
-        {"Retry-After": str(RETRY_S)},
+        "no thread became free in time, or too many requests of this kind are waiting",
+        f"try again in {BUSY_RETRY_S} s",
+        {"Retry-After": str(BUSY_RETRY_S)},
     )
 
 

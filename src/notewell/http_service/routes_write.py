@@ -6,6 +6,7 @@ executed again.
 
 import hashlib
 import logging
+import math
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -273,7 +274,8 @@ class SyncJobs:
         agent, force = key
         try:
             work = partial(self._agents.sync, agent, force=force)
-            job.report = await self._pools.run("slow", agent, work)
+            # Without a limit: the requests that wait for the job have limits of their own.
+            job.report = await self._pools.run("slow", agent, work, wait_s=math.inf)
         except Exception as error:  # noqa: BLE001 - raised again in every waiting request
             job.error = error
         finally:
