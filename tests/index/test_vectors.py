@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -512,3 +514,52 @@ def test_no_other_extension_can_be_loaded_afterwards(tmp_path: Path) -> None:
     index = Index(SqliteVecDriver(), tmp_path / "index.sqlite")
     with pytest.raises(apsw.ExtensionLoadingError, match="not authorized"):
         index.writer.load_extension("anything")
+
+
+NO_THREAD_WAKES = """
+import os, sys, time
+NO_THREADS = 77
+from pathlib import Path
+import apsw, numpy as np
+from notewell.index.sqlite.segments import SegmentDriver
+
+def switches():
+    tasks = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
+    texts = [(task / "status").read_text(encoding="utf-8") for task in tasks]
+    lines = [line for text in texts for line in text.splitlines()]
+    return sorted(line for line in lines if "ctxt_switches" in line)
+
+def sleeping():
+    # A thread that woke spins for a while; its switches are counted when it sleeps again.
+    before, deadline = switches(), time.monotonic() + 30
+    while True:
+        time.sleep(0.1)
+        if switches() == before or time.monotonic() > deadline:
+            return before
+        before = switches()
+
+db = apsw.Connection(":memory:")
+db.execute("CREATE TABLE chunks (id INTEGER PRIMARY KEY, source TEXT)")
+driver, rows = SegmentDriver(), np.random.default_rng(1).standard_normal((6000, 384), np.float32)
+driver.create(db, 384)
+driver.add(db, "memory", range(1, 6001), rows)
+reader = driver.reader()
+before = sleeping()
+if not before:
+    sys.exit(NO_THREADS)
+near = reader.nearest(db, rows[7], ["memory"], 3)
+assert near[0][0] == 8
+assert sleeping() == before, "a thread of OpenBLAS woke"
+rows @ rows[7]
+assert sleeping() != before, "this test would not notice"
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which threads ran")
+def test_a_scan_wakes_no_thread_of_the_numpy_of_our_caller() -> None:
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "4"}
+    command = [sys.executable, "-c", NO_THREAD_WAKES]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
+    if done.returncode == 77:
+        pytest.skip("one core, or another library than OpenBLAS")
+    assert done.returncode == 0, done.stderr.decode()

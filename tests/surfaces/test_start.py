@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -86,3 +87,28 @@ def test_a_hook_that_saves_a_conversation_loads_no_search(tmp_path: Path, event:
 def test_the_version_needs_no_parser() -> None:
     modules = loaded_by("--version", needed="typing")
     assert modules & {"argparse", "notewell.cli.parser", *SLOW} == set()
+
+
+@pytest.mark.parametrize(("requested", "threads"), [(None, 1), ("2", 2)])
+def test_a_command_runs_numpy_in_one_thread_unless_the_user_wants_more(
+    tmp_path: Path, requested: str | None, threads: int
+) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Garden\n\nfrost tonight\n", encoding="utf-8")
+    code = (
+        "import sys; from notewell.cli import main; code = main(); assert code == 0, code; "
+        "import json, numpy, threadpoolctl; pools = threadpoolctl.threadpool_info(); "
+        "print(json.dumps([p['num_threads'] for p in pools if p['internal_api'] == 'openblas']))"
+    )
+    words = ["search", "--mode", "keyword", "-w", str(tmp_path), "frost"]
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    if requested:
+        environment["OPENBLAS_NUM_THREADS"] = requested
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, "--state-dir", str(tmp_path / "state")],
+        capture_output=True,
+        check=True,
+        timeout=60,
+        env=environment,
+    )
+    # Empty where numpy uses another library, as on macOS.
+    assert set(json.loads(done.stdout.decode().splitlines()[-1])) <= {threads}
