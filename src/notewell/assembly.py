@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from notewell.capture import CaptureSettings, Journal
     from notewell.config import Settings
     from notewell.core import Binding
+    from notewell.embedders import SharedModels
     from notewell.engines import Engine
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
@@ -64,6 +65,7 @@ def open_memory(
     state_dir: str | Path | None = None,
     settings: Settings | None = None,
     embedder: Embedder | None = None,
+    shared_models: SharedModels | None = None,
     reranker: Reranker | None = None,
     environment: Mapping[str, str] = os.environ,
     now_ns: Callable[[], int] = time.time_ns,
@@ -78,6 +80,7 @@ def open_memory(
 
     `settings` default to the user's and the workspace's settings file, `state_dir` to
     NOTEWELL_STATE_DIR or the platform's folder for state, `embedder` to the one in the settings.
+    Memories of one process that get the same `shared_models` load a model of this machine once.
     A `reranker` reorders the best chunks of each search, if it is fast enough.
     `started_by_user` is for programs that a person runs: `provider: auto` may then use an API key
     of the environment, if the settings have `useEnvironmentKeys`. Otherwise it never does.
@@ -97,6 +100,7 @@ def open_memory(
         embedder,
         auth_profiles=profile_files(state, agent),
         started_by_user=started_by_user,
+        shared=shared_models,
     )
     indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
     builtin = _builtin(indexer, selection, settings, agent, reranker, state)

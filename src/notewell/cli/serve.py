@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from notewell.http_service import Agents, ServedAgent, TokenStore
+    from notewell.http_service import ServedAgent, TokenStore
 
 DEFAULT_PORT = 7374
 PACKAGES = ("fastapi", "uvicorn", "mcp", "prometheus_client")
+FILES_AT_LEAST = 1024
+"""The most connections, and what else the process opens."""
+FILES_PER_AGENT = 8
+"""The index with its log and shared memory, the vector cache with its own, and notes."""
 RUNNING = "serve.json"
 """A running server writes its address to this file, for `notewell token link`."""
 
@@ -82,12 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
     # Zero would refuse every request.
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
+    allow_files(len(served))
     owner_file = create_owner_token(tokens, state, tuple(served))
     agents, closing = Agents(served, state, route=route_by_bindings(served)), anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
     app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
     with _published_address(state, _address(arguments, port)) as address:
-        threading.Thread(target=_open_all, args=(agents,), daemon=True).start()
+        threading.Thread(target=agents.open_all, daemon=True).start()
         ready = partial(_print_start, arguments, state, address, tuple(served), owner_file)
         serve(app, listener, closing, limits, ready)
     return 0
@@ -182,17 +188,41 @@ def _require_folder(served: ServedAgent) -> None:
 
 
 def _configured_agents() -> dict[str, ServedAgent]:
-    from notewell.config import load_configuration
+    from notewell.config import load_configuration, preloaded_settings
     from notewell.http_service import ServedAgent
 
     configuration = load_configuration()
     # The default agent first: tokens use the first of their agents unless a request names one.
     ids = sorted(configuration.agents, key=lambda id_: id_ != configuration.default_agent)
     return {
-        id_: ServedAgent(str(configuration.agents[id_].workspace))
+        id_: ServedAgent(
+            str(configuration.agents[id_].workspace),
+            preloaded=preloaded_settings(configuration, id_),
+        )
         for id_ in ids
         if configuration.agents[id_].workspace
     }
+
+
+def allow_files(agents: int) -> None:
+    """Raises the process's own limit of open files to what this number of agents needs. Many
+    systems start with 1024, which is used up by about 200 agents."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit.
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = FILES_AT_LEAST + FILES_PER_AGENT * agents
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < needed:
+        logging.getLogger(__name__).warning(
+            "%d agents may need %d open files, and the limit is %d: raise it (`ulimit -Hn`)",
+            agents,
+            needed,
+            hard,
+        )
 
 
 # -- start ---------------------------------------------------------------------------------------
@@ -248,14 +278,6 @@ def running_at(state: Path) -> str | None:
         return None
     # A server that was killed could not remove the file. If we cannot know, we believe the file.
     return None if is_alive(pid) is False else url
-
-
-def _open_all(agents: Agents) -> None:
-    """Opens all memories at the start, so that the first search finds an index."""
-    for agent in agents.ids:
-        # The error appears again in the first request for this agent.
-        with suppress(NotewellError):
-            agents.memory(agent)
 
 
 def _print_start(

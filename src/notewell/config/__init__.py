@@ -43,7 +43,12 @@ if TYPE_CHECKING:
         read_configuration,
     )
     from notewell.config.secret_values import masked
-    from notewell.config.settings import Settings, load_settings, settings_of
+    from notewell.config.settings import (
+        Settings,
+        load_settings,
+        preloaded_settings,
+        settings_of,
+    )
     from notewell.config.validate import Owner
     from notewell.config.workspace_rules import leaves_the_workspace
 else:
@@ -65,7 +70,7 @@ else:
                 "read_configuration"
             ),
             "secret_values": "masked",
-            "settings": "Settings load_settings settings_of",
+            "settings": "Settings load_settings preloaded_settings settings_of",
             "validate": "Owner",
             "workspace_rules": "leaves_the_workspace",
         },

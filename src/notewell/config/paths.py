@@ -70,11 +70,16 @@ def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
     """Whether there is a configuration file at all; most searches need no more than this."""
     if environment.get(CONFIG_VARIABLE):
         return True
-    stems = ((user_config_dir(environment), USER_STEM), (workspace, WORKSPACE_STEM))
+    return _has_file(user_config_dir(environment), USER_STEM) or has_workspace_file(workspace)
+
+
+def has_workspace_file(workspace: Path) -> bool:
+    return _has_file(workspace, WORKSPACE_STEM)
+
+
+def _has_file(folder: Path, stem: str) -> bool:
     # lexists: a broken link counts, so that it is reported and not silently ignored.
-    return any(
-        os.path.lexists(folder / f"{stem}{end}") for folder, stem in stems for end in SUFFIXES
-    )
+    return any(os.path.lexists(folder / f"{stem}{end}") for end in SUFFIXES)
 
 
 def expanded(text: str, environment: Mapping[str, str], base: Path) -> Path:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from notewell.capture import CaptureSettings, FlushSettings, KeepSettings
-from notewell.config.paths import has_files
+from notewell.config.paths import has_files, has_workspace_file
+from notewell.errors import BadSetting
 from notewell.index import StoreSettings
 from notewell.notes import NotesSettings
 from notewell.records import dataclass, field, replace
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from notewell.config.provider_entries import ProviderEntry
-    from notewell.config.resolve import AgentConfig
+    from notewell.config.resolve import AgentConfig, Configuration
     from notewell.core import ConversationScope
     from notewell.embedders import EmbedderSettings
     from notewell.entries import EntriesSettings
@@ -92,6 +93,19 @@ def load_settings(
         refused_keys=configuration.refused_keys,
         workspace_errors=len(configuration.workspace_errors),
     )
+
+
+def preloaded_settings(configuration: Configuration, agent: str) -> Settings | None:
+    """What `load_settings` would return, without reading the user's file again for each of many
+    agents. None if the workspace has a file of its own or a value is not valid: `load_settings`
+    says what follows from that."""
+    config = configuration.agents[agent]
+    if config.workspace is None or has_workspace_file(config.workspace):
+        return None
+    try:
+        return settings_of(config, configuration.providers)
+    except BadSetting:
+        return None
 
 
 # -- from keys to fields -------------------------------------------------------------------------

@@ -6,6 +6,7 @@ PROVIDERS                        the one list of providers                     r
 providers/                       one file for each remote provider's wire format
 remote.py, batch/                the layers around any remote provider
 embedded.py, local.py            models that run on this machine
+SharedModels()                   one such model for all memories of a process  sharing.py
 pull_model(…), list_models(…)    fetch and list those models                   models.py
 """
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         RemoteSettings,
         entry_of,
     )
+    from notewell.embedders.sharing import SharedModels
     from notewell.embedders.usage import (
         BatchFacts,
         CacheTally,
@@ -71,6 +73,7 @@ else:
             "selection": "EmbedderSelection choose_embedder gguf_dir open_embedded profile_files",
             "settings": "BatchSettings EmbedderSettings LocalSettings ProviderSettings "
             "RemoteSettings entry_of",
+            "sharing": "SharedModels",
             "usage": "BatchFacts CacheTally Usage batch_facts_of usage_of",
             "vectors": "is_sound",
             "weights": "embedded_models",

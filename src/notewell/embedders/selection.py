@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from notewell.embedders.registry import AmbientKey
     from notewell.embedders.settings import EmbedderSettings
+    from notewell.embedders.sharing import SharedModels
     from notewell.ports import Embedder, ModelFacts
 
 # -- the embedder in use -------------------------------------------------------------------------
@@ -48,18 +49,21 @@ class EmbedderSelection:
         *,
         auth_profiles: tuple[Path, ...] = (),
         started_by_user: bool = False,
+        shared: SharedModels | None = None,
     ) -> None:
         """`settings` None: nothing is configured. `given` is used in place of any choice.
 
         `auth_profiles` are the files of our own state folder, which need not exist.
         `started_by_user` False: a host started this process, so that its environment says what the
         host uses, and nothing about where the user wants notes to go.
+        `shared`: models on this machine are taken from there and are not closed here.
         """
         self._settings = settings.with_own_names() if settings else None
         self._models_dir = models_dir
         self._environment = environment
         self._auth_profiles = auth_profiles
         self._started_by_user = started_by_user
+        self._shared = shared
         self._failures = 0
         self._first: Chosen | None = None
         """The requested embedder, once it could be opened."""
@@ -76,6 +80,7 @@ class EmbedderSelection:
             self._environment,
             auth_profiles=self._auth_profiles,
             started_by_user=self._started_by_user,
+            shared=self._shared,
         )
 
     def _use(self, chosen: Chosen) -> Embedder:
@@ -88,12 +93,13 @@ class EmbedderSelection:
         return self._use(chosen)
 
     def close(self) -> None:
-        """An embedder that was given is closed by its maker."""
+        """An embedder that was given is closed by its maker, a shared one by its owner."""
         opened = [chosen.embedder for chosen in (self._first, self._fallback) if chosen]
         if self.decision is not None:
             opened.append(self.embedder)
         for embedder in {id(embedder): embedder for embedder in opened}.values():
-            if isinstance(embedder, Closes):
+            is_shared = self._shared is not None and self._shared.owns(embedder)
+            if isinstance(embedder, Closes) and not is_shared:
                 embedder.close()
 
     def fallback_after(self, trouble: EmbedderTrouble) -> Embedder | None:
@@ -218,7 +224,7 @@ class EmbedderSelection:
         step of the user. Nothing is loaded."""
         if made.provider == "embedded":
             with suppress(BadSetting):
-                return open_embedded(self._models_dir, made.model)
+                return _open_embedded(self._models_dir, made.model, self._shared)
         return AbsentEmbedder(made, action)
 
     def use_fallback(self, reason: object) -> Embedder | None:
@@ -258,13 +264,14 @@ def choose_embedder(
     *,
     auth_profiles: tuple[Path, ...] = (),
     started_by_user: bool = False,
+    shared: SharedModels | None = None,
 ) -> Chosen:
     """Decide without a call; `models_dir` also stores what was learned about remote models."""
     if settings is not None and settings.provider == NONE:
         return _no_embedder()
     if _is_embedded(settings, auth_profiles):
         # `auto` would come to the same result after it has imported every provider.
-        return _embedded_by_default(models_dir, ambient_keys(environment))
+        return _embedded_by_default(models_dir, ambient_keys(environment), shared)
     from notewell.embedders.api_keys import KeySources
     from notewell.embedders.choose import SelectionContext, choose
     from notewell.embedders.remote_plan import DimsCache, Runtime
@@ -274,8 +281,8 @@ def choose_embedder(
 
     context = SelectionContext(
         on_this_machine={
-            "embedded": lambda settings: open_embedded(models_dir, settings.model),
-            "local": lambda settings: _open_local(models_dir, settings),
+            "embedded": lambda settings: _open_embedded(models_dir, settings.model, shared),
+            "local": lambda settings: _open_local(models_dir, settings, shared),
         },
         keys=KeySources(
             environment,
@@ -303,8 +310,10 @@ def _no_embedder() -> Chosen:
     return Chosen(NoEmbedder(), Decision(NONE, NONE, NoEmbedder.FACTS.model, why, NONE, steps))
 
 
-def _embedded_by_default(models_dir: Path, unused_keys: tuple[AmbientKey, ...]) -> Chosen:
-    embedder = open_embedded(models_dir)
+def _embedded_by_default(
+    models_dir: Path, unused_keys: tuple[AmbientKey, ...], shared: SharedModels | None
+) -> Chosen:
+    embedder = _open_embedded(models_dir, None, shared)
     why = str(embedder.missing() or "it needs no key")
     decision = Decision(
         requested="auto",
@@ -316,6 +325,12 @@ def _embedded_by_default(models_dir: Path, unused_keys: tuple[AmbientKey, ...]) 
         unused_keys=unused_keys,
     )
     return Chosen(embedder, decision)
+
+
+def _open_embedded(models_dir: Path, model: str | None, shared: SharedModels | None) -> Embedder:
+    if shared is None:
+        return open_embedded(models_dir, model)
+    return shared.get(("embedded", models_dir, model), lambda: open_embedded(models_dir, model))
 
 
 def open_embedded(models_dir: Path | None = None, model: str | None = None) -> Embedder:
@@ -339,16 +354,26 @@ def open_embedded(models_dir: Path | None = None, model: str | None = None) -> E
     return MultilingualEmbedder(folders)
 
 
-def _open_local(models_dir: Path, settings: EmbedderSettings) -> Embedder:
+def _open_local(
+    models_dir: Path, settings: EmbedderSettings, shared: SharedModels | None
+) -> Embedder:
     from notewell.embedders.local import LocalEmbedder
 
-    return LocalEmbedder(
-        settings.local.model_path,
-        gguf_dir(settings.local.model_cache_dir, models_dir),
-        context_size=settings.local.context_size,
-        query_timeout_s=settings.query_timeout_s,
-        document_timeout_s=settings.document_timeout_s,
-    )
+    folder = gguf_dir(settings.local.model_cache_dir, models_dir)
+
+    def open_model() -> Embedder:
+        return LocalEmbedder(
+            settings.local.model_path,
+            folder,
+            context_size=settings.local.context_size,
+            query_timeout_s=settings.query_timeout_s,
+            document_timeout_s=settings.document_timeout_s,
+        )
+
+    if shared is None:
+        return open_model()
+    times = (settings.query_timeout_s, settings.document_timeout_s)
+    return shared.get(("local", settings.local, folder, times), open_model)
 
 
 def gguf_dir(configured: str | None, models_dir: Path) -> Path:

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
 
 from notewell.errors import MemoryOff, NotewellError
@@ -21,13 +20,13 @@ from notewell.http_service.auth import authorize
 from notewell.http_service.context import CALLER_KEY
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
-from notewell.mcp_server import create_empty_server, create_server
 from notewell.records import dataclass
 from notewell.tools import AppendOutput, CallContext, SearchOutput, failure_of
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
     from mcp.server import Server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import Receive, Scope, Send
 
     from notewell.http_service.context import Caller, ServiceContext
@@ -95,14 +94,13 @@ class McpSessions:
         try:
             # Opening may take long, so it happens in a thread and not in the event loop.
             # Not `caller.run`: the server checks the conversation itself, and tells the client.
-            memory = await self._context.pools.run("quick", caller.agent, lambda: caller.memory)
-            server = server_for(caller, memory)
-        except MemoryOff as off:
-            server = create_empty_server(failure_of(off))
+            server = await self._context.pools.run("quick", caller.agent, partial(_server, caller))
         except NotewellError as error:
             raise problem_of(error, admin=caller.is_admin) from error
         except TooBusy:
             raise too_busy() from None
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
         manager = StreamableHTTPSessionManager(
             server,
             max_sessions=MAX_SESSIONS,
@@ -165,8 +163,23 @@ async def _run_manager(
 # -- the MCP server of a token -------------------------------------------------------------------
 
 
+def _server(caller: Caller) -> Server[Any]:
+    # The SDK is imported here, in a thread: it takes 25 MB and most of a second, and many services
+    # are never asked over MCP.
+    import mcp.server.streamable_http_manager  # noqa: F401
+
+    from notewell.mcp_server import create_empty_server
+
+    try:
+        return server_for(caller, caller.memory)
+    except MemoryOff as off:
+        return create_empty_server(failure_of(off))
+
+
 def server_for(caller: Caller, memory: Memory) -> Server[Any]:
     """The server of `notewell mcp`, limited to the scopes of the token, with an audit log."""
+    from notewell.mcp_server import create_server
+
     call_context = CallContext(
         session_key=caller.token.session_key, citations=memory.settings.citations, origin="mcp"
     )

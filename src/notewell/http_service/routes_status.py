@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
@@ -18,6 +19,9 @@ from notewell.memory import Memory
 
 READINESS_TTL_S = 5.0
 """`/readyz` is public: without a cache, anybody could make the server open every index."""
+OPENING_S = 0.25
+"""How long one request opens memories: those who ask for the state of a service do not wait long.
+A few dozen are opened in this time."""
 
 router = APIRouter(tags=["state"], route_class=GuardedRoute)
 
@@ -41,11 +45,18 @@ async def healthz() -> Alive:
 
 @router.get("/readyz", response_model=Ready, **needs("nothing", {503: Ready}))
 async def readyz(context: ContextDep) -> JSONResponse:
-    """Whether the memory of every agent can be searched: how many can, but not which."""
-    ready = await context.pools.run("slow", "", context.readiness.count_ready)
+    """Whether the memory of every agent can be searched: how many can, but not which. Right after
+    the start, `opening` counts those that are not open yet; a request for one of them opens it."""
+    # Not "slow": two long syncs would make the service look as if it could not be searched.
+    counted = await context.pools.run("quick", "", context.readiness.count)
     total = len(context.agents.ids)
-    is_ready = ready == total
-    answer = Ready(status="ready" if is_ready else "not ready", agents=total, ready=ready)
+    is_ready = counted.ready + counted.opening == total
+    answer = Ready(
+        status="ready" if is_ready else "not ready",
+        agents=total,
+        ready=counted.ready,
+        opening=counted.opening,
+    )
     return JSONResponse(answer.model_dump(by_alias=True), 200 if is_ready else 503)
 
 
@@ -79,6 +90,13 @@ def _allows(memory: Memory, session_key: str | None) -> bool:
     return True
 
 
+class ReadyCount(NamedTuple):
+    ready: int
+    """Open, and the index and the folder of notes can be read."""
+    opening: int
+    """Not open yet, so nothing is known about them."""
+
+
 class Readiness:
     """Counts the memories that can be searched; caches the result for a few seconds."""
 
@@ -87,16 +105,27 @@ class Readiness:
         self._monotonic_s = monotonic_s
         self._lock = threading.Lock()
         self._checked_at: float | None = None
-        self._ready = 0
+        self._count = ReadyCount(0, 0)
 
-    def count_ready(self) -> int:
-        """Opens memories that are not open yet."""
+    def count(self) -> ReadyCount:
+        """Opens memories that are not open yet, for a short time."""
         with self._lock:
             now = self._monotonic_s()
             if self._checked_at is None or now - self._checked_at >= READINESS_TTL_S:
-                self._ready = sum(map(self._is_ready, self._agents.ids))
-                self._checked_at = self._monotonic_s()
-            return self._ready
+                self._count = self._counted(until_s=now + OPENING_S)
+                # What is not open yet will be soon: the next request counts again.
+                self._checked_at = None if self._count.opening else self._monotonic_s()
+            return self._count
+
+    def _counted(self, until_s: float) -> ReadyCount:
+        opened = self._agents.opened()
+        ready = opening = 0
+        for agent in self._agents.ids:
+            if agent not in opened and self._monotonic_s() > until_s:
+                opening += 1
+            elif self._is_ready(agent):
+                ready += 1
+        return ReadyCount(ready, opening)
 
     def _is_ready(self, agent: str) -> bool:
         """A missing index is fine, because the first search builds it. A broken one is not."""

@@ -330,6 +330,7 @@ class Ready(ResponseModel):
     status: Literal["ready", "not ready"]
     agents: int
     ready: int
+    opening: int
 
 
 class ProblemModel(BaseModel):

@@ -16,8 +16,6 @@ import secrets
 import socket
 from typing import TYPE_CHECKING, Any
 
-from mcp.server.transport_security import TransportSecuritySettings
-
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -70,6 +68,9 @@ def http_app(
     """The whole application with its checks."""
     if len(token) < MIN_TOKEN_CHARS:
         raise BadSetting("token", f"shorter than {MIN_TOKEN_CHARS} characters")
+    # `notewell serve` uses this module, too, and loads the SDK only when it is asked over MCP.
+    from mcp.server.transport_security import TransportSecuritySettings
+
     local = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     app = server.streamable_http_app(
         streamable_http_path=PATH,

@@ -9,6 +9,7 @@ vector_keeping.py whether vectors survive an index of another model
 watch.py          syncs whenever something changes
 schedule.py       decides when the next sync is due: debounce, backoff, interval
 notifier.py       the operating system's notices, and the folders to watch
+shared_notifier.py  the same for many watches of one process
 purge.py          no trace in the index of what was removed
 record.py         how the last sync ended, for the status of other processes
 settings.py       what can be set
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     )
     from notewell.sync.schedule import Timing
     from notewell.sync.settings import SyncSettings
+    from notewell.sync.shared_notifier import NotifierShare, SharedNotifier, open_shared_notifier
     from notewell.sync.vector_keeping import keep_vectors, why_not_kept
     from notewell.sync.watch import (
         Failed,
@@ -65,6 +67,7 @@ else:
             "record": "BatchFailure SyncFailure SyncOutcome SyncRecord SyncState",
             "schedule": "Timing",
             "settings": "SyncSettings",
+            "shared_notifier": "NotifierShare SharedNotifier open_shared_notifier",
             "vector_keeping": "keep_vectors why_not_kept",
             "watch": "Failed Heard Listening Scanning StopAskedFor Synced WatchEvent Watcher "
             "watch_index",

@@ -15,6 +15,7 @@ folder that does not exist yet, the nearest existing folder above it is watched.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -139,14 +140,22 @@ def _open_native(folders: Collection[str]) -> RustNotify:
         raise NotifierUnavailable(_describe(error)) from error
 
 
+_NO_WATCHES = (
+    "the system's limit of watched folders is reached; "
+    "raise fs.inotify.max_user_watches to get changes at once"
+)
+
+
+def describe_limit(error: OSError) -> str:
+    """Why the kernel refuses a watch."""
+    return _NO_WATCHES if error.errno == errno.ENOSPC else str(error)
+
+
 def _describe(error: Exception) -> str:
     text = str(error)
     # RustNotify raises errors without an errno: the text is all there is.
     if "watch limit" in text:
-        return (
-            "the system's limit of watched folders is reached; "
-            "raise fs.inotify.max_user_watches to get changes at once"
-        )
+        return _NO_WATCHES
     if "os error 24" in text:
         return (
             "the system has no descriptor or inotify instance left for this user; raise "

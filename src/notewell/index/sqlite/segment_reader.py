@@ -29,6 +29,7 @@ that needs no vectors does not load numpy.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
@@ -314,11 +315,15 @@ def _words(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 class Scratch:
     """Buffers for one pass over a block of rows. They are reused: the page faults of new memory
-    cost more than the pass itself."""
+    cost more than the pass itself. An index without segments never needs them."""
 
-    def __init__(self) -> None:
-        self._words = np.empty(SCRATCH_WORDS, np.uint64)
-        self._counts = np.empty(SCRATCH_WORDS, np.uint8)
+    @cached_property
+    def _words(self) -> NDArray[np.uint64]:
+        return np.empty(SCRATCH_WORDS, np.uint64)
+
+    @cached_property
+    def _counts(self) -> NDArray[np.uint8]:
+        return np.empty(SCRATCH_WORDS, np.uint8)
 
     def blocks(
         self, bits: NDArray[np.uint64]
