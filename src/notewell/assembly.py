@@ -8,16 +8,16 @@ none knows which storage engine, embedder or search engine it works with.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
+from notewell.core import short_sha256
 from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
@@ -26,7 +26,7 @@ from notewell.index.sqlite import SqliteStore, usable_driver
 from notewell.memory import Memory
 from notewell.notes import open_notes
 from notewell.notes.workspace import Workspace
-from notewell.records import replace
+from notewell.records import NamedTuple, replace
 from notewell.sessions import kept_dir
 from notewell.sync import Indexer
 
@@ -199,10 +199,7 @@ def _binding(
 def index_dir(state: Path, agent: str, workspace: Path, indexes: Path | None = None) -> Path:
     """One index per agent and workspace: two folders never share one, nor do two agents, even if
     their settings name the same folder for `indexes`."""
-    # surrogatepass: a POSIX path with bytes that are not UTF-8 has lone surrogates in Python.
-    digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[
-        :DIGEST_CHARS
-    ]
+    digest = short_sha256(str(workspace))[:DIGEST_CHARS]
     return (indexes or state / "memory") / f"{agent}-{digest}"
 
 
@@ -288,6 +285,8 @@ def _sessions(settings: Settings, agent: str, state: Path, root: Path) -> _Sessi
     if not sessions.enabled and not redact_notes:
         # What is kept was redacted when it was written, so the index does not depend on the key.
         return _Sessions(open_transcripts)
+    import hashlib
+
     from notewell.redaction import RULES_VERSION, Redactor, load_mask_key
 
     key = load_mask_key(state)

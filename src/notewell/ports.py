@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
-from notewell.records import dataclass
+from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

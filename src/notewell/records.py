@@ -1,4 +1,4 @@
-"""`dataclass` without generated code: the same classes for a tenth of the start-up time.
+"""`dataclass` and `NamedTuple` without generated code: the same, for a tenth of the start-up time.
 
 The standard library compiles up to eight methods for each dataclass and imports `inspect` to do
 so; that was half of the start-up time of `notewell search`. Here the methods exist once, and read
@@ -14,18 +14,22 @@ Type checkers see the names of the standard library. `dataclasses.fields`, `asdi
 `inspect.signature` work too: what they read is made when they ask for it.
 
 Two differences: `slots=True` is required, and an instance takes about twice as long to create.
-Values that are created by the thousand are named tuples.
+Values that are created by the thousand are named tuples. `NamedTuple` is for modules that a search
+loads: the one of `typing` compiles the type of each field, and a constructor.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from dataclasses import asdict, dataclass, field, replace
+    from typing import NamedTuple
+else:
+    from notewell.named_tuples import NamedTuple
 
-__all__ = ["asdict", "dataclass", "field", "field_names", "field_values", "replace"]
+__all__ = ["NamedTuple", "asdict", "dataclass", "field", "field_names", "field_values", "replace"]
 
 _Class = TypeVar("_Class", bound=type)
 _Value = TypeVar("_Value")

@@ -6,9 +6,9 @@ to define, a third to create, and both are part of the start-up time of `notewel
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.records import dataclass, replace
+from notewell.records import NamedTuple, dataclass, replace
 
 if TYPE_CHECKING:
     from datetime import date

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.errors import BadSetting, WorkspaceNotSet
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

@@ -21,6 +21,7 @@ times/            which days a query means, and the day of a note
 routing.py        which agent answers, and what a session key says
 scope.py          which conversations may see a memory
 secret.py         a text that does not show itself in logs
+short_hash.py     the sha256 of a short text, without OpenSSL
 """
 
 from typing import TYPE_CHECKING
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         why_denied,
     )
     from notewell.core.secret import SECRET_MASK, Secret
+    from notewell.core.short_hash import short_sha256
     from notewell.core.terms import (
         TextQuery,
         as_spelled,
@@ -134,6 +136,7 @@ else:
                 "scope_from why_denied"
             ),
             "secret": "SECRET_MASK Secret",
+            "short_hash": "short_sha256",
             "terms": "TextQuery as_spelled languages_of stop_words text_query useful_terms",
             "text_scores": "TextMatch TextStats",
             "times": "find_times note_date",

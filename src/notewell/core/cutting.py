@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.limits import CHARS_PER_TOKEN
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,8 @@ def pieces(line: str, limit: int) -> Iterator[LinePart]:
 
 
 # A mark that ends a sentence, with the quotation marks and brackets after it.
-_SENTENCE_END = re.compile(r"[.!?;:…][\"'”’)\]]*\s|[。！？；…]+[”’」』）]*")
+# Compiled when a line is cut, which few searches do.
+_SENTENCE_END = r"[.!?;:…][\"'”’)\]]*\s|[。！？；…]+[”’」』）]*"
 
 
 def parts(line: str, least: int, most: int) -> Iterator[LinePart]:
@@ -56,7 +58,7 @@ def parts(line: str, least: int, most: int) -> Iterator[LinePart]:
     does, after at most `most`."""
     start = 0
     while len(line) - start > most:
-        sentence = _SENTENCE_END.search(line, start + least - 1, start + most)
+        sentence = re.compile(_SENTENCE_END).search(line, start + least - 1, start + most)
         end = sentence.end() if sentence else _good_cut(line, start, start + most)
         yield from _stripped(line, start, end)
         start = end
@@ -65,7 +67,7 @@ def parts(line: str, least: int, most: int) -> Iterator[LinePart]:
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
     """Where sentences end in a part of a text; each is the start of the next one."""
-    return [sentence.end() for sentence in _SENTENCE_END.finditer(text, start, end)]
+    return [sentence.end() for sentence in re.compile(_SENTENCE_END).finditer(text, start, end)]
 
 
 def _stripped(line: str, start: int, end: int) -> Iterator[LinePart]:

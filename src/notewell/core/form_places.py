@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from notewell.core.words import DENSE, Word, split_words
+from notewell.core.words import DENSE, Word, is_sparse, split_words
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -54,6 +55,8 @@ class FormFinder:
         """In order."""
         if text.isascii():
             return sorted(self._among(text, 0, self._likely_tokens(text)))
+        if is_sparse(text):
+            return sorted(self._in_lines(text))
         places = [place for form in self._dense for place in _literal_places(text, form)]
         if self._sparse:
             # Spaces instead, so that the other words keep their places.
@@ -127,12 +130,12 @@ def _kept_words(token: str) -> tuple[Word, ...]:
 
 @lru_cache(maxsize=1024)
 def _is_dense(form: str) -> bool:
-    return not form.isascii() and bool(_dense_characters().match(form))
+    return not is_sparse(form) and bool(_dense_characters().match(form))
 
 
 @cache
 def _dense_characters() -> re.Pattern[str]:
-    """Compiled for the first text that is not ASCII: its large class takes milliseconds."""
+    """Compiled for the first text in another script: its large class takes milliseconds."""
     return re.compile(f"[{DENSE}]")
 
 

@@ -9,9 +9,10 @@ Lines have numbers; a place in a long line is an extent of its characters.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.core.cutting import LinePart, sentence_ends
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

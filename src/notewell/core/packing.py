@@ -18,14 +18,14 @@ from __future__ import annotations
 
 from math import fsum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.core.cutting import LinePart, parts
 from notewell.core.form_places import FormFinder
 from notewell.core.long_lines import Extent
 from notewell.core.passages import ELLIPSIS
 from notewell.core.words import without_markers
-from notewell.records import replace
+from notewell.records import NamedTuple, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.core.form_places import find_forms
 from notewell.core.long_lines import Extent, LongLine
 from notewell.core.words import ASKED
 from notewell.limits import SNIPPET_CHARS
-from notewell.records import dataclass
+from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from math import exp2, fsum, log2
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import EmbedderFailed
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from notewell.core.languages import marker
 from notewell.core.segmentation import casefold, strip
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,7 +35,8 @@ LONG_LINE_CHARS = 330
 _LINE_END = re.compile("\n")
 _ITEM = re.compile(r"[-*+>|]|\d+[.)]\s")
 """An indented line of a list, a quotation or a table is no code."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+# Compiled when a chunk is embedded: a search does not need it.
+_SENTENCE_END = r"(?<=[.!?])\s+|(?<=[。！？])\s*"
 
 
 def split_text(heading: str, text: str) -> SplitText:
@@ -146,7 +147,7 @@ def _parts(text: str, line: Window) -> Iterator[Window]:
 
 def _sentences(text: str, line: Window) -> Iterator[Window]:
     start = line.start
-    for mark in _SENTENCE_END.finditer(text, line.start, line.end):
+    for mark in re.compile(_SENTENCE_END).finditer(text, line.start, line.end):
         if mark.start() > start:
             yield Window(start, mark.start())
         start = mark.end()

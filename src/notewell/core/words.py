@@ -24,11 +24,12 @@ import re
 from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from notewell.core.languages import ENGLISH, language_of, line_language, marker
 from notewell.core.segmentation import casefold, strip, word_iter_with_offsets
 from notewell.core.stems import stem_by_script, stem_in
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +54,7 @@ _JOINTS = re.compile(r"[\W_]+")
 _PLAIN = re.compile(r"[a-z]+")
 _VOWEL = re.compile(r"[aeiouy]")
 # What is elided before a vowel, in French, Italian and Catalan; not O'Brien, and not don't.
-_ELIDED = re.compile(
-    r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi|quel)?qu|(?:d|n|s)?[aeu]ll|quest|un|sant)['’](?=[^\W\d_]{2})",
-    re.IGNORECASE,
-)
+_ELIDED = r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi|quel)?qu|(?:d|n|s)?[aeu]ll|quest|un|sant)['’](?=[^\W\d_]{2})"
 _BEFORE_VOWELS = frozenset("aeiouhœæ")
 
 
@@ -75,7 +73,7 @@ class Word(NamedTuple):
 
 def split_words(text: str) -> Iterator[Word]:
     """The words of a text, in order; of a dense run, its bigrams and then its characters."""
-    if text.isascii():
+    if is_sparse(text):
         yield from _sparse_words(text, 0)
         return
     for run in _runs().finditer(text):
@@ -83,9 +81,15 @@ def split_words(text: str) -> Iterator[Word]:
         yield from split(run.group(), run.start())
 
 
+def is_sparse(text: str) -> bool:
+    """Whether a text surely has no dense script: letters with accents, quotation marks and arrows
+    are in most English notes."""
+    return text.isascii() or re.search("[^\x00-\u024f\u2000-\u27ff]", text) is None
+
+
 @cache
 def _runs() -> re.Pattern[str]:
-    """Compiled for the first text that is not ASCII: its large classes take milliseconds."""
+    """Compiled for the first text in another script: its large classes take milliseconds."""
     return re.compile(f"(?P<dense>[{DENSE}]+)|[^{DENSE}]+")
 
 
@@ -167,7 +171,10 @@ def _forms(word: str) -> tuple[str, ...]:
 
 
 def _without_elision(word: str) -> str:
-    elided = _ELIDED.match(word)
+    if "'" not in word and "’" not in word:
+        return word
+    # Not compiled at import: few words have an apostrophe (`re` caches the pattern).
+    elided = re.match(_ELIDED, word, re.IGNORECASE)
     if elided is None:
         return word
     rest = word[elided.end() :]

@@ -10,9 +10,9 @@ start, and the configuration reads it to check a name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from notewell.records import dataclass
+from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from notewell.embedders.providers.provider import Provider

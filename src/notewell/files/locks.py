@@ -18,9 +18,10 @@ import os
 import sys
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.files.private import PRIVATE_FILE
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ returns these records.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from notewell.records import dataclass, field, field_values
+from notewell.records import NamedTuple, dataclass, field, field_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -38,8 +38,9 @@ _CONFLICT = r"""
     """
 
 # Unicode does not count line separators as control characters, but they break a listing too.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+# Not compiled at import: hardly any name needs them (`re` caches the patterns).
+_CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
+_SURROGATE = "[\ud800-\udfff]"
 
 MAX_FOLDERS = 64
 """Nobody nests notes this deep; a mount that contains itself does. Limits open descriptors too."""
@@ -224,11 +225,11 @@ def is_conflict_copy(name: str) -> bool:
 
 def why_unprintable(name: str) -> str | None:
     """Why a name cannot be used in a listing, an index or a citation; None if it can."""
-    if name.isascii() and name.isprintable():
+    if name.isprintable():  # No control character, line separator or surrogate is.
         return None
-    if _SURROGATE.search(name):
+    if re.search(_SURROGATE, name):
         return "its name is not valid UTF-8"
-    if _CONTROL.search(name):
+    if re.search(_CONTROL, name):
         return "its name contains control characters"
     return None
 
@@ -236,7 +237,7 @@ def why_unprintable(name: str) -> str | None:
 def printable(name: str) -> str:
     """The name with each unprintable character as an escape, `caf\\xe9.md`."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+    return re.sub(_CONTROL, lambda found: ascii(found[0])[1:-1], text)
 
 
 def matches(parts: Sequence[str], glob: Sequence[str]) -> bool:

@@ -11,7 +11,9 @@ wrote down in other words, or added to a session note, is no copy.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

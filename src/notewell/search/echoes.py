@@ -44,7 +44,6 @@ _SENTENCE_ENDS = ".!?:…\"'*"
 _PUNCTUATION = ".,;:!?…()[]\"'`*"
 _DIGITS = frozenset("0123456789")
 _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
-_STATEMENT = re.compile(r"[.!;…]\s|[。！；]")
 
 
 def is_echo(text: str, question: str, terms: Collection[str]) -> bool:
@@ -98,7 +97,7 @@ def _bare(text: str) -> str:
 
 def _is_only_question(said: str) -> bool:
     """Not "I moved the dentist to Tuesday. Is that all right?": that tells something."""
-    return said.endswith(_QUESTION_MARKS) and _STATEMENT.search(said) is None
+    return said.endswith(_QUESTION_MARKS) and not re.search(r"[.!;…]\s|[。！；]", said)
 
 
 def _reply(text: str, question: str, terms: Collection[str]) -> str:

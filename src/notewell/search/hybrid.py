@@ -8,9 +8,8 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 
 from __future__ import annotations
 
-import hashlib
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from notewell.core import (
     ChunkLines,
@@ -27,13 +26,14 @@ from notewell.core import (
     pack_hits,
     ranking,
     score_lines,
+    short_sha256,
     snippet,
     widen_passages,
     without_markers,
     word_set,
 )
 from notewell.limits import ANSWER_CHARS
-from notewell.records import replace
+from notewell.records import NamedTuple, replace
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
@@ -383,4 +383,4 @@ def _chunk_key(chunk: StoredChunk, model: str) -> str:
     """A chunk's public id: the same for the same text in the same place under the same model."""
     span = chunk.span
     key = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
-    return hashlib.sha256(key.encode()).hexdigest()
+    return short_sha256(key)

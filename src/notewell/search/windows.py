@@ -7,10 +7,11 @@ a chunk have windows of their own, in the chunks that they belong to.
 
 from __future__ import annotations
 
-from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from math import fsum
+from typing import TYPE_CHECKING
 
 from notewell.core import Extent, find_windows, vector_score, window_places, without_markers
+from notewell.records import NamedTuple
 from notewell.types import Span, WindowScore
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def line_nearness(
             scores.append(vector_score(cosine, context.facts))
             for line, extent in places:
                 lines.setdefault(line, []).append((extent, scores[-1]))
-    return LineNearness(by_path, fmean(scores) if scores else 0.0)
+    return LineNearness(by_path, fsum(scores) / len(scores) if scores else 0.0)
 
 
 def _is_in(chunk: StoredChunk, passages: Sequence[Passage]) -> bool:

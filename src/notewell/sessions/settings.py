@@ -5,9 +5,9 @@ Every search loads this module with the other settings, so it imports nothing of
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
+from notewell.core import short_sha256
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -36,5 +36,5 @@ def kept_dir(state: Path, agent: str, location: str | Path) -> Path:
     `location` is that of the notes (see `NoteStore.location`).
     """
     # An agent may be used with several workspaces, and none may show the talk of another.
-    place = hashlib.sha256(str(location).encode(errors="surrogatepass")).hexdigest()[:12]
+    place = short_sha256(str(location))[:12]
     return state / "agents" / agent / "sessions" / place

@@ -9,9 +9,10 @@ after it has answered: a server in the background, the command line before it en
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from notewell.errors import IndexBusy
+from notewell.records import NamedTuple
 from notewell.sync import SyncInterrupted
 
 if TYPE_CHECKING:

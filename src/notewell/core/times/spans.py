@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,11 @@ about now; so `leases_in` probes the lock itself.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from notewell.errors import IndexBusy, StateNotWritable
 from notewell.files import LockFailed, LockTimeout, file_lock, inspect_lock
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -29,6 +29,7 @@ from notewell.index.sqlite.lease import writer_lease
 from notewell.index.sqlite.memo import ReadMemo
 from notewell.index.sqlite.schema import AS_CURRENT, SCHEMA
 from notewell.index.sqlite.view import SqliteView, driver_in
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
