@@ -54,7 +54,10 @@ _JOINTS = re.compile(r"[\W_]+")
 _PLAIN = re.compile(r"[a-z]+")
 _VOWEL = re.compile(r"[aeiouy]")
 # What is elided before a vowel, in French, Italian and Catalan; not O'Brien, and not don't.
-_ELIDED = r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi|quel)?qu|(?:d|n|s)?[aeu]ll|quest|un|sant)['’](?=[^\W\d_]{2})"
+_ELIDED = (
+    r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi|quel)?qu|(?:d|n|s)?[aeu]ll|quest|un|sant)"
+    r"['’](?=[^\W\d_]{2})"
+)
 _BEFORE_VOWELS = frozenset("aeiouhœæ")
 
 
