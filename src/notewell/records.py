@@ -246,7 +246,15 @@ def _plain(value: Any) -> Any:
 
 def _replace(value: _Value, /, **changes: Any) -> _Value:
     """A copy with some fields changed; `__post_init__` checks it again."""
-    return type(value)(**{**field_values(value), **changes})
+    table: _Table = value.__field_table__  # type: ignore[attr-defined]
+    if not changes.keys() <= table.setters.keys():
+        return type(value)(**{**field_values(value), **changes})  # Which refuses them.
+    copy = object.__new__(type(value))
+    for name, put in table.setters.items():
+        put(copy, changes[name] if name in changes else getattr(value, name))
+    if table.has_post_init:
+        copy.__post_init__()  # type: ignore[attr-defined]
+    return copy
 
 
 def _field(

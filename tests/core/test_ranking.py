@@ -14,16 +14,22 @@ from notewell.core.ranking import (
     above_threshold,
     default_threshold,
     mmr_order,
-    with_time,
+    time_factors,
 )
 from notewell.core.times import TimeSpan
 
 TODAY = date(2026, 11, 15)
 
 
+def with_time(
+    candidate: Candidate, day: date | None, asked: TimeSpan | None, half_life_days: float | None
+) -> Candidate:
+    return candidate.weighed(time_factors(day, TODAY, asked, half_life_days))
+
+
 def aged(days: int, asked: TimeSpan | None = None) -> float:
     candidate = Candidate(1, 0.8, None, 0.8, exact=False)
-    return with_time(candidate, TODAY - timedelta(days=days), TODAY, asked, 30.0).score
+    return with_time(candidate, TODAY - timedelta(days=days), asked, 30.0).score
 
 
 def test_age_orders_but_never_excludes() -> None:
@@ -34,7 +40,7 @@ def test_age_orders_but_never_excludes() -> None:
 
 def test_a_note_without_a_date_neither_fades_nor_gains() -> None:
     candidate = Candidate(1, 0.8, None, 0.8, exact=False)
-    assert with_time(candidate, None, TODAY, TimeSpan(TODAY, TODAY), 30.0) == candidate
+    assert with_time(candidate, None, TimeSpan(TODAY, TODAY), 30.0) == candidate
 
 
 def test_a_note_of_the_time_asked_for_comes_first() -> None:
@@ -44,16 +50,14 @@ def test_a_note_of_the_time_asked_for_comes_first() -> None:
 
 
 def test_the_threshold_looks_at_relevance_alone() -> None:
-    old = with_time(
-        Candidate(1, 0.35, None, 0.35, exact=False), date(2001, 1, 1), TODAY, None, 30.0
-    )
+    old = with_time(Candidate(1, 0.35, None, 0.35, exact=False), date(2001, 1, 1), None, 30.0)
     assert old.score < 0.35
     assert above_threshold([old], 0.35) == [old]
 
 
 def test_no_score_is_above_1() -> None:
     best = Candidate(1, 1.0, 1.0, 1.0, exact=True)
-    assert with_time(best, TODAY, TODAY, TimeSpan(TODAY, TODAY), 30.0).score == 1.0
+    assert with_time(best, TODAY, TimeSpan(TODAY, TODAY), 30.0).score == 1.0
 
 
 def test_words_alone_hide_nothing_they_found() -> None:
@@ -67,7 +71,7 @@ def test_places_alone_hide_nothing() -> None:
 
 def test_age_can_be_switched_off() -> None:
     candidate = Candidate(1, 0.8, None, 0.8, exact=False)
-    assert with_time(candidate, date(2001, 1, 1), TODAY, None, None) == candidate
+    assert with_time(candidate, date(2001, 1, 1), None, None) == candidate
 
 
 def test_a_double_comes_after_what_is_new() -> None:

@@ -31,9 +31,9 @@ def texts(text: str) -> list[str]:
 
 
 def test_a_text_of_one_window_has_none() -> None:
-    assert find_windows("We ship the router on Friday.") == []
-    assert find_windows("") == []
-    assert find_windows("x" * WINDOW_CHARS) == []
+    assert find_windows("We ship the router on Friday.") == ()
+    assert find_windows("") == ()
+    assert find_windows("x" * WINDOW_CHARS) == ()
     assert split_text("# Decisions", "We ship on Friday.").windows == ()
 
 
@@ -70,8 +70,8 @@ def test_chinese_characters_count_twice() -> None:
 def test_code_has_no_windows() -> None:
     body = [f"    total_{number} = read(number, {number}) + total" for number in range(12)]
     function = "\n".join(["def read_all(number):", *body])
-    assert find_windows(function) == []
-    assert find_windows("\n".join(["```", *(line.strip() for line in body), "```"])) == []
+    assert find_windows(function) == ()
+    assert find_windows("\n".join(["```", *(line.strip() for line in body), "```"])) == ()
     # Text around a little code has some, and so has a list of several levels.
     assert find_windows("\n".join([*BULLETS, "```", *body[:3], "```"]))
     assert find_windows("\n".join(f"    {line}" for line in BULLETS))

@@ -96,9 +96,15 @@ class FormFinder:
                         yield FormPlace(first + word.start, first + word.end, form)
 
 
+@lru_cache(maxsize=64)
+def finder_of(forms: frozenset[str]) -> FormFinder:
+    """All hits of an answer have the same forms."""
+    return FormFinder(forms)
+
+
 def find_forms(text: str, forms: Collection[str]) -> list[FormPlace]:
     """Where a text has these forms, in order."""
-    return FormFinder(forms).places(text)
+    return finder_of(frozenset(forms)).places(text)
 
 
 @lru_cache(maxsize=1024)

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from notewell.core.cutting import LinePart, parts
-from notewell.core.form_places import FormFinder
+from notewell.core.form_places import finder_of
 from notewell.core.long_lines import Extent
 from notewell.core.passages import ELLIPSIS
 from notewell.core.words import without_markers
@@ -31,6 +31,7 @@ from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from notewell.core.form_places import FormFinder
     from notewell.core.passages import ChunkLines
     from notewell.types import Hit, Utterance
 
@@ -109,7 +110,7 @@ def score_lines(
     # One more line on both sides: they lend their words too.
     wide = Span(span.start_line - 1, span.end_line + 1)
     rows = list(_part_rows(lines, span.start_line, part) if part else _rows(lines, wide))
-    finder = FormFinder(scores.weights)
+    finder = finder_of(frozenset(scores.weights))
     words = [_words_in(row.text, scores.weights, finder) / total for row in rows]
 
     def score(at: int) -> float:
@@ -127,7 +128,8 @@ def score_lines(
 
 
 def _is_best(row: _Row, scores: LineScores) -> bool:
-    if not scores.best.start_line <= row.line <= scores.best.end_line:
+    first, last = scores.best
+    if not first <= row.line <= last:
         return False
     # A part that is partly in the best piece has words of it.
     if row.part is None or scores.best_part is None:
@@ -137,6 +139,8 @@ def _is_best(row: _Row, scores: LineScores) -> bool:
 
 def _nearness(row: _Row, scores: LineScores) -> float:
     """That of the best window which it shares text with."""
+    if row.line not in scores.near:
+        return scores.typical
     found = [
         score
         for extent, score in scores.near.get(row.line, ())
@@ -157,7 +161,7 @@ def _rows(lines: ChunkLines, span: Span) -> Iterator[_Row]:
     """The lines with text."""
     joint: str | None = LINE_END
     for number in range(span.start_line, span.end_line + 1):
-        text = without_markers(lines.text(number, number))
+        text = without_markers(lines.line(number))
         if lines.long_line(number):
             joint = None
         if not text.strip():
@@ -223,15 +227,20 @@ def pack_hits(
 ) -> tuple[Hit, ...]:
     """The same hits with the lines to show of each, in `budget` characters; with none, if others
     are better. `as_shown` is what a surface makes of a text, which may become longer by it."""
-    groups = [
-        [group._replace(text=as_shown(group.text)) for group in hit.lines or (_whole(hit),)]
-        for hit in hits
-    ]
+    groups = [hit.lines or (_whole(hit),) for hit in hits]
+    if as_shown is not str:
+        groups = [_as_shown(own, as_shown) for own in groups]
     chosen = _choose(groups, budget)
     return tuple(
         _showing(hit, own, chosen[at])
         for at, (hit, own) in enumerate(zip(hits, groups, strict=True))
     )
+
+
+def _as_shown(
+    groups: Sequence[ScoredLines], as_shown: Callable[[str], str]
+) -> tuple[ScoredLines, ...]:
+    return tuple(group._replace(text=as_shown(group.text)) for group in groups)
 
 
 def _whole(hit: Hit) -> ScoredLines:

@@ -109,11 +109,14 @@ class ChunkLines:
         """A line that is longer than a chunk."""
         return self._long.get(line)
 
+    def line(self, number: int) -> str:
+        return self._texts.get(number, "")
+
     def text(self, first: int, last: int) -> str:
-        return "\n".join(self._texts.get(line, "") for line in range(first, last + 1))
+        return "\n".join([self._texts.get(line, "") for line in range(first, last + 1)])
 
     def chars(self, first: int, last: int) -> int:
-        return sum(len(self._texts.get(line, "")) + 1 for line in range(first, last + 1)) - 1
+        return sum([len(self._texts.get(line, "")) + 1 for line in range(first, last + 1)]) - 1
 
 
 def merge_passages(
@@ -201,7 +204,7 @@ def _grow(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> Non
     while open_ends:
         for step in sorted(open_ends):
             line = _next_line(passage, step, lines)
-            cost = lines.chars(line, line) + 1 if line else room + 1
+            cost = len(lines.line(line)) + 1 if line else room + 1
             if cost > room or any(other.covers(line) for other in others):
                 open_ends.discard(step)
                 continue
@@ -273,8 +276,12 @@ def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:
         # `fsum`: the order of a set differs between processes, and so would a rounded sum.
         return fsum(weights[form] for form in {form for _, form in matches[first:last]})
 
-    # Of equal windows the first: the beginning of a passage needs no context.
-    best = max(range(len(matches)), key=lambda first: (value(first), -first))
+    # Of equal windows the first: the beginning of a passage needs no context. No window has more
+    # than all terms of the text.
+    most, best, best_value = fsum(weights[form] for form in {form for _, form in matches}), 0, -1.0
+    for first in range(len(matches)):
+        if best_value < most and (now := value(first)) > best_value:
+            best, best_value = first, now
     last = bisect_right(starts, starts[best] + room - 1) - 1
     return _readable_start(text, starts[best], starts[last], room)
 

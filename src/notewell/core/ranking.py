@@ -12,6 +12,7 @@ diverse. The measurements behind the defaults are in docs/ranking.md.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from math import exp2, fsum, log2
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -83,6 +84,23 @@ class Candidate(NamedTuple):
         if self.rerank is not None:
             return self.rerank
         return min(1.0, self.relevance * self.decay * self.recency) * self.echo
+
+    def weighed(self, time: TimeFactors, echo: float = 1.0) -> Candidate:
+        """With these factors. A search has hundreds: `_replace` would take three times as long."""
+        return Candidate(
+            self.chunk_id, self.relevance, self.vector, self.text, self.exact, *time, echo
+        )
+
+    def passes(self, min_score: float) -> bool:
+        """Whether it is relevant enough to be shown."""
+        return self.exact or self.relevance >= min_score
+
+
+class TimeFactors(NamedTuple):
+    """How time changes the score of what was written on one day."""
+
+    decay: float = 1.0
+    recency: float = 1.0
 
 
 def unit_rows(vectors: NDArray[np.float32], dims: int) -> Vectors:
@@ -238,6 +256,21 @@ def ranks(scores: Mapping[int, float]) -> dict[int, int]:
     return {chunk_id: first[score] for chunk_id, score in scores.items()}
 
 
+class Ranks:
+    """The same for a few of the chunks."""
+
+    def __init__(self, scores: Mapping[int, float]) -> None:
+        self._scores = scores
+        self._ascending = sorted(scores.values())
+
+    def of(self, chunk_id: int) -> int | None:
+        """None if the leg did not find it."""
+        score = self._scores.get(chunk_id)
+        if score is None:
+            return None
+        return len(self._ascending) - bisect_right(self._ascending, score) + 1
+
+
 # -- order --------------------------------------------------------------------------------------
 
 MIN_SCORE = 0.35
@@ -255,11 +288,7 @@ MMR_LAMBDA = 0.7
 
 
 def above_threshold(candidates: Iterable[Candidate], min_score: float) -> list[Candidate]:
-    return [
-        candidate
-        for candidate in candidates
-        if candidate.exact or candidate.relevance >= min_score
-    ]
+    return [candidate for candidate in candidates if candidate.passes(min_score)]
 
 
 def default_threshold(fusion: Fusion, *, words_alone: bool) -> float:
@@ -326,28 +355,24 @@ def decay(age_days: float, half_life_days: float = 30.0, *, floor: float) -> flo
     return max(floor, exp2(-max(0.0, age_days) / half_life_days))
 
 
-def with_time(
-    candidate: Candidate,
-    day: date | None,
-    today: date,
-    query_time: TimeSpan | None,
-    half_life_days: float | None,
-) -> Candidate:
-    """The candidate with its factors for time: an old note loses a little, a note from the time
-    that the query names gains. A note without a date has neither.
+def time_factors(
+    day: date | None, today: date, query_time: TimeSpan | None, half_life_days: float | None
+) -> TimeFactors:
+    """An old note loses a little, a note from the time that the query names gains. A note without
+    a date has neither.
 
     Both change the order only: the threshold was applied before.
     """
     if day is None:
-        return candidate
+        return TimeFactors()
     if query_time is not None:
         bonus = TIME_BONUS / (1 + query_time.distance_days(day) / NEAR_DAYS)
         # Age does not count then: who names a time in the past wants old notes.
-        return candidate._replace(recency=1.0 + bonus)
+        return TimeFactors(recency=1.0 + bonus)
     if half_life_days is None:
-        return candidate
+        return TimeFactors()
     fresh = decay((today - day).days, half_life_days, floor=0.0)
-    return candidate._replace(decay=MIN_DECAY + (1 - MIN_DECAY) * fresh)
+    return TimeFactors(decay=MIN_DECAY + (1 - MIN_DECAY) * fresh)
 
 
 def mmr_order(

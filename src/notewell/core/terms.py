@@ -6,7 +6,7 @@ languages, a term also has their stems as variants, and a chunk with a variant h
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core.languages import LANGUAGES, marker
@@ -72,7 +72,8 @@ def stop_words() -> frozenset[str]:
     return frozenset(english) | frozenset(_DENSE_STOP_WORDS.split())
 
 
-def text_query(question: str, languages: Sequence[str] = ()) -> TextQuery:
+@lru_cache(maxsize=64)
+def text_query(question: str, languages: tuple[str, ...] = ()) -> TextQuery:
     """The terms of a query without stop words, unless it has nothing else. `languages` are those
     of the index, besides English."""
     # A single character of a longer run is covered by its bigrams, which are more precise.

@@ -81,10 +81,8 @@ class QueryWeights(NamedTuple):
     terms: tuple[float, ...]
     neighbours: tuple[float, ...]
     """For each term but the last: the weight of it and the next term close together."""
-
-    @property
-    def possible(self) -> float:
-        return sum(self.terms)
+    possible: float
+    """That of a chunk which has all terms."""
 
 
 def idf(stats: TextStats, term: int) -> float:
@@ -99,7 +97,7 @@ def query_weights(query: TextQuery, stats: TextStats) -> QueryWeights:
     )
     # Bigrams of one word overlap, so they are always adjacent: that says nothing new.
     separate = [0.0 if term in query.pairs else terms[n] for n, term in enumerate(query.terms)]
-    return QueryWeights(terms, tuple(map(min, separate, separate[1:])))
+    return QueryWeights(terms, tuple(map(min, separate, separate[1:])), sum(terms))
 
 
 def text_score(match: TextMatch, stats: TextStats, weights: QueryWeights) -> float:
@@ -109,15 +107,14 @@ def text_score(match: TextMatch, stats: TextStats, weights: QueryWeights) -> flo
     length = match.length / stats.mean_length if stats.mean_length else 1.0
     saturation = K1 * (1 - B + B * length)
     earned = 0.0
-    for term, value in enumerate(weights.terms):
-        frequency = (
-            match.body[term]
-            + HEADING_WEIGHT * match.heading[term]
-            + NAME_WEIGHT * match.name[term]
-        )
-        earned += value * frequency / (frequency + saturation)
+    fields = zip(weights.terms, match.body, match.heading, match.name, strict=True)
+    for value, body, heading, name in fields:
+        if body or heading or name:
+            frequency = body + HEADING_WEIGHT * heading + NAME_WEIGHT * name
+            earned += value * frequency / (frequency + saturation)
     share = earned / possible
-    share += CLOSE * _closeness(match, weights) / possible * (1 - share)
+    if any(match.gaps):
+        share += CLOSE * _closeness(match, weights) / possible * (1 - share)
     # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to about
     # two thirds, without changing the order.
     return share * (1 + K1) / (1 + K1 * share)
@@ -145,7 +142,10 @@ def with_neighbours(
             # From the original bodies: otherwise a share of a share would travel on.
             bodies[number] = _with_share(bodies[number], after.body)
             bodies[number + 1] = _with_share(bodies[number + 1], match.body)
-    return [match._replace(body=body) for match, body in zip(in_order, bodies, strict=True)]
+    return [
+        match if body is match.body else match._replace(body=body)
+        for match, body in zip(in_order, bodies, strict=True)
+    ]
 
 
 def _with_share(body: Sequence[float], neighbour: Sequence[float]) -> Sequence[float]:
@@ -154,7 +154,9 @@ def _with_share(body: Sequence[float], neighbour: Sequence[float]) -> Sequence[f
 
 def is_exact(match: TextMatch, query: TextQuery) -> bool:
     """Whether the chunk has all terms, or an identifier: then no threshold applies to it."""
-    has_all = all(match.has(term) for term in range(len(query.terms)))
-    return has_all or any(
-        match.has(number) for number, term in enumerate(query.terms) if term in query.identifiers
-    )
+    if 0 not in match.body:
+        return True
+    fields = zip(match.body, match.heading, match.name, strict=True)
+    if all(body or heading or name for body, heading, name in fields):
+        return True
+    return any(match.has(query.terms.index(term)) for term in query.identifiers)

@@ -9,6 +9,7 @@ store and a cache hand these bytes on as they are.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ def window_cosines(vector: Vectors, packed: Mapping[int, bytes]) -> dict[int, tu
     joined = b"".join(blob[1:] for blob in packed.values())
     codes = np.frombuffer(joined, np.int8).reshape(-1, dims).astype(np.float64)
     # In float64 and row by row: a matrix product rounds differently depending on where a row is.
-    products = (codes * vector.astype(np.float64)).sum(axis=1)
-    lengths = np.sqrt(np.square(codes).sum(axis=1))
+    # `einsum` does that without arrays for the products.
+    products = np.einsum("ij,j->i", codes, vector.astype(np.float64))
+    lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes))
     cosines = np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
-    rows = iter(cosines.round(9).tolist())
+    rows = cosines.round(9).tolist()
+    ends = accumulate(counts)
     return {
-        chunk_id: tuple(next(rows) for _ in range(count))
-        for chunk_id, count in zip(packed, counts, strict=True)
+        chunk_id: tuple(rows[end - count : end])
+        for chunk_id, count, end in zip(packed, counts, ends, strict=True)
     }

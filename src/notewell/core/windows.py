@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core.long_lines import Extent
@@ -31,6 +32,9 @@ WINDOW_CHARS = 250
 """Lines are joined until a window has so many. Measured: see docs/ranking.md."""
 LONG_LINE_CHARS = 330
 """A longer line is split: two windows of half a line each say less than one of a whole line."""
+
+KEPT_TEXTS = 512
+"""The windows of so many texts are kept: the next question finds many of the same chunks."""
 
 _LINE_END = re.compile("\n")
 _ITEM = re.compile(r"[-*+>|]|\d+[.)]\s")
@@ -79,12 +83,13 @@ def _moved(extent: Extent, chars: int) -> Extent:
     return Extent(extent.start + chars, extent.end + chars)
 
 
-def find_windows(text: str) -> list[Window]:
+@lru_cache(maxsize=KEPT_TEXTS)
+def find_windows(text: str) -> tuple[Window, ...]:
     """In order; blank lines between two windows belong to neither. Code has none."""
     if _size(text) <= WINDOW_CHARS or is_code(text):
-        return []
-    found = list(_packed(text, list(_units(text))))
-    return found if len(found) > 1 else []
+        return ()
+    found = tuple(_packed(text, list(_units(text))))
+    return found if len(found) > 1 else ()
 
 
 def is_code(text: str) -> bool:

@@ -48,6 +48,9 @@ _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 
 def is_echo(text: str, question: str, terms: Collection[str]) -> bool:
     """Whether a line of the text is the user asking this question; `terms` are those of it."""
+    # Most texts are no conversations, and a search looks at some two hundred.
+    if "user" not in text.lower():
+        return False
     return next(_asked(text.split("\n"), question, terms), None) is not None
 
 

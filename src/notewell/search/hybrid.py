@@ -9,6 +9,7 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 from __future__ import annotations
 
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING
 
 from notewell.core import (
@@ -33,7 +34,7 @@ from notewell.core import (
     word_set,
 )
 from notewell.limits import ANSWER_CHARS
-from notewell.records import NamedTuple, replace
+from notewell.records import NamedTuple
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
@@ -81,10 +82,9 @@ def search(
     candidates = collect(view, context)
     ranked = without_repeats(rank(view, context, candidates), context, candidates)
     near, least = nearness(context, candidates), threshold(options, candidates)
-    # By relevance, not by score: age may move a chunk down, but must not hide it.
-    kept = set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
-    # A hit merges several chunks, so more chunks than hits are kept, but not the weakest ones.
-    best = [pair for pair in ranked if pair[0] in kept][: options.chunks_shown]
+    # By relevance, not by score: age may move a chunk down, but must not hide it. A hit merges
+    # several chunks, so more chunks than hits are kept, but not the weakest ones.
+    best = [pair for pair in ranked if pair[0].passes(least)][: options.chunks_shown]
     if near is not None and near.is_far:
         best = []
     best, notice = _reordered(context.question, best, options, reranker)
@@ -114,11 +114,13 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     spoken = {chunk.path for chunk in chunks.values() if chunk.source == "sessions"}
     sessions = view.sessions(spoken) if spoken else {}
 
+    @cache
+    def factors(day: date | None) -> ranking.TimeFactors:
+        return ranking.time_factors(day, options.today, span, options.half_life_days)
+
     def weighed(candidate: Candidate, chunk: StoredChunk) -> Candidate:
-        day = _day(chunk, sessions)
-        if is_echo(chunk.text, context.question, candidates.query.terms):
-            candidate = candidate._replace(echo=DISCOUNT)
-        return ranking.with_time(candidate, day, options.today, span, options.half_life_days)
+        echoes = is_echo(chunk.text, context.question, candidates.query.terms)
+        return candidate.weighed(factors(_day(chunk, sessions)), DISCOUNT if echoes else 1.0)
 
     ranked = [
         (weighed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
@@ -153,6 +155,8 @@ def without_repeats(
 
 def without_copied(ranked: list[Ranked], least: float) -> list[Ranked]:
     """A transcript that is not relevant enough to be shown must not hide its session note."""
+    if all(chunk.source != "sessions" for _, chunk in ranked):
+        return ranked
     return without_copies(
         ranked, set(ranking.above_threshold((candidate for candidate, _ in ranked), least))
     )
@@ -183,9 +187,10 @@ def nearness(context: SearchContext, candidates: Candidates) -> Nearness | None:
 
 def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:
     # Among notes alone, or conversations alone, this is the order of the scores.
-    tie = -round(candidate.score / TIE)
+    score = candidate.score
+    tie = -round(score / TIE)
     is_said = chunk.source == "sessions"
-    return (tie, is_said, -candidate.score, chunk.path, chunk.span, chunk.digest)
+    return (tie, is_said, -score, chunk.path, chunk.span, chunk.digest)
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:
@@ -230,8 +235,8 @@ class _HitContext(NamedTuple):
 
     candidates: Candidates
     context: SearchContext
-    vector_ranks: Mapping[int, int]
-    text_ranks: Mapping[int, int]
+    vector_ranks: ranking.Ranks
+    text_ranks: ranking.Ranks
     sessions: Mapping[str, SessionFacts]
     spoken: Sequence[StoredChunk]
     """The chunks of conversations around the hits."""
@@ -259,20 +264,18 @@ def make_hits(
     common = _HitContext(
         candidates,
         context,
-        ranking.ranks(candidates.vectors),
-        ranking.ranks(candidates.texts),
+        ranking.Ranks(candidates.vectors),
+        ranking.Ranks(candidates.texts),
         view.sessions(spoken) if spoken else {},
         [chunk for chunk in around if chunk.path in spoken],
         max((candidate.score for candidate, _ in ranked), default=0.0),
         nearness,
     )
     hits = [
-        _hit(passage, lines[passage.path], by_id[passage.best], common) for passage in passages
+        # No answer has room for lines of more hits.
+        _hit(passage, lines[passage.path], by_id[passage.best], common, scored=at < SCORED_HITS)
+        for at, passage in enumerate(passages)
     ]
-    # No answer has room for lines of more hits.
-    for at, passage in enumerate(passages[:SCORED_HITS]):
-        scored = _scored_lines(passage, lines[passage.path], by_id[passage.best], common)
-        hits[at] = replace(hits[at], lines=scored)
     return pack_hits(hits, ANSWER_CHARS)
 
 
@@ -315,7 +318,12 @@ def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
 
 
 def _hit(
-    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
+    passage: Passage,
+    lines: ChunkLines,
+    best: tuple[Candidate, StoredChunk],
+    common: _HitContext,
+    *,
+    scored: bool,
 ) -> Hit:
     candidate, chunk = best
     text = _text(passage, lines, chunk)
@@ -331,8 +339,8 @@ def _hit(
         parts=ScoreParts(
             candidate.vector,
             candidate.text,
-            common.vector_ranks.get(chunk.id),
-            common.text_ranks.get(chunk.id),
+            common.vector_ranks.of(chunk.id),
+            common.text_ranks.of(chunk.id),
             candidate.decay,
             candidate.recency,
             candidate.rerank,
@@ -341,6 +349,7 @@ def _hit(
         ),
         chars=len(text),
         said=utterance(chunk, shown, text, common.spoken, common.sessions),
+        lines=_scored_lines(passage, lines, text, best, common) if scored else (),
     )
 
 
@@ -353,7 +362,11 @@ def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
 
 
 def _scored_lines(
-    passage: Passage, lines: ChunkLines, best: tuple[Candidate, StoredChunk], common: _HitContext
+    passage: Passage,
+    lines: ChunkLines,
+    text: str,
+    best: tuple[Candidate, StoredChunk],
+    common: _HitContext,
 ) -> tuple[ScoredLines, ...]:
     candidate, chunk = best
     score = candidate.score / common.best_score if common.best_score else 0.0
@@ -361,7 +374,7 @@ def _scored_lines(
     scores = LineScores(
         score,
         chunk.span,
-        common.candidates.worth_in(_text(passage, lines, chunk)),
+        common.candidates.worth_in(text),
         _part(chunk),
         near.of(chunk.path),
         near.typical,
@@ -372,7 +385,7 @@ def _scored_lines(
 def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:
     """Around the words that matched; if none did, from the best window of the chunk."""
     chars = common.context.options.snippet_chars
-    if common.text_ranks.get(chunk.id):
+    if chunk.id in common.candidates.texts:
         source = without_markers(text)
     else:
         source = from_best_window(chunk, common.candidates, chars)

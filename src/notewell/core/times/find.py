@@ -15,6 +15,7 @@ words ahead, so the work is linear in the length of the query.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core.times.english_phrases import count_of, dated, past_the, relative
@@ -56,6 +57,7 @@ _PARTS_OF = {"beginning": 0, "start": 0, "middle": 1, "end": 2}
 _PADDING = [""] * 8  # More than any parser looks ahead; also what index -1 returns.
 
 
+@lru_cache(maxsize=64)
 def find_times(question: str, today: date) -> TimeSpan | None:
     """The first time, or range of times, that a query names; None if it names none. After
     "recently", which is hardly a time, another one counts."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.records import NamedTuple
@@ -90,6 +90,7 @@ class ParsedTime(NamedTuple):
     depend on the other end. 0 if the text or today decides which one is meant."""
 
 
+@lru_cache(maxsize=4096)
 def note_date(path: str) -> date | None:
     """The day of `2026-11-15.md` or `2026-11-15-<slug>.md`; None for a note without a date."""
     match = compiled(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-.+)?\.md", re.IGNORECASE).fullmatch(

@@ -226,11 +226,11 @@ class SqliteView:
 
     def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
         rows = self._select(
-            f"SELECT {_CHUNK} FROM chunks "  # noqa: S608
+            "SELECT id FROM chunks "
             "WHERE path = ? AND start_line BETWEEN ? AND ? ORDER BY start_line, id",
             (path, first, last),
         )
-        return [_stored(row) for row in rows]
+        return list(self.chunks([chunk_id for (chunk_id,) in rows]).values())
 
     def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
         rows = self._select(
@@ -327,8 +327,7 @@ class SqliteView:
         # In float64 and row by row: a matrix product rounds differently depending on where a row
         # is stored, and the same index would then give different scores.
         found, rows = self._driver.stored(self._db, ids)
-        products = rows.astype(np.float64) * vector.astype(np.float64)
-        exact = products.sum(axis=1).round(9)
+        exact = np.einsum("ij,j->i", rows.astype(np.float64), vector.astype(np.float64)).round(9)
         return dict(zip(found, exact.tolist(), strict=True))
 
     def window_cosines(
