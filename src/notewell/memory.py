@@ -94,6 +94,8 @@ class Memory:
         self.close()
 
     def close(self) -> None:
+        if "journal" in self.__dict__:  # A memory that was only searched has none.
+            self.journal.finish_records()
         # A fallback engine does not close its second engine, which is the built-in one.
         if self._engine is not self._builtin:
             self._engine.close()

@@ -3,6 +3,9 @@
 `appended`, `recalled` and `answered` record a by-product of something that has already succeeded.
 If it cannot be written (disk full, no permission), the answer stays valid, so those errors are
 suppressed. The errors of a flush are raised.
+
+`recalled` and `answered` return at once: a thread writes the record after the answer
+(`record_queue`).
 """
 
 from __future__ import annotations
@@ -41,13 +44,38 @@ class Journal:
         now: Callable[[], datetime],
         settings: CaptureSettings,
     ) -> None:
-        self.folder = folder
-        """Where the journal is kept; not in the index's folder, which is rebuilt."""
+        self._folder = folder
         self._notes = notes
         # Loaded when it is first needed: most programs never write a question or a note.
         self._load_redactor = load_redactor
         self._now = now
         self._settings = settings
+        self._has_records = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the journal is kept; not in the index's folder, which is rebuilt. What was asked
+        before is written by now."""
+        self.finish_records()
+        return self._folder
+
+    def finish_records(self) -> None:
+        """Wait until the records of all answers are written."""
+        if self._has_records:
+            from notewell.capture.record_queue import record_queue
+
+            record_queue().flush()
+
+    def _record(self, write: Callable[[], None]) -> None:
+        """Write it after the answer; if that is not possible, the answer stays valid."""
+        from notewell.capture.record_queue import record_queue
+
+        def attempt() -> None:
+            with suppress(OSError, NotewellError):
+                write()
+
+        self._has_records = True
+        record_queue().add(attempt)
 
     def appended(self, entry: Appended, origin: str) -> Appended:
         """Record an append, so that it can be undone. The entry stays if that is not possible, and
@@ -68,8 +96,8 @@ class Journal:
         """Record lines that an agent was shown; `notewell review` counts on how many days."""
         from notewell.capture.search_journal import record_recall
 
-        with suppress(OSError, NotewellError):
-            record_recall(self.folder, lines, self._now().date())
+        day = self._now().date()
+        self._record(lambda: record_recall(self._folder, lines, day))
 
     def answered(self, question: str, answer: Answer, *, tool: str, took_ms: float) -> None:
         """Record a question of an agent for the user, unless the settings forbid it."""
@@ -80,17 +108,21 @@ class Journal:
             record_search,
         )
 
-        with suppress(OSError, NotewellError):
+        at = self._now()
+
+        def write() -> None:
             if not self._settings.recall_log:
                 # Also the questions from before the user switched the log off.
-                forget_searches(self.folder)
+                forget_searches(self._folder)
                 return
             # Users paste keys into questions, too.
             query = self._load_redactor()(question)
             places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
             record_search(
-                self.folder, SearchRecord(self._now(), query, tool, answer.mode, took_ms, places)
+                self._folder, SearchRecord(at, query, tool, answer.mode, took_ms, places)
             )
+
+        self._record(write)
 
     def flush_due(self, session: str, facts: FlushFacts) -> RunFlush | Skip:
         """Should the host flush now? `RunFlush` has the prompts and the note, `Skip` the reason.
