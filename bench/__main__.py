@@ -10,7 +10,7 @@ import importlib
 import subprocess
 import sys
 
-MODULES = ("hot",)
+MODULES = ("start", "looks", "hot")
 
 
 def main() -> int:

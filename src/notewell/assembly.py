@@ -240,7 +240,8 @@ def _indexer(
     now_ns: Callable[[], int],
     lease_wait_s: float,
 ) -> Indexer:
-    store, choice = _store(index_dir(state, agent, root, settings.store.path), settings.store)
+    folder = index_dir(state, agent, root, settings.store.path)
+    store, choice = _store(folder, settings.store)
     sessions = _sessions(settings, agent, state, root)
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
@@ -261,6 +262,7 @@ def _indexer(
         monotonic_s=time.monotonic,
         lease_wait_s=lease_wait_s,
         requested_driver=choice.requested,
+        look_file=folder / "LOOKED",
         kept=kept_dir(state, agent, root) if settings.sessions.search_kept else None,
     )
 

@@ -72,7 +72,7 @@ def tell(memory: Memory) -> Callable[[object], str]:
 def test_what_claude_writes_is_found_by_the_next_search(
     memory: Memory, workspace: Path, tell: Callable[[object], str]
 ) -> None:
-    memory.indexer._look_again_at = float("inf")  # as after a long look at very many notes
+    memory.indexer.looks._again_at = float("inf")  # as after a long look at very many notes
     tell(create("/memories/people/berta.md", "Berta prefers rooibos.\n"))
     (hit, *_) = memory.search("rooibos").hits
     assert hit.citation == "memory/claude/people/berta.md#L1-L1"

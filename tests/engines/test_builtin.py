@@ -76,7 +76,7 @@ def test_a_search_opens_two_views_and_none_while_it_embeds(
     # One for the scan and the facts, one for the hits.
     assert views.opened == 2
     # The notes were scanned a moment ago, and nothing was written: the facts are known.
-    monkeypatch.setattr(memory.indexer, "_look_again_at", float("inf"))
+    monkeypatch.setattr(memory.indexer.looks, "_again_at", float("inf"))
     assert memory.search("router").mode == "hybrid"
     assert views.opened == 3
     assert not embedder.held

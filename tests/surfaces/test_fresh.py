@@ -129,7 +129,7 @@ def test_where_the_index_cannot_be_written_the_last_one_answers_and_says_so(
 
 def test_a_search_looks_at_the_notes_only_now_and_then(memory: Memory, workspace: Path) -> None:
     clock = iter([0.0, 100.0, 100.5, 104.0, 106.0, 106.1, 106.2])
-    memory.indexer.monotonic_s = lambda: next(clock)
+    memory.indexer.looks.monotonic_s = lambda: next(clock)
     memory.indexer.look_again()
     assert found(memory, "boat") == ["MEMORY.md"]  # looked for half a second
     (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")

@@ -106,7 +106,7 @@ def test_without_hybrid_and_without_vectors_keywords_answer_and_say_so(scene: Sc
         embedder=HashEmbedder(),
     ) as memory:
         memory.sync(vectors=False)
-        memory.indexer._look_again_at = float("inf")
+        memory.indexer.looks._again_at = float("inf")
         answer = memory.search("boat")
         assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
         assert (answer.mode, answer.degraded) == ("keyword", True)

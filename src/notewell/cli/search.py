@@ -28,7 +28,7 @@ VECTORS_WITHIN_S = 30.0
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.tools import ask_memory
+    from notewell.sync import LOOK_WAIT_S
 
     question = " ".join(arguments.question)
     options: dict[str, Any] = {
@@ -42,15 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
             return _show_why(
                 memory.inspect.why_absent(question, arguments.why, **options), arguments
             )
-        bar = ProgressBar()  # For the first index; a search itself shows no progress.
-        try:
-            # The owner's own questions are not recorded as recalls of an agent, hence
-            # journal_as=None.
-            answer, _ = ask_memory(
-                memory, question, **options, journal_as=None, progress=bar.update
-            )
-        finally:
-            bar.done()
+        # This process answers once: it does not wait for a comparison of very many notes.
+        memory.indexer.looks.wait_s = LOOK_WAIT_S
+        answer = _ask(memory, question, options)
+        # It may be empty because it is old: better late than wrong.
+        if not answer.hits and memory.indexer.looks.wait():
+            answer = _ask(memory, question, options)
         # An answer by words is all that a first search can give, and all that an agent gets over
         # MCP. It is not degraded, if the vectors for the next search can be computed.
         vectors_follow = answer.degraded and answer.indexed_words
@@ -58,11 +55,24 @@ def run(arguments: argparse.Namespace) -> int:
             answer = replace(answer, notice=INDEXED_NOW, public_notice=INDEXED_NOW)
         _print(answer, arguments)
         _tell_ignored(memory.settings)
+        if memory.indexer.looks.is_due:
+            _look_follows(memory)
         is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
     if is_degraded:
         # Before the hits: with vectors the answer might have been another one.
         return DEGRADED
     return 0 if answer.hits else NOTHING_FOUND
+
+
+def _ask(memory: Memory, question: str, options: dict[str, Any]) -> Answer:
+    from notewell.tools import ask_memory
+
+    bar = ProgressBar()  # For the first index; a search itself shows no progress.
+    try:
+        # The owner's own questions are not recorded as recalls of an agent, hence journal_as=None.
+        return ask_memory(memory, question, **options, journal_as=None, progress=bar.update).answer
+    finally:
+        bar.done()
 
 
 def _print(answer: Answer, arguments: argparse.Namespace) -> None:
@@ -74,6 +84,16 @@ def _print(answer: Answer, arguments: argparse.Namespace) -> None:
         print_json({"results": hits, **answer_json(answer)})
     else:
         _show(answer, explain=arguments.explain)
+
+
+def _look_follows(memory: Memory) -> None:
+    """Compare the notes with the index after the answer, for the next search."""
+    flush()  # A reader of the output need not wait for the comparison.
+    changed, notice = memory.indexer.look(vectors=False)
+    if notice is not None:
+        tell(notice.text)
+    elif changed:
+        tell(f"{counted(changed, 'note')} had changed; now indexed, search again")
 
 
 def _vectors_follow(memory: Memory) -> bool:

@@ -1,6 +1,7 @@
 """Bringing the index up to date with the notes.
 
 indexer.py        START HERE: a whole sync, or the quick one before a search; the sources of text
+look.py           when the notes are compared with the index
 plan.py           decides what to read and forget; what a sync reports
 apply.py          makes the text searchable, and reuses known vectors
 embed_pending.py  embeds the chunks that wait for a vector
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.sync.indexer import Indexer, downloaded
+    from notewell.sync.look import LOOK_WAIT_S, LookSchedule
     from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier, WatchPaths
     from notewell.sync.plan import (
         Progress,
@@ -59,6 +61,7 @@ else:
         __name__,
         {
             "indexer": "Indexer downloaded",
+            "look": "LOOK_WAIT_S LookSchedule",
             "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
             "plan": (
                 "Progress ProgressCallback SyncInterrupted SyncReport TextSource behind plan_sync"

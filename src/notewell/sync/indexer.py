@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from notewell.core import VERSION as WORDS_VERSION
 from notewell.embedders import CacheTally
@@ -20,6 +20,7 @@ from notewell.errors import EmbedderTrouble, IndexBusy, IndexTrouble
 from notewell.index import Identity, IndexFacts
 from notewell.ports import Prepares, ReportsWaiting
 from notewell.records import dataclass, field, replace
+from notewell.sync.look import LookedResult, LookSchedule
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
 from notewell.sync.text_sources import no_sessions, notes_source, sessions_source
 from notewell.types import Notice
@@ -41,9 +42,6 @@ CATCH_UP_NOTES = 32
 CATCH_UP_CHUNKS = 8
 """A search embeds at most so many chunks; about half a second with the embedded model."""
 CATCH_UP_WAIT_S = 0.2
-LOOK_SHARE = 10
-"""Scanning takes at most a tenth of the time: a scan of 10 000 files is too slow to be done for
-every search of a busy process."""
 
 
 @dataclass(slots=True)
@@ -80,18 +78,19 @@ class Indexer:
     """The vector driver that the settings name; empty: the one in use."""
     kept: Path | None = None
     """The folder of kept conversations, if they are searched. It may not be there yet."""
+    look_file: Path | None = None
+    """Where the time of the last look is recorded; see `sync.look`."""
     tally: CacheTally = field(default_factory=CacheTally)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     _embedding: threading.Lock = field(default_factory=threading.Lock)
-    _look_lock: threading.Lock = field(default_factory=threading.Lock)
-    """Protects the next two fields: a scan that ends must not undo a `look_again` that came while
-    it ran."""
-    _look_again_at: float = 0.0
-    _look_requests: int = 0
     # A tuple that is replaced as a whole, so it needs no lock.
     _known_facts: tuple[tuple[int, ...], IndexFacts | None] | None = None
     """The facts of the index, with the change mark of the store from before they were read."""
     _transcripts: Transcripts | None = None
+    _looks: LookSchedule | None = None
+
+    def __post_init__(self) -> None:
+        self._looks = LookSchedule(self.now_ns, self.monotonic_s, self.look_file)
 
     @property
     def transcripts(self) -> Transcripts | None:
@@ -262,6 +261,7 @@ class Indexer:
             ):
                 # Listed while the lease is held: a list from before it may be older than the
                 # index that another process has just written.
+                at_s = self.now_ns() / 1e9
                 sources = self.text_sources(everything=everything)
                 if all(source.name != "sessions" for source in sources):
                     # Kept conversations that are no longer searched leave the index.
@@ -277,6 +277,7 @@ class Indexer:
                     sources, writer, known, wanted, facts.reads, self.now_ns, on_progress
                 )
                 report = text.run(force=force)
+            self.looks.confirm_sync(at_s)
             # After the writer lease is released: embedding may take hours.
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache, self.tally)
@@ -316,20 +317,37 @@ class Indexer:
 
     # -- the quick sync before a search ----------------------------------------------------------
 
+    @property
+    def looks(self) -> LookSchedule:
+        """When the notes are compared with the index."""
+        return cast("LookSchedule", self._looks)  # `__post_init__` has set it.
+
     def look_again(self) -> None:
         """The next `catch_up` scans at once: the caller knows that a note has just changed."""
-        with self._look_lock:
-            self._look_again_at = 0.0
-            self._look_requests += 1
+        self.looks.request()
 
     def catch_up(self, *, vectors: bool) -> Notice | None:
-        """Index what was saved a moment ago. Returns a notice if something is left."""
-        # Scanned a moment ago; see LOOK_SHARE.
-        if self.monotonic_s() < self._look_again_at:
+        """Index what was saved a moment ago. Returns a notice if something is left, or may be."""
+        if self.looks.is_recent():
             return None
+        if last := self.looks.postpone():
+            return last.notice(self.now_ns() / 1e9)
+        return self.look(vectors=vectors).notice
+
+    def look(self, *, vectors: bool) -> LookedResult:
+        """Compare all notes with the index, and index those that changed, if they are few."""
+        looks = self.looks
+        begun = looks.begin()
         changed = self._changed()
-        if not changed:
-            return None
+        if changed is None:
+            return LookedResult(0, None)
+        took_s = looks.end(begun)
+        notice = self._index_changed(changed, vectors=vectors) if changed else None
+        if notice is None:
+            looks.confirm(begun, took_s)
+        return LookedResult(changed, notice)
+
+    def _index_changed(self, changed: int, *, vectors: bool) -> Notice | None:
         if changed > CATCH_UP_NOTES:
             text = f"{changed} notes have changed since the last sync: run `notewell index`"
             return Notice.same(text)
@@ -355,9 +373,8 @@ class Indexer:
             thread_wait_s=CATCH_UP_WAIT_S,
         )
 
-    def _changed(self) -> int:
-        """How many files differ from the index; 0 if there is no index."""
-        started, requests = self.monotonic_s(), self._look_requests
+    def _changed(self) -> int | None:
+        """How many files differ from the index; None if it cannot be brought up to date now."""
         # Before the view below is open: `facts` may open one itself, and there is one at a time.
         facts = self.facts()
         with gc_paused():
@@ -366,22 +383,13 @@ class Indexer:
             with self.store.view() as view:
                 index = self._learned(mark, view)
                 if view is None or index is None:
-                    return 0
+                    return None
                 # A rebuild takes longer than a search may wait.
                 if index.outdated or index.identity != self.wanted(facts, index.identity):
-                    return 0
+                    return None
                 indexed = {source: view.notes(source) for source in self.sources}
             scans = self.scans(indexed)
-            changed = sum(behind(scan, indexed[name]) for name, scan in scans.items())
-        self._look_ended(started, requests)
-        return changed
-
-    def _look_ended(self, started: float, requests: int) -> None:
-        ended = self.monotonic_s()
-        with self._look_lock:
-            if requests == self._look_requests:
-                # From the duration of the scan: slow disks are scanned less often.
-                self._look_again_at = ended + LOOK_SHARE * (ended - started)
+            return sum(behind(scan, indexed[name]) for name, scan in scans.items())
 
     def read(self, path: str) -> str:
         """The text of a note or transcript, as it is on disk now."""

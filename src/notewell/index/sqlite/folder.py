@@ -9,6 +9,7 @@
     embedder.lock      the lease on embedding, held as long as that takes
     cache.lock         the lease on creating or replacing the cache
     SUSPECT            optional: names a generation in which a reader met damage
+    LOOKED             optional: when the notes were compared with the index; see `sync.look`
 
 A generation is complete and on disk before one atomic rename lets CURRENT name it. So at every
 moment, kill -9 and power loss included, CURRENT names a complete index. Readers read CURRENT

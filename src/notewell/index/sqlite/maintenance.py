@@ -46,7 +46,7 @@ LONG = {
 """Writing takes seconds, many thousand notes minutes; a batch job for vectors up to a day."""
 
 _OWN_FILE = re.compile(
-    r"CURRENT(?:\.tmp|\.damaged)?|SUSPECT|(?:writer|embedder|cache)\.lock"
+    r"CURRENT(?:\.tmp|\.damaged)?|SUSPECT|LOOKED|(?:writer|embedder|cache)\.lock"
     r"|(?:index-\d{1,18}|cache)\.sqlite(?:-wal|-shm|-journal|\.damaged)?"
     r"|index-\d{1,18}\.sqlite-map(?:\.tmp)?"
 )
