@@ -100,13 +100,16 @@ def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
     return work(caller.memory)
 
 
-def _caller(request: Request) -> Caller:
+# Both are `async`: FastAPI calls other functions in a thread, which costs more than they do.
+
+
+async def _caller(request: Request) -> Caller:
     # A KeyError here means that a public route asks for a caller: a programming error.
     caller: Caller = request.scope[CALLER_KEY]
     return caller
 
 
-def _context(request: Request) -> ServiceContext:
+async def _context(request: Request) -> ServiceContext:
     context: ServiceContext = request.scope[CONTEXT_KEY]
     return context
 

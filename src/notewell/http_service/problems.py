@@ -204,7 +204,8 @@ def add_handlers(app: FastAPI) -> None:
 
     from notewell.http_service.limits import TooBusy
 
-    def respond(request: Request, error: Exception) -> Response:
+    # `async`: otherwise it would run in a thread, and a refusal must not need one.
+    async def respond(request: Request, error: Exception) -> Response:
         problem = _problem(request, error)
         request.scope[KIND_KEY] = problem.kind
         return problem.response(request.url.path)
