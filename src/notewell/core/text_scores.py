@@ -156,7 +156,10 @@ def is_exact(match: TextMatch, query: TextQuery) -> bool:
     """Whether the chunk has all terms, or an identifier: then no threshold applies to it."""
     if 0 not in match.body:
         return True
-    fields = zip(match.body, match.heading, match.name, strict=True)
-    if all(body or heading or name for body, heading, name in fields):
-        return True
-    return any(match.has(query.terms.index(term)) for term in query.identifiers)
+    if any(match.heading) or any(match.name):
+        fields = zip(match.body, match.heading, match.name, strict=True)
+        if all(body or heading or name for body, heading, name in fields):
+            return True
+    return bool(query.identifiers) and any(
+        match.has(query.terms.index(term)) for term in query.identifiers
+    )

@@ -55,9 +55,10 @@ def split_text(heading: str, text: str) -> SplitText:
     return SplitText(before + text, above, tuple(windows))
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def window_places(
     text: str, first_line: int, first_char: int = 0
-) -> list[list[tuple[int, Extent]]]:
+) -> tuple[tuple[tuple[int, Extent], ...], ...]:
     """For each window of a chunk, its lines, and which characters of each line are in it.
 
     The chunk begins in `first_line`, at `first_char` if it is a piece of a long line.
@@ -69,9 +70,9 @@ def window_places(
     for window in find_windows(text):
         first = bisect_right(starts, window.start) - 1
         last = bisect_right(starts, window.end - 1) - 1
-        lines = [(first_line + at, _extent(window, starts[at])) for at in range(first, last + 1)]
-        places.append([(line, _moved(extent, first_char)) for line, extent in lines])
-    return places
+        extents = ((at, _extent(window, starts[at])) for at in range(first, last + 1))
+        places.append(tuple((first_line + at, _moved(one, first_char)) for at, one in extents))
+    return tuple(places)
 
 
 def _extent(window: Window, line_start: int) -> Extent:
@@ -83,7 +84,6 @@ def _moved(extent: Extent, chars: int) -> Extent:
     return Extent(extent.start + chars, extent.end + chars)
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
 def find_windows(text: str) -> tuple[Window, ...]:
     """In order; blank lines between two windows belong to neither. Code has none."""
     if _size(text) <= WINDOW_CHARS or is_code(text):

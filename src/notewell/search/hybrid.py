@@ -118,16 +118,15 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     def factors(day: date | None) -> ranking.TimeFactors:
         return ranking.time_factors(day, options.today, span, options.half_life_days)
 
-    def weighed(candidate: Candidate, chunk: StoredChunk) -> Candidate:
-        echoes = is_echo(chunk.text, context.question, candidates.query.terms)
-        return candidate.weighed(factors(_day(chunk, sessions)), DISCOUNT if echoes else 1.0)
-
-    ranked = [
-        (weighed(candidate, chunks[candidate.chunk_id]), chunks[candidate.chunk_id])
-        for candidate in fused
+    ranked: list[Ranked] = []
+    for candidate in fused:
         # The legs have dropped them already, unless `also` named one.
-        if candidate.chunk_id not in candidates.hidden
-    ]
+        if candidate.chunk_id in candidates.hidden:
+            continue
+        chunk = chunks[candidate.chunk_id]
+        echoes = is_echo(chunk.text, context.question, candidates.query.terms)
+        time = factors(_day(chunk, sessions))
+        ranked.append((candidate.weighed(time, DISCOUNT if echoes else 1.0), chunk))
     # Ties go by place, not by row id: an index built in another order gives the same answer.
     ranked.sort(key=lambda pair: _order(*pair))
     return ranked

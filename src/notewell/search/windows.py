@@ -87,7 +87,7 @@ def _cosines(
     return (([(line, extent) for line in lines], cosine),)
 
 
-def _places(chunk: StoredChunk) -> list[list[tuple[int, Extent]]]:
+def _places(chunk: StoredChunk) -> Sequence[Sequence[tuple[int, Extent]]]:
     """Of each window. If the index has another number of windows, which only damage explains,
     `notewell verify` reports it."""
     return window_places(chunk.text, chunk.span.start_line, chunk.offset)

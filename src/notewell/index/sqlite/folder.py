@@ -72,7 +72,8 @@ class IndexFolder:
     def current(self) -> Path | None:
         """The generation that answers; None if nothing was published yet."""
         try:
-            name = (self.path / CURRENT).read_text(encoding="ascii", errors="replace").strip()
+            with open(self.pointer, "rb") as file:  # noqa: PTH123 - each search reads it
+                name = file.read().decode("ascii", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:

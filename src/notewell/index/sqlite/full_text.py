@@ -56,14 +56,15 @@ class TermCounter:
         places = [api.phrase_locations(phrase) for phrase in self._phrases]
         if self._sizes is not None:
             places = _joined(places, self._sizes)
-        body = [place[1] for place in places]
+        _, body, heading, name = zip(*places, strict=True)
+        gaps = [_gap(one, other) if one and other else 0 for one, other in pairwise(body)]
         self.matches[api.rowid] = TextMatch(
             api.rowid,
-            tuple([len(place) for place in body]),
-            tuple([len(place[2]) for place in places]),
-            tuple([len(place[3]) for place in places]),
+            tuple(map(len, body)),
+            tuple(map(len, heading)),
+            tuple(map(len, name)),
             api.column_size(1),
-            tuple([_gap(term, following) for term, following in pairwise(body)]),
+            tuple(gaps),
         )
 
 
@@ -82,9 +83,7 @@ def _joined(places: Places, sizes: Sequence[int]) -> Places:
 
 
 def _gap(one: Sequence[int], other: Sequence[int]) -> int:
-    """The least distance between two terms; 0 if one of them does not occur."""
-    if not one or not other:
-        return 0
+    """The least distance between two terms."""
     # Both lists ascend, so one pass as in a merge meets the smallest distance.
     least, i, j = 0, 0, 0
     while i < len(one) and j < len(other):

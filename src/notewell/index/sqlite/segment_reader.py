@@ -59,6 +59,9 @@ nearest .995; the worst of some hundred queries found .875 of its 24 (`bench/vec
 BY_CODES, BY_CODES_A_RESULT = 16, 1
 """How many rows pass the codes: 16 + k. Their error is .0002, at most .001."""
 
+REFINED_ROWS = 512
+"""Rows that are refined in one pass: as float32 they fit a second-level cache."""
+
 ROUNDING = 1e-6
 """The error of a matrix product in float32: rows that are closer than this are compared again."""
 
@@ -387,8 +390,11 @@ class Segment:
 
     def refine(self, query: Floats, slots: NDArray[np.intp]) -> Floats:
         """A close cosine of these rows, from their codes, which must be loaded."""
-        codes = np.take(self.codes, slots, axis=0, mode="clip").astype(np.float32)
-        near = products(codes, query)
+        near = np.empty(len(slots), np.float32)
+        for start in range(0, len(slots), REFINED_ROWS):
+            block = slice(start, start + REFINED_ROWS)
+            codes = np.take(self.codes, slots[block], axis=0, mode="clip")
+            near[block] = products(codes.astype(np.float32), query)
         near *= self.step[slots]
         near += query @ self.mean
         return near
