@@ -10,7 +10,7 @@ import importlib
 import subprocess
 import sys
 
-MODULES = ("start", "looks", "hot")
+MODULES = ("start", "looks", "hot", "service")
 
 
 def main() -> int:
