@@ -549,6 +549,7 @@ if not before:
     sys.exit(NO_THREADS)
 near = reader.nearest(db, rows[7], ["memory"], 3)
 assert near[0][0] == 8
+assert "numpy.ma" not in sys.modules, "a search need not wait for masked arrays"
 assert sleeping() == before, "a thread of OpenBLAS woke"
 rows @ rows[7]
 assert sleeping() != before, "this test would not notice"

@@ -15,6 +15,7 @@ SLOW = {
     "dataclasses",  # It imports `inspect` and compiles methods; `notewell.records` does not.
     "importlib.metadata",
     "inspect",
+    "locale",  # argparse looks for translations of its words, unless it is told not to.
     "logging",
     "numpy",
     "onnxruntime",

@@ -21,6 +21,10 @@ exit codes: 0 success, 1 error, 2 wrong usage, 3 nothing found, 4 not confirmed,
 """
 DEFAULT_COLUMNS = 80
 
+# For each of its words argparse searches the folders of the system for a translation, and loads
+# `locale` to do so. There is none: argparse comes with English words alone, as we do.
+vars(argparse)["_"] = str
+
 
 class _Parser(argparse.ArgumentParser):
     """Parsers of commands are of the same class, so they get the same formatter."""

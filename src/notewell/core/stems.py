@@ -44,7 +44,8 @@ _SPOKEN_SIGNS = frozenset({"hindi"})
 """Without its signs for vowels, a word of these languages is another word."""
 
 # The accents of Latin, Greek and Cyrillic letters; the signs for Arabic vowels, and its tatweel.
-_MARKS = re.compile(r"[\u0300-\u036f\u064b-\u0652\u0670\u0640]+")
+# Not compiled at import: for words in other scripts alone (`re` caches the pattern).
+_MARKS = r"[\u0300-\u036f\u064b-\u0652\u0670\u0640]+"
 
 
 def stem_by_script(word: str) -> str | None:
@@ -88,7 +89,7 @@ def _letters(word: str) -> str:
     which dictionaries and poems have."""
     from unicodedata import normalize  # Imported late: most notes are ASCII.
 
-    return _MARKS.sub("", normalize("NFC", casefold(word)))
+    return re.sub(_MARKS, "", normalize("NFC", casefold(word)))
 
 
 def _without_marks(stem: str, language: str) -> str:

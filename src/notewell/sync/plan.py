@@ -78,11 +78,10 @@ def behind(scan: Scan, indexed: Mapping[str, IndexedNote]) -> int:
     # every search within two seconds of a save would start a sync.
     assumed = {
         path: note._replace(stat=note.stat._replace(mtime_ns=scan.notes[path].stat.mtime_ns))
-        if note.stat.mtime_ns == UNSETTLED and path in scan.notes
-        else note
         for path, note in indexed.items()
+        if note.stat.mtime_ns == UNSETTLED and path in scan.notes
     }
-    plan = plan_sync(scan, assumed)
+    plan = plan_sync(scan, {**indexed, **assumed} if assumed else indexed)
     return len(plan.read) + len(plan.forget)
 
 

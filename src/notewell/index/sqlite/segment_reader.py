@@ -208,7 +208,9 @@ class _Tail:
         """Cache exactly these ids; only new ones are read."""
         cached = self._ids[: self._n]
         stays = np.isin(cached, ids)
-        fresh, rows = fetched(db, np.setdiff1d(ids, cached[stays]), self._rows.shape[1])
+        # Ids are unique. To find that out, numpy would load its module of masked arrays.
+        missing = np.setdiff1d(ids, cached[stays], assume_unique=True)
+        fresh, rows = fetched(db, missing, self._rows.shape[1])
         kept = int(stays.sum())
         # Rows that stay fill the holes of removed ones, so that few rows are copied.
         holes = np.flatnonzero(~stays[:kept])
