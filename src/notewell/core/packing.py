@@ -152,9 +152,8 @@ def _nearness(row: _Row, scores: LineScores) -> float:
 def _words_in(line: str, weights: Mapping[str, float], finder: FormFinder) -> float:
     if not line or not weights:
         return 0.0
-    forms = {place.form for place in finder.places(line)}
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
-    return fsum(weights[form] for form in forms)
+    return fsum([weights[form] for form in finder.forms_in(line)])
 
 
 def _rows(lines: ChunkLines, span: Span) -> Iterator[_Row]:

@@ -124,16 +124,19 @@ def merge_passages(
 ) -> list[Passage]:
     """At most `limit` passages from ranked chunks, best first."""
     passages: list[Passage] = []
+    by_note: dict[str, list[Passage]] = {}
     for found in ranked:
         path, span = found.path, found.span
-        near = next((passage for passage in passages if passage.touches(found)), None)
+        others = by_note.setdefault(path, [])
+        near = next((passage for passage in others if passage.touches(found)), None)
         if near is not None and _join(near, found, notes[path]):
             continue
         # Too large to join, but all its lines are in the passage already (overlap).
         if near is not None and near.covers(span.start_line) and near.covers(span.end_line):
             continue
         if len(passages) < limit:
-            passages.append(Passage(path, *span, best=found.id, part=found.part))
+            others.append(Passage(path, *span, best=found.id, part=found.part))
+            passages.append(others[-1])
     return passages
 
 
