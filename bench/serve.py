@@ -12,7 +12,9 @@ Clients that never pause are harder on a server than agents, who think between t
 64 of them on two cores a wait of some thirty times the lone client's is what arithmetic asks for.
 `--pause-s` lets each think that long on average.
 
-A request that is not answered as it should be is an error, and one error exits with 1.
+A service that has too much to do refuses a request after two seconds (503 and `Retry-After`). A
+client waits as long as it says and asks again; its time counts from the first attempt. Another
+answer that is not as it should be is an error, and one error exits with 1.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ TIMEOUT_S = 120.0
 """A client that hears nothing for so long gives up, and that is an error."""
 IDLE_S = 20.0
 """A connection that was silent for longer may be closed by the server at any moment."""
+ATTEMPTS = 20
 QUESTIONS = 500
 DIMS = 384
 NEVER = 1_000_000
@@ -133,11 +136,13 @@ class Seen:
 
     took_ms: dict[Kind, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
 
     def add(self, other: Seen) -> None:
         for kind, took in other.took_ms.items():
             self.took_ms[kind] += took
         self.errors += other.errors
+        self.refused += other.refused
 
     @property
     def all_ms(self) -> list[float]:
@@ -153,6 +158,7 @@ class Client:
         self._number = number
         self._topics = topics
         self._count = 0
+        self._retry_after_s = 0.0
         self._token = server.token(f"client {number}", "read", "append")
         self._link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
 
@@ -173,7 +179,7 @@ class Client:
         method, path, body = self._request(kind)
         started = time.perf_counter()
         try:
-            status, told = self.send(method, path, body)
+            status, told = self._send_until_answered(method, path, body)
         except (OSError, http.client.HTTPException) as error:
             self._link.close()
             self.seen.errors[f"{kind}: {type(error).__name__}"] += 1
@@ -182,11 +188,21 @@ class Client:
         if why := _wrong(kind, status, told):
             self.seen.errors[f"{kind}: {why}"] += 1
 
+    def _send_until_answered(self, method: str, path: str, body: object) -> tuple[int, Any]:
+        for _ in range(ATTEMPTS):
+            status, told = self.send(method, path, body)
+            if status != 503:
+                break
+            self.seen.refused += 1
+            time.sleep(self._retry_after_s)
+        return status, told
+
     def send(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body)
         self._link.request(method, path, data, headers)
         answer = self._link.getresponse()
+        self._retry_after_s = float(answer.headers.get("Retry-After", 1))
         return answer.status, json.loads(answer.read())
 
     def _request(self, kind: Kind) -> tuple[str, str, object]:
@@ -238,6 +254,7 @@ class Run:
     together: list[Figures]
     rebuild: str
     rebuild_s: float
+    refused: int
     errors: dict[str, int]
 
     @property
@@ -257,7 +274,10 @@ class Run:
                 f"  {one.kind:10}{alone:10.1f}{one.count:9}{one.p50_ms:9.1f}{one.p95_ms:9.1f}"
                 f"{one.p99_ms:9.1f}{times}"
             )
-        lines.append(f"  {self.requests_a_s:.0f} requests a second; errors: {self.errors or 0}")
+        lines.append(
+            f"  {self.requests_a_s:.0f} requests a second; refused: {self.refused}; "
+            f"errors: {self.errors or 0}"
+        )
         lines.append(f"  rebuild by force: {self.rebuild}, {self.rebuild_s:.1f} s")
         return "\n".join(lines)
 
@@ -305,6 +325,7 @@ def _told(embedder: str, took: float, lone: Seen, many: list[Client], owner: Reb
         ],
         owner.said,
         owner.took_s,
+        together.refused,
         dict(errors),
     )
 
