@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from tests.embedders.fake_server import FakeProvider
 from tests.http_service.served import serving
 from tests.sync.test_shared_notifier import instances
 
-from notewell.cli.serve import served_agents
+from notewell.cli.serve import ARENAS, served_agents
 from notewell.config import Settings, load_settings
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, LocalSettings, RemoteSettings
@@ -221,3 +222,36 @@ def test_a_process_may_open_the_files_of_all_its_agents() -> None:
     )
     assert out.stdout.splitlines() == ["(1824, 4000)", "(4000, 4000)"]
     assert "1000 agents may need 9024 open files, and the limit is 4000" in out.stderr
+
+
+HEAPS = """
+import ctypes, sys, threading
+from notewell.cli.serve import limit_arenas
+if sys.argv[1] == "limited":
+    limit_arenas()
+together = threading.Barrier(17)
+def hold():
+    held = bytearray(20_000)
+    together.wait()
+    together.wait()
+for _ in range(16):
+    threading.Thread(target=hold, daemon=True).start()
+together.wait()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+stream = ctypes.c_void_p(libc.fopen(sys.argv[2].encode(), b"w"))
+libc.malloc_info(0, stream)
+libc.fclose(stream)
+together.wait()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc")
+def test_the_threads_of_a_service_share_their_heaps(tmp_path: Path) -> None:
+    def heaps(how: str) -> int:
+        file = tmp_path / how
+        environment = {k: v for k, v in os.environ.items() if k != "MALLOC_ARENA_MAX"}
+        subprocess.run([sys.executable, "-c", HEAPS, how, str(file)], check=True, env=environment)
+        return file.read_text(encoding="utf-8").count("<heap nr")
+
+    assert heaps("limited") <= ARENAS < heaps("free")

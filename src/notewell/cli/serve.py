@@ -27,6 +27,10 @@ FILES_AT_LEAST = 1024
 """The most connections, and what else the process opens."""
 FILES_PER_AGENT = 8
 """The index with its log and shared memory, the vector cache with its own, and notes."""
+M_ARENA_MAX = -8
+"""From <malloc.h>."""
+ARENAS = 2
+"""Threads that hold Python's lock allocate one after another; a few more run the model."""
 RUNNING = "serve.json"
 """A running server writes its address to this file, for `notewell token link`."""
 
@@ -88,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
     allow_files(len(served))
+    limit_arenas()
     owner_file = create_owner_token(tokens, state, tuple(served))
     agents, closing = Agents(served, state, route=route_by_bindings(served)), anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
@@ -223,6 +228,18 @@ def allow_files(agents: int) -> None:
             needed,
             hard,
         )
+
+
+def limit_arenas() -> None:
+    """Keeps glibc from giving each thread a heap of its own: what a search has freed in one is of
+    no use to a search in another thread. Measured: 45 MB less after a minute of load."""
+    if "MALLOC_ARENA_MAX" in os.environ:  # The user has decided; glibc has read it.
+        return
+    import ctypes
+
+    # Another C library has no such function, or ignores it.
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
 # -- start ---------------------------------------------------------------------------------------
