@@ -34,7 +34,7 @@ def install(folder: Path, npm: str, *words: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.parametrize("npm", ["sleep 90", "trap '' TERM; while :; do sleep 1; done"])
 def test_an_npm_that_hangs_is_ended_and_named(tmp_path: Path, npm: str) -> None:
-    ended = install(tmp_path, npm, "--limit", "1", "claude", "codex")
+    ended = install(tmp_path, npm, "--limit", "5", "claude", "codex")
     assert ended.returncode == 1
     assert "node: npm did not finish node@" in ended.stderr
     assert "and was ended" in ended.stderr
