@@ -15,7 +15,7 @@ from notewell.capture import capture_dir
 from notewell.cli import main
 from notewell.sessions import kept_dir
 
-FOLDER = "/home/ada/shop"
+FOLDER = "/code/shop"
 START = datetime(2026, 11, 10, 9, 0, tzinfo=UTC)
 
 

@@ -32,7 +32,7 @@ SECRET = "ghp_" + "a1B2" * 9
 
 def claude(number: int, text: str, role: str = "user") -> bytes:
     record = {
-        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/home/ada/shop",
+        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/code/shop",
         "timestamp": f"2026-11-15T11:00:{number % 60:02}Z",
         "message": {"role": role, "content": text},
     }  # fmt: skip
@@ -68,7 +68,7 @@ class Desk:
 
     def keep(self, path: Path | None = None, **more: Any) -> Kept:
         settings = KeepSettings(**more)
-        ended = SessionEnd(path or self.path, "cc-1", "claude", "/home/ada/shop", "stop")
+        ended = SessionEnd(path or self.path, "cc-1", "claude", "/code/shop", "stop")
         return keep_messages(self.folder, ended, Redactor(), settings=settings, now=NOW)
 
     def files(self) -> list[Path]:
@@ -103,14 +103,14 @@ def test_a_kept_file_says_who_when_where_and_is_read_as_a_transcript(desk: Desk)
     desk.keep()
     head, first, _ = desk.records()
     assert (head["type"], head["id"], head["host"]) == ("session", "cc-1", "claude")
-    assert head["cwd"] == "/home/ada/shop"
+    assert head["cwd"] == "/code/shop"
     assert first["timestamp"] == "2026-11-15T11:00:01+00:00"
     assert SECRET not in desk.files()[0].read_text(encoding="utf-8")
     transcripts = Transcripts([TranscriptFolder(desk.folder, "kept")], Redactor())
     opened = transcripts.open("sessions/kept/claude-cc-1.jsonl")
     assert opened.text.splitlines()[1] == "Assistant: good"
     assert opened.text.startswith("User: use [redacted:github-token]")
-    assert opened.session.cwd == "/home/ada/shop"
+    assert opened.session.cwd == "/code/shop"
     assert desk.files()[0].stat().st_mode & 0o777 == 0o600
 
 
@@ -331,8 +331,8 @@ def test_a_file_of_no_known_host_is_reported(desk: Desk, data: bytes) -> None:
 
 def test_nothing_is_kept_of_folders_that_are_left_out(desk: Desk, tmp_path: Path) -> None:
     add(desk.path, claude(1, "a secret project"))
-    assert desk.keep(left_out=(Path("/home/ada"),)).messages == 0
-    assert desk.keep(left_out=(Path("/home/ada/sho"),)).messages == 1
+    assert desk.keep(left_out=(Path("/code"),)).messages == 0
+    assert desk.keep(left_out=(Path("/code/sho"),)).messages == 1
 
 
 def test_old_conversations_are_removed_as_the_settings_say(desk: Desk, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -226,14 +226,7 @@ def test_who_has_waited_long_enough_for_a_seat_is_refused_and_the_seat_is_not_lo
 def test_a_request_that_finds_no_seat_in_time_gets_503_and_is_told_when_to_come_back(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = served.agents.memory("main")
-    release = threading.Event()
-    monkeypatch.setattr(memory, "status", lambda: release.wait(30) and None)
-    seats = PoolSizes().quick
-    with ThreadPoolExecutor(seats + 1) as pool:
-        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(seats + 1)]
-        refused = next(one.result() for one in _as_they_end(asked))
-        release.set()
+    refused = _first_of(PoolSizes().quick + 1, served, monkeypatch)
     assert refused.status_code == 503
     assert refused.headers["retry-after"] == "2"
     assert refused.json()["type"].endswith("too-busy")
@@ -242,18 +235,18 @@ def test_a_request_that_finds_no_seat_in_time_gets_503_and_is_told_when_to_come_
 def test_a_server_with_too_much_to_do_says_so(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = served.agents.memory("main")
-    release = threading.Event()
-    monkeypatch.setattr(memory, "status", lambda: release.wait(30) and None)
-    with ThreadPoolExecutor(MAX_WAITING + 20) as pool:
-        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(MAX_WAITING + 20)]
-        refused = next(one.result() for one in _as_they_end(asked))
-        release.set()
+    refused = _first_of(MAX_WAITING + 20, served, monkeypatch)
     assert refused.status_code == 503
     assert refused.headers["retry-after"]
 
 
-def _as_they_end(asked: list[Any]) -> Any:
-    from concurrent.futures import as_completed
-
-    return as_completed(asked, timeout=30)
+def _first_of(requests: int, served: Served, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The first answer while no request comes to its end."""
+    release = threading.Event()
+    memory = served.agents.memory("main")
+    monkeypatch.setattr(memory, "status", lambda: release.wait(30) and None)
+    with ThreadPoolExecutor(requests) as pool:
+        asked = [pool.submit(served.ask, "GET", "/v1/status") for _ in range(requests)]
+        first = next(as_completed(asked, timeout=30)).result()
+        release.set()
+    return first

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from notewell.core import unit_rows
 from notewell.errors import BadSetting, EmbedderFailed
-from notewell.index.sqlite.segment_reader import Scratch, Segment, highest, seal
+from notewell.index.sqlite.quantization import Scratch, Segment, highest, seal
 from notewell.index.sqlite.segments import SegmentDriver
 from notewell.index.sqlite.sqlite_vec import SqliteVecDriver
 from notewell.index.sqlite.store import DRIVERS, vector_driver

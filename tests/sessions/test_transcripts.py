@@ -47,13 +47,13 @@ def test_a_transcript_is_found_and_read_like_a_note(tmp_path: Path) -> None:
 
 def test_folders_of_other_hosts_go_by_their_names(tmp_path: Path) -> None:
     write(tmp_path / "own" / "a.jsonl", openclaw(HELLO))
-    write(tmp_path / "claude" / "-home-ada" / "b.jsonl", claude_code(HELLO))
+    write(tmp_path / "claude" / "-code" / "b.jsonl", claude_code(HELLO))
     write(tmp_path / "codex" / "2026" / "10" / "04" / "rollout-c.jsonl", codex(HELLO))
     transcripts = opened(tmp_path / "own", claude=tmp_path / "claude", codex=tmp_path / "codex")
     found = transcripts.scan().notes
     assert list(found) == [
         "sessions/a.jsonl",
-        "sessions/claude/-home-ada/b.jsonl",
+        "sessions/claude/-code/b.jsonl",
         "sessions/codex/2026/10/04/rollout-c.jsonl",
     ]
     assert len({transcripts.read(path).digest for path in found}) == 1

@@ -281,7 +281,7 @@ def test_a_conversation_that_its_host_has_too_is_indexed_once(
 
 
 def test_conversations_in_folders_that_are_left_out_are_not_kept(host: Host) -> None:
-    host.settings(leaveOut=["/home/ada"])
+    host.settings(leaveOut=["/code"])
     host.say("a private matter")
     host.hook("stop")
     assert host.said() == []

@@ -31,7 +31,7 @@ NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 def line(number: int, content: Any, role: str = "user", at: datetime = NOON) -> bytes:
     record = {
-        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/home/ada/shop",
+        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/code/shop",
         "timestamp": at.isoformat(), "message": {"role": role, "content": content},
     }  # fmt: skip
     return json.dumps(record).encode() + b"\n"

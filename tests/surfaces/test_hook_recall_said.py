@@ -29,7 +29,7 @@ def recalled(
     host: TalkingHost, prompt: str, capsys: pytest.CaptureFixture[str], session: str
 ) -> str:
     """What the hook hands to the host for a prompt."""
-    payload: dict[str, Any] = {"session_id": session, "cwd": "/home/ada/shop", "prompt": prompt}
+    payload: dict[str, Any] = {"session_id": session, "cwd": "/code/shop", "prompt": prompt}
     payload["transcript_path"] = str(host.transcript(session))
     with open_memory(host.workspace, state_dir=host.state, embedder=HashEmbedder()) as memory:
         memory.sync(vectors=False)

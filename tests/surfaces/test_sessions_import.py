@@ -26,7 +26,7 @@ SECRET = "ghp_" + "a1B2" * 9
 def claude(number: int, text: str, at: str = "2026-11-15T11:00:00Z", **more: Any) -> bytes:
     role = ("user", "assistant")[number % 2]
     record = {
-        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/home/ada/shop",
+        "type": role, "uuid": f"u{number}", "sessionId": "cc-1", "cwd": "/code/shop",
         "timestamp": at, "message": {"role": role, "content": text}, **more,
     }  # fmt: skip
     return json.dumps(record).encode() + b"\n"
@@ -60,7 +60,7 @@ class Machine:
 
     @property
     def projects(self) -> Path:
-        return self.home / ".claude" / "projects" / "-home-ada-shop"
+        return self.home / ".claude" / "projects" / "-code-shop"
 
     def write(self, name: str, *lines: bytes) -> Path:
         path = self.projects / name
@@ -249,7 +249,7 @@ def test_the_beginning_is_not_added_in_a_folder_that_is_left_out_now(machine: Ma
     path = machine.write("cc-1.jsonl", claude(0, "long ago"), tool(9, source.FIRST_BYTES))
     machine.write("cc-1.jsonl", claude(2, "just now"))
     machine.hook(path)
-    machine.settings(leaveOut=["/home/ada/shop"])
+    machine.settings(leaveOut=["/code/shop"])
     assert machine.take() == 0
     assert machine.files() == ["claude-cc-1.part.jsonl"]
     assert machine.said() == ["just now"]
@@ -272,7 +272,7 @@ def test_a_folder_with_a_long_first_message_is_known_as_that_of_its_host(
 def test_the_same_session_in_two_folders_is_kept_once(machine: Machine) -> None:
     lines = [claude(number, f"message {number}") for number in range(40)]
     machine.write("cc-1.jsonl", *lines[:30])
-    machine.write("../-home-ada-moved/cc-1.jsonl", *lines)
+    machine.write("../-code-moved/cc-1.jsonl", *lines)
     elsewhere = machine.home / ".codex" / "sessions" / "cc-1.jsonl"
     elsewhere.parent.mkdir(parents=True)
     elsewhere.write_bytes(b"".join(lines))
@@ -286,8 +286,8 @@ def test_settings_say_what_is_left_out(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.write("cc-1.jsonl", claude(0, "in the shop"))
-    machine.write("cc-2.jsonl", claude(0, "a secret", cwd="/home/ada/private/x"))
-    machine.settings(leaveOut=["/home/ada/private"])
+    machine.write("cc-2.jsonl", claude(0, "a secret", cwd="/code/private/x"))
+    machine.settings(leaveOut=["/code/private"])
     assert machine.take() == 0
     assert machine.said() == ["in the shop"]
     machine.settings(enabled=False)
@@ -379,7 +379,7 @@ def test_a_database_that_its_host_has_locked_is_reported_and_read_later(
             "CREATE TABLE session (id, parent_id, directory, time_created, time_updated);"
             "CREATE TABLE message (id, session_id, time_created, data);"
             "CREATE TABLE part (id, message_id, session_id, time_created, data);"
-            "INSERT INTO session VALUES ('ses_1', NULL, '/home/ada', 1, 1763204400000);"
+            "INSERT INTO session VALUES ('ses_1', NULL, '/code', 1, 1763204400000);"
             "INSERT INTO message VALUES ('m1', 'ses_1', 1763204400000, '{\"role\":\"user\"}');"
             "INSERT INTO part VALUES ('p1', 'm1', 'ses_1', 1763204400000,"
             ' \'{"type":"text","text":"said in OpenCode"}\');'
@@ -541,9 +541,9 @@ def test_a_dry_run_counts_what_an_import_would_do(
 def test_the_conversations_of_one_project_can_be_imported(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    machine.write("cc-1.jsonl", claude(0, "in the shop", cwd="/home/ada/shop"))
-    machine.write("cc-2.jsonl", claude(0, "in the bakery", cwd="/home/ada/bakery/oven"))
-    assert machine.take("--project", "/home/ada/bakery") == 0
+    machine.write("cc-1.jsonl", claude(0, "in the shop", cwd="/code/shop"))
+    machine.write("cc-2.jsonl", claude(0, "in the bakery", cwd="/code/bakery/oven"))
+    assert machine.take("--project", "/code/bakery") == 0
     assert machine.said() == ["in the bakery"]
-    assert machine.take("--project", "/home/ada/nowhere") == 3
-    assert "no conversation is from /home/ada/nowhere" in capsys.readouterr().err
+    assert machine.take("--project", "/code/nowhere") == 3
+    assert "no conversation is from /code/nowhere" in capsys.readouterr().err

@@ -20,7 +20,7 @@ Search = Callable[[str], tuple[int, str, str]]
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "workspace"
     folder.mkdir()
-    (folder / "MEMORY.md").write_text("# Facts\n\nThe boat is green.\n", encoding="utf-8")
+    rewrite(folder, "The boat is green.")
     return folder
 
 
@@ -37,6 +37,10 @@ def search(workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
+def rewrite(workspace: Path, fact: str) -> None:
+    (workspace / "MEMORY.md").write_text(f"# Facts\n\n{fact}\n", encoding="utf-8")
+
+
 def record_look(tmp_path: Path, seconds_ago: float, took_s: float = SLOW_S) -> Path:
     """What a look at very many notes would have left."""
     (pointer,) = (tmp_path / "state" / "memory").glob("*/CURRENT")
@@ -49,7 +53,7 @@ def test_a_search_says_when_the_notes_were_compared_if_it_did_not_do_it(
     workspace: Path, tmp_path: Path, search: Search
 ) -> None:
     record_look(tmp_path, seconds_ago=7)
-    (workspace / "MEMORY.md").write_text("# Facts\n\nThe boat is red.\n", encoding="utf-8")
+    rewrite(workspace, "The boat is red.")
     code, out, err = search("boat")
     assert code == 0
     assert "green" in out
@@ -62,7 +66,7 @@ def test_the_comparison_follows_the_answer_and_the_next_search_knows_its_result(
     workspace: Path, tmp_path: Path, search: Search
 ) -> None:
     looked = record_look(tmp_path, seconds_ago=10 * SLOW_S + 1)
-    (workspace / "MEMORY.md").write_text("# Facts\n\nThe boat is red.\n", encoding="utf-8")
+    rewrite(workspace, "The boat is red.")
     _, out, err = search("boat")
     assert "green" in out
     assert NOT_COMPARED in err
@@ -93,7 +97,7 @@ def test_an_answer_is_never_empty_because_it_is_old(
     workspace: Path, tmp_path: Path, search: Search
 ) -> None:
     record_look(tmp_path, seconds_ago=7)
-    (workspace / "MEMORY.md").write_text("# Facts\n\nThe zebra is Ada.\n", encoding="utf-8")
+    rewrite(workspace, "The zebra is Ada.")
     code, out, err = search("zebra")
     assert code == 0
     assert "Ada" in out
@@ -105,7 +109,7 @@ def test_a_comparison_of_long_ago_or_of_the_future_is_done_again_before_the_answ
     workspace: Path, tmp_path: Path, search: Search, seconds_ago: float
 ) -> None:
     record_look(tmp_path, seconds_ago=seconds_ago)
-    (workspace / "MEMORY.md").write_text("# Facts\n\nThe boat is red.\n", encoding="utf-8")
+    rewrite(workspace, "The boat is red.")
     assert "red" in search("boat")[1]
 
 
@@ -115,7 +119,7 @@ def test_a_damaged_record_counts_as_none(
 ) -> None:
     looked = record_look(tmp_path, seconds_ago=7)
     looked.write_bytes(text.encode(errors="surrogateescape"))
-    (workspace / "MEMORY.md").write_text("# Facts\n\nThe boat is red.\n", encoding="utf-8")
+    rewrite(workspace, "The boat is red.")
     assert "red" in search("boat")[1]
 
 

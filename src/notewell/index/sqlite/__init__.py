@@ -6,7 +6,8 @@
                  `inventory`: those that read all notes
     writer       changes, in transactions
     schema       the tables of one generation
-    vectors      the protocol of a vector driver: `segments` (with `segment_reader`), `sqlite_vec`
+    vectors      the protocol of a vector driver: `segments` (with `segment_reader`
+                 and `quantization`), `sqlite_vec`
     cache        computed vectors, by the digest of their text
     connect      opening files with page checksums, and turning SQLite's errors into ours
     integrity    is a file ours, complete, and undamaged

@@ -3,7 +3,7 @@
     chunks_vec     every vector as float32, by chunk id: the truth, and what is rescored
     vec_tail       the ids that are in no segment; a query compares with them exactly
     vec_segments   one small row for each segment: source, number of rows, number of removed rows
-    vec_codes      the large immutable part of a segment, quantized (see `segment_reader`); only
+    vec_codes      the large immutable part of a segment, quantized (see `quantization`); only
                    its ids ever change, eight bytes in place, when a row is removed
     vec_state      dims, a random mark of the index, and one that every change renews
 
@@ -204,7 +204,8 @@ def _dissolve(db: apsw.Connection, which: str, values: tuple[str | int, ...] = (
 
 
 def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
-    from notewell.index.sqlite.segment_reader import fetched, seal
+    from notewell.index.sqlite.quantization import seal
+    from notewell.index.sqlite.segment_reader import fetched
 
     ((dims,),) = select(db, "SELECT dims FROM vec_state")
     ids, vectors = fetched(db, ids, dims)
