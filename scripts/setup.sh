@@ -17,6 +17,29 @@ find_python() {
     return 1
 }
 
+# fetch_uv: put uv, which installs a lock in a tenth of pip's time, into .cache/uv. make_env uses it if
+# it is there.
+fetch_uv() {
+    UV='uv==0.13.7'
+    if [ "$(cat .cache/uv/made-of 2>/dev/null)" = "$UV" ]; then return; fi
+    rm -rf .cache/uv
+    "$(find_python)" -m venv .cache/uv && .cache/uv/bin/python -m pip install --quiet "$UV" &&
+        echo "$UV" >.cache/uv/made-of
+}
+
+# install_lock ENV LOCK: with uv, from the index that pip is set up with; with pip if that fails.
+install_lock() {
+    if [ -f .cache/uv/made-of ]; then
+        index=$("$1/bin/python" -m pip config list | sed -n "s/^[^=]*\.index-url='\(.*\)'$/\1/p" | tail -n 1)
+        if UV_CACHE_DIR="$PWD/.cache/uv-cache" timeout 300 .cache/uv/bin/uv pip install --quiet \
+            ${index:+--default-index "$index"} --python "$1/bin/python" --require-hashes -r "$2"; then
+            return
+        fi
+        echo 'uv could not install all packages: pip tries' >&2
+    fi
+    "$1/bin/python" -m pip install --quiet --require-hashes -r "$2"
+}
+
 # make_env FOLDER LOCK: a virtual environment with exactly the packages of LOCK; recreated when LOCK changes.
 make_env() {
     env_stamp="$1/made-from.lock"
@@ -29,6 +52,6 @@ make_env() {
         echo "(Debian, Ubuntu: apt install python3-venv)" >&2
         return 1
     fi
-    "$1/bin/python" -m pip install --quiet --require-hashes -r "$2"
+    install_lock "$1" "$2"
     cp "$2" "$env_stamp"
 }
