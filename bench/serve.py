@@ -78,7 +78,7 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, settings: dict[str, Any]) -> Iterator[Server]:
+def serving(folder: Path, settings: dict[str, Any], *more: str) -> Iterator[Server]:
     """A server that has said where it listens; what it says after that goes into a file."""
     workspace, state, config = folder / "workspace", folder / "state", folder / "config.json"
     config.write_text(json.dumps(settings), encoding="utf-8")
@@ -91,7 +91,7 @@ def serving(folder: Path, settings: dict[str, Any]) -> Iterator[Server]:
     with (
         (folder / "serve.log").open("wb") as log,
         subprocess.Popen(
-            [*program, "serve", *options, "--requests-a-minute", str(NEVER), "--json"],
+            [*program, "serve", *options, *more, "--requests-a-minute", str(NEVER), "--json"],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

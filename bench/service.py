@@ -11,6 +11,9 @@ The wait of 64 clients is measured as agents ask: with pauses in between, so tha
 together ask half as often as the service could answer. A queue that is never empty would only
 measure its own limit.
 
+Two workers (`--workers 2`) beside one process: the time for a search with 64 clients, in turns and
+over the same index. The clients run on the same cores.
+
 256 agents with one note each: the start until the address is printed, the first `/readyz`, and the
 memory after each agent was searched; these three are compared with their limits. Linux only.
 """
@@ -55,6 +58,9 @@ SEARCH_LIMIT = 100.0
 """100 searches a second on a core that answers 10 000 requests of an empty route."""
 WAIT_LIMIT = 12.0
 START_S, READY_S, MEMORY_MB = 3.0, 1.0, 300.0
+WORKERS_LIMIT = 1.0
+"""A second process must not cost more than it brings, also on two cores."""
+TURNS = 3
 WARM_UP = 10
 REQUESTS = 1000
 LONE_S = 5.0
@@ -209,6 +215,26 @@ def wait_row(target: Target, topics: Sequence[str], rate: float, seconds: float)
     return Row(what, 1000 * p95_s, 1000 * statistics.median(lone.took_s), WAIT_LIMIT)
 
 
+def worker_rows(folder: Path, notes: int, seconds: float) -> Iterator[Row]:
+    write_notes(folder / "workspace", notes)
+    topics = questions(folder / "workspace", 200)
+    settings = search_settings(provider="embedded")
+    with serving(folder, settings) as one, serving(folder, settings, "--workers", "2") as two:
+        # The second one does not publish its address, as long as the first one runs.
+        token = one.token("bench", "read")
+        targets = Target(one.port, 0, token), Target(two.port, 0, token)
+        rates: tuple[list[float], list[float]] = [], []
+        for _ in range(TURNS):
+            for target, rate in zip(targets, rates, strict=True):
+                ask_together(target, topics, 1, 1.0)
+                asked = ask_together(target, topics, 64, seconds / 2)
+                _require_no_errors(asked)
+                rate.append(2 * len(asked.took_s) / seconds)
+        alone, shared = map(statistics.median, rates)
+        what = f"64 clients, 2 workers over 1 process ({shared:.0f}/s, {alone:.0f}/s)"
+        yield Row(what, 1000 / shared, 1000 / alone, WORKERS_LIMIT)
+
+
 def _require_no_errors(*runs: Asked) -> None:
     errors = [status for asked in runs for status in asked.errors]
     if errors:
@@ -278,10 +304,15 @@ def _write_agents(folder: Path, ids: Sequence[str]) -> Path:
 
 
 def rows(notes: int = 100, agents: int = 256, seconds: float = 8.0) -> list[Row]:
-    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+    with (
+        tempfile.TemporaryDirectory() as first,
+        tempfile.TemporaryDirectory() as second,
+        tempfile.TemporaryDirectory() as third,
+    ):
         return [
             *service_rows(Path(first), notes, seconds),
-            *agent_rows(Path(second), agents),
+            *worker_rows(Path(second), notes, seconds),
+            *agent_rows(Path(third), agents),
         ]
 
 

@@ -21,7 +21,7 @@ from notewell.core import short_sha256
 from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
-from notewell.index import StoreSettings
+from notewell.index import StorePlace, StoreSettings
 from notewell.index.sqlite import SqliteStore, usable_driver
 from notewell.memory import Memory
 from notewell.notes import open_notes
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from notewell.config import Settings
     from notewell.core import Binding
     from notewell.embedders import SharedModels
-    from notewell.engines import Engine
+    from notewell.engines import Engine, SearchElsewhere, StoreSearcher
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
     from notewell.index.sqlite import DriverChoice
@@ -67,6 +67,7 @@ def open_memory(
     embedder: Embedder | None = None,
     shared_models: SharedModels | None = None,
     reranker: Reranker | None = None,
+    searcher: StoreSearcher | None = None,
     environment: Mapping[str, str] = os.environ,
     now_ns: Callable[[], int] = time.time_ns,
     lease_wait_s: float = LEASE_WAIT_S,
@@ -81,7 +82,8 @@ def open_memory(
     `settings` default to the user's and the workspace's settings file, `state_dir` to
     NOTEWELL_STATE_DIR or the platform's folder for state, `embedder` to the one in the settings.
     Memories of one process that get the same `shared_models` load a model of this machine once.
-    A `reranker` reorders the best chunks of each search, if it is fast enough.
+    A `reranker` reorders the best chunks of each search, if it is fast enough. A `searcher` reads
+    the index in place of the calling thread, unless there is a reranker.
     `started_by_user` is for programs that a person runs: `provider: auto` may then use an API key
     of the environment, if the settings have `useEnvironmentKeys`. Otherwise it never does.
     """
@@ -103,7 +105,11 @@ def open_memory(
         shared=shared_models,
     )
     indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
-    builtin = _builtin(indexer, selection, settings, agent, reranker, state)
+    elsewhere = None
+    if searcher is not None:
+        place = StorePlace(index_dir(state, agent, root, settings.store.path), settings.store)
+        elsewhere = partial(searcher.search, place)
+    builtin = _builtin(indexer, selection, settings, agent, reranker, state, elsewhere)
     return Memory(
         _engine(builtin, settings, agent, state, environment),
         builtin,
@@ -337,6 +343,7 @@ def _builtin(
     agent: str,
     reranker: Reranker | None,
     state: Path,
+    search_elsewhere: SearchElsewhere | None,
 ) -> BuiltinEngine:
     zone = user_zone(settings.capture)
     return BuiltinEngine(
@@ -349,6 +356,7 @@ def _builtin(
         extra_paths=settings.notes.extra_paths,
         zone=zone,
         open_record=partial(_record, state, agent, indexer.notes.location, indexer.now_ns, zone),
+        search_elsewhere=search_elsewhere,
     )
 
 

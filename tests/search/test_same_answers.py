@@ -21,6 +21,7 @@ from notewell import SessionSettings, Settings, open_memory
 from notewell.testing import WindowedHashEmbedder
 
 if TYPE_CHECKING:
+    from notewell.engines import StoreSearcher
     from notewell.types import Answer, Hit
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -63,7 +64,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
     }
 
 
-def answers(state: Path) -> dict[str, dict[str, Any]]:
+def answers(state: Path, searcher: StoreSearcher | None = None) -> dict[str, dict[str, Any]]:
     sessions = SessionSettings(
         enabled=True, folders=((EXAMPLES / "conversations/diary/sessions", "diary"),)
     )
@@ -72,6 +73,7 @@ def answers(state: Path) -> dict[str, dict[str, Any]]:
         state_dir=state,
         settings=Settings(sessions=sessions),
         embedder=WindowedHashEmbedder(),
+        searcher=searcher,
         now_ns=lambda: int(NOW.timestamp() * 1e9),
     ) as memory:
         memory.sync()
@@ -83,8 +85,11 @@ def answers(state: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_answers_and_scores_are_those_that_were_recorded(tmp_path: Path) -> None:
+    require_recorded(answers(tmp_path))
+
+
+def require_recorded(found: dict[str, dict[str, Any]]) -> None:
     expected = json.loads(ANSWERS.read_text(encoding="utf-8"))
-    found = answers(tmp_path)
     assert found.keys() == expected.keys()
     for question, answer in found.items():
         assert _places(answer) == _places(expected[question]), question

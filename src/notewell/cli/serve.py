@@ -60,6 +60,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="rate limit of each token (default: 120)",
     )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that search; 1: the service itself (default: 1)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         TOKENS_FILE,
         Agents,
         AllowedHosts,
+        SearchWorkers,
         ServiceLimits,
         TokenStore,
         configure_logging,
@@ -78,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     from notewell.mcp_server import listen
 
+    check_workers(arguments.workers)
     state = state_dir_of(arguments)
     tokens = TokenStore(state / TOKENS_FILE)
     check_exposure(arguments, tokens)
@@ -94,10 +103,14 @@ def run(arguments: argparse.Namespace) -> int:
     allow_files(len(served))
     limit_arenas()
     owner_file = create_owner_token(tokens, state, tuple(served))
-    agents, closing = Agents(served, state, route=route_by_bindings(served)), anyio.Event()
+    workers = SearchWorkers(arguments.workers) if arguments.workers > 1 else None
+    agents = Agents(served, state, route=route_by_bindings(served), workers=workers)
+    closing = anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
     app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
     with _published_address(state, _address(arguments, port)) as address:
+        if workers is not None:
+            workers.start()
         threading.Thread(target=agents.open_all, daemon=True).start()
         ready = partial(_print_start, arguments, state, address, tuple(served), owner_file)
         serve(app, listener, closing, limits, ready)
@@ -122,6 +135,13 @@ def state_dir_of(arguments: argparse.Namespace) -> Path:
     if arguments.state_dir:
         return Path(arguments.state_dir).expanduser().absolute()
     return default_state_dir(os.environ).absolute()
+
+
+def check_workers(count: int) -> None:
+    from notewell.http_service import MAX_WORKERS
+
+    if not 1 <= count <= MAX_WORKERS:
+        raise BadSetting("--workers", f"expected 1 to {MAX_WORKERS} processes, not {count}")
 
 
 def check_exposure(arguments: argparse.Namespace, tokens: TokenStore) -> None:

@@ -13,11 +13,11 @@ fallback.py   a circuit breaker: a second engine answers while the first one fai
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.engines.builtin import BuiltinEngine
+    from notewell.engines.builtin import BuiltinEngine, ViewAnswer, search_store
     from notewell.engines.fallback import FallbackEngine
     from notewell.engines.first_index import is_worth_indexing, not_indexed, unsearchable
     from notewell.engines.inspect import IndexInspector, Placed
-    from notewell.engines.protocol import Engine, search_fresh
+    from notewell.engines.protocol import Engine, SearchElsewhere, StoreSearcher, search_fresh
     from notewell.engines.qmd import open_qmd
     from notewell.engines.status import (
         Answering,
@@ -34,11 +34,11 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "builtin": "BuiltinEngine",
+            "builtin": "BuiltinEngine ViewAnswer search_store",
             "fallback": "FallbackEngine",
             "first_index": "is_worth_indexing not_indexed unsearchable",
             "inspect": "IndexInspector Placed",
-            "protocol": "Engine search_fresh",
+            "protocol": "Engine SearchElsewhere StoreSearcher search_fresh",
             "qmd": "open_qmd",
             "status": "Answering EmbedderProbe Probe Status VectorProbe as_recorded with_record",
         },

@@ -2,6 +2,9 @@
 
     sync_before_search ─▶ search: facts of the index, prepare, one view, Answer
 
+The view needs nothing but the index: no settings, no embedder and no key. So a service can give
+that part to processes that only read (`StoreSearcher`).
+
 Which embedder is in use, the requested one or its fallback, `switching.py` decides.
 """
 
@@ -12,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from notewell.engines.switching import SwitchingIndexer
-from notewell.records import replace
+from notewell.records import NamedTuple, replace
 from notewell.search import RUN_INDEX, QuestionCache, SearchOptions, prepare, search
 from notewell.types import Notice, being_built
 
@@ -21,8 +24,10 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from notewell.embedders import EmbedderSelection
+    from notewell.engines.protocol import SearchElsewhere
     from notewell.engines.status import Probe, Status
     from notewell.errors import NotewellError
+    from notewell.index import IndexStore
     from notewell.notes import ExtraPath
     from notewell.ports import Embedder, Reranker
     from notewell.search import Question, SearchContext, SearchSettings
@@ -33,6 +38,21 @@ if TYPE_CHECKING:
 OLDER = "the index that answers was built by an older version"
 RUN = RUN_INDEX.text
 OTHER_DRIVER = "sqlite-vec is not used, `segments` is"
+
+
+class ViewAnswer(NamedTuple):
+    answer: Answer
+    is_outdated: bool
+    """An older version built the index."""
+
+
+def search_store(
+    store: IndexStore, context: SearchContext, reranker: Reranker | None = None
+) -> ViewAnswer:
+    """In one view of what is published now."""
+    with store.view() as view:
+        answer = search(view, context, reranker)
+        return ViewAnswer(answer, view is not None and view.outdated() is not None)
 
 
 class BuiltinEngine:
@@ -50,6 +70,7 @@ class BuiltinEngine:
         extra_paths: Sequence[ExtraPath] = (),
         zone: tzinfo | None = None,
         open_record: Callable[[], SyncRecord],
+        search_elsewhere: SearchElsewhere | None = None,
     ) -> None:
         self.indexer = indexer
         self.reranker = reranker
@@ -64,6 +85,7 @@ class BuiltinEngine:
         self._switching = SwitchingIndexer(indexer, selection)
         # A function: a search without trouble does not read the record.
         self._open_record = open_record
+        self._search_elsewhere = search_elsewhere
 
     @cached_property
     def record(self) -> SyncRecord:
@@ -87,9 +109,7 @@ class BuiltinEngine:
 
     def search(self, question: Question) -> Answer:
         context = self.prepare(question)
-        with self.indexer.store.view() as view:
-            answer = search(view, context, self.reranker)
-            is_outdated = view is not None and view.outdated() is not None
+        answer, is_outdated = self._found(context)
         if is_outdated:
             answer = answer.with_notice(self._outdated())
         # No vector was asked for, so neither embedder nor driver matters.
@@ -104,6 +124,14 @@ class BuiltinEngine:
         return answer.with_notice(
             Notice(f"{OTHER_DRIVER}: {problem}", f"{OTHER_DRIVER}; `notewell status` says why")
         )
+
+    def _found(self, context: SearchContext) -> ViewAnswer:
+        # A reranker is an object of this process.
+        if self._search_elsewhere is not None and self.reranker is None:
+            found = self._search_elsewhere(context)
+            if found is not None:
+                return found
+        return search_store(self.indexer.store, context, self.reranker)
 
     def _outdated(self) -> Notice:
         built = self.indexer.store.describe().notes_built

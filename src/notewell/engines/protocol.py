@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from notewell.engines.builtin import ViewAnswer
     from notewell.engines.status import Status
-    from notewell.search import Question
+    from notewell.index import StorePlace
+    from notewell.search import Question, SearchContext
     from notewell.sync import ProgressCallback, SyncReport
     from notewell.types import Answer, Notice
 
@@ -62,3 +66,17 @@ def search_fresh(engine: Engine, question: Question) -> Answer:
     notice = engine.sync_before_search(question)
     answer = engine.search(question)
     return answer.with_notice(notice) if notice else answer
+
+
+# -- for the built-in engine ---------------------------------------------------------------------
+
+SearchElsewhere: TypeAlias = "Callable[[SearchContext], ViewAnswer | None]"
+"""The method of a `StoreSearcher`, for one index."""
+
+
+class StoreSearcher(Protocol):
+    """Searches indexes elsewhere than in the thread of the caller."""
+
+    def search(self, place: StorePlace, context: SearchContext) -> ViewAnswer | None:
+        """None: it cannot do it now; the caller searches itself."""
+        ...

@@ -15,6 +15,7 @@ transcripts.py    writes conversation turns to a transcript file
 observability.py  log lines, audit log and trace spans; metrics.py: Prometheus
 middleware.py     the outermost layer: security headers, log line, metrics
 serving.py        runs uvicorn and shuts it down in order
+workers.py        processes that search; worker_process.py: one of them
 ui/               data for the web UI; web/: its static files
 """
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         TokenStore,
         parse_lifetime_days,
     )
+    from notewell.http_service.workers import MAX_WORKERS, SearchWorkers
 else:
     from notewell.lazy import lazy_exports
 
@@ -55,5 +57,6 @@ else:
                 "LINKS_FILE LoginLinks OWNER_FILE OWNER_NAME TOKENS_FILE "
                 "TokenRequest TokenStore parse_lifetime_days"
             ),
+            "workers": "MAX_WORKERS SearchWorkers",
         },
     )

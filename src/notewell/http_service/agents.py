@@ -3,7 +3,8 @@
     Agents ── id ──▶ Memory     one per configured agent, shared by all worker threads
               ├────▶ a thread   runs `watch_index`: syncs whenever notes change
               ├────▶ models     one of each for all agents
-              └────▶ notifier   one for all agents
+              ├────▶ notifier   one for all agents
+              └────▶ workers    processes that search, if there are several
 
 Listeners receive every event: what the watcher reports, answered searches, and writes.
 """
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.config import Settings
+    from notewell.http_service.workers import SearchWorkers
     from notewell.memory import Memory
     from notewell.ports import Embedder
     from notewell.sync import (
@@ -133,6 +135,7 @@ class Agents:
         watch: bool = True,
         embedder: Embedder | None = None,
         route: Callable[[str], str | None] = lambda _: None,
+        workers: SearchWorkers | None = None,
     ) -> None:
         if not served:
             raise BadRequest("there is no agent to serve")
@@ -140,6 +143,8 @@ class Agents:
         self._state = state
         self._watch = watch
         self._embedder = embedder
+        self.workers = workers
+        """Processes that search; None: this process does."""
         self._models = SharedModels()
         self._notifier: SharedNotifier | None = None
         self._may_watch = threading.Event()
@@ -204,6 +209,7 @@ class Agents:
             settings=served.settings or preloaded,
             embedder=self._embedder,
             shared_models=self._models,
+            searcher=self.workers,
             # A person or the system's service file starts this service, with its own environment.
             started_by_user=True,
         )
@@ -314,6 +320,8 @@ class Agents:
         if notifier is not None:
             notifier.close()
         self._models.close()
+        if self.workers is not None:
+            self.workers.close()
 
 
 def _log_event(agent: str, event: Event) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from notewell.http_service.agents import Event
+    from notewell.http_service.workers import WorkerFacts
     from notewell.memory import Memory
     from notewell.sync import SyncReport
 
@@ -125,7 +126,12 @@ class Metrics:
 
     # -- exposition ------------------------------------------------------------------------------
 
-    def page(self, memories: Iterable[tuple[str, Memory]], waiting: dict[str, int]) -> bytes:
+    def page(
+        self,
+        memories: Iterable[tuple[str, Memory]],
+        waiting: dict[str, int],
+        workers: WorkerFacts | None = None,
+    ) -> bytes:
         """The metrics of the server and of these memories, in the text format."""
         # A registry per scrape: two callers may see different agents.
         registry = CollectorRegistry()
@@ -135,6 +141,8 @@ class Metrics:
         )
         for kind, count in waiting.items():
             queue.labels(kind).set(count)
+        if workers is not None:
+            _set_workers(registry, workers)
         return generate_latest(self._registry) + generate_latest(registry)
 
     def _set_gauges(self, registry: CollectorRegistry, memories: list[tuple[str, Memory]]) -> None:
@@ -182,6 +190,20 @@ class Metrics:
             cache_hits=tally.hits,
             cache_misses=tally.misses,
         )
+
+
+def _set_workers(registry: CollectorRegistry, workers: WorkerFacts) -> None:
+    running = Gauge("notewell_workers_running", "Search processes.", registry=registry)
+    running.set(workers.running)
+    busy = Gauge("notewell_workers_busy", "Those that search now.", registry=registry)
+    busy.set(workers.busy)
+    ended = Gauge("notewell_workers_ended", "How often one has ended.", registry=registry)
+    ended.set(workers.ended)
+    searches = Gauge(
+        "notewell_worker_searches", "What each has answered.", ["worker"], registry=registry
+    )
+    for number, count in enumerate(workers.searches):
+        searches.labels(str(number)).set(count)
 
 
 _GAUGES = {

@@ -79,7 +79,9 @@ def _metrics_page(caller: Caller) -> bytes:
         for agent in caller.agents
         if agent in opened and _allows(opened[agent], key)
     ]
-    return caller.context.metrics.page(visible, caller.context.pools.waiting())
+    workers = caller.context.agents.workers
+    facts = workers.facts() if workers else None
+    return caller.context.metrics.page(visible, caller.context.pools.waiting(), facts)
 
 
 def _allows(memory: Memory, session_key: str | None) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         StoreFacts,
         UpToDate,
     )
-    from notewell.index.settings import StoreSettings
+    from notewell.index.settings import StorePlace, StoreSettings
 else:
     from notewell.lazy import lazy_exports
 
@@ -45,6 +45,6 @@ else:
                 "Counts EMBEDDED Identity IndexFacts IndexedNote ListedNote MustRebuild "
                 "OutlinedChunk PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
             ),
-            "settings": "StoreSettings",
+            "settings": "StorePlace StoreSettings",
         },
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.records import dataclass
+from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,3 +27,10 @@ class StoreSettings:
     """The library of sqlite-vec; None: the one of its Python package."""
     cache_entries: int = 50_000
     """Vectors that survive a rebuild of the index; 0 keeps none."""
+
+
+class StorePlace(NamedTuple):
+    """One index, in words that another process understands."""
+
+    folder: Path
+    settings: StoreSettings
