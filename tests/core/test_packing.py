@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from notewell.core import ChunkLines, Extent, LineScores, pack_hits, score_lines
 from notewell.core.cutting import pieces
-from notewell.core.packing import GROUP_MOST_CHARS, LEAST_CHARS, ROOM_CHARS
+from notewell.core.line_rows import GROUP_MOST_CHARS
+from notewell.core.packing import LEAST_CHARS, ROOM_CHARS
 from notewell.records import replace
 from notewell.types import Hit, ScoredLines, ScoreParts, Span, Utterance
 

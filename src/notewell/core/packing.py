@@ -20,25 +20,25 @@ from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.cutting import LinePart, parts
-from notewell.core.form_places import finder_of
-from notewell.core.long_lines import Extent
+from notewell.core.line_rows import (
+    BLANK,
+    LINE_END,
+    HitText,
+    groups_of,
+    part_rows,
+    words_in_rows,
+)
 from notewell.core.passages import ELLIPSIS
-from notewell.core.words import without_markers
 from notewell.records import NamedTuple, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.core.form_places import FormFinder
+    from notewell.core.line_rows import LineRow
+    from notewell.core.long_lines import Extent
     from notewell.core.passages import ChunkLines
     from notewell.types import Hit, Utterance
-
-GROUP_CHARS = 160
-"""Lines are joined until a group has so many: a line of hard-wrapped text says little alone."""
-GROUP_MOST_CHARS = 400
-"""A line is not joined to a group that would then be longer than this."""
 
 WORDS_WEIGHT = 0.4
 """Of all words of the question, against 1 for the score of the best hit."""
@@ -49,12 +49,6 @@ NEAR_WEIGHT = 0.8
 AROUND = 0.95
 """For lines of a hit that are not in its best chunk. All weights were measured with
 `notewell eval` (see docs/ranking.md)."""
-
-PART_CHARS = 400
-"""A longer line is shown in parts."""
-LINE_END = "\n"
-BLANK = "\n\n"
-"""The end of a line, and a blank line."""
 
 LEAST_CHARS = 80
 """A shorter part of a line tells nothing; the rest of the budget is better left unused."""
@@ -84,34 +78,27 @@ class LineScores(NamedTuple):
     """The same for lines without a window."""
 
 
-class _Row(NamedTuple):
-    """One line, or a part of a long one."""
-
-    line: int
-    text: str
-    joint: str | None
-    """What is between the row before it and this one: the end of a line, or nothing, or space; a
-    blank line as well, or a text that is not shown (None)."""
-    part: Extent | None = None
-    starts_inside: bool = False
-    ends_inside: bool = False
-
-    @property
-    def is_near(self) -> bool:
-        """Whether it follows the row before it directly."""
-        return self.joint is not None and self.joint != BLANK
-
-
 def score_lines(
-    lines: ChunkLines, span: Span, scores: LineScores, part: Extent | None = None
+    lines: ChunkLines,
+    span: Span,
+    scores: LineScores,
+    part: Extent | None = None,
+    text: HitText | None = None,
 ) -> tuple[ScoredLines, ...]:
-    """The lines of a hit in groups, each with its score; with `part`, those of one long line."""
+    """The lines of a hit in groups, each with its score; with `part`, those of one long line.
+    `text` is that of the lines, if the caller has it, made with the same weights."""
     total = fsum(scores.weights.values()) or 1.0
-    # One more line on both sides: they lend their words too.
-    wide = Span(span.start_line - 1, span.end_line + 1)
-    rows = list(_part_rows(lines, span.start_line, part) if part else _rows(lines, wide))
-    finder = finder_of(frozenset(scores.weights))
-    words = [_words_in(row.text, scores.weights, finder) / total for row in rows]
+    if part is not None:
+        rows, text = list(part_rows(lines, span.start_line, part)), None
+    else:
+        # With one more line on both sides: they lend their words too.
+        text = text or HitText(lines, span, frozenset(scores.weights))
+        rows = text.rows(lines)
+    # `fsum`: the order of a set differs between processes, and so would a rounded sum.
+    words = [
+        fsum([scores.weights[form] for form in forms]) / total if forms else 0.0
+        for forms in words_in_rows(rows, scores.weights, text)
+    ]
 
     def score(at: int) -> float:
         lent = BEFORE * words[at - 1] if at and rows[at].is_near else 0.0
@@ -122,12 +109,14 @@ def score_lines(
         return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near
 
     return tuple(
-        _scored([rows[at] for at in group], max(map(score, group)))
-        for group in _groups(rows, span)
+        [
+            _scored(rows[group.start : group.stop], max(map(score, group)))
+            for group in groups_of(rows, span)
+        ]
     )
 
 
-def _is_best(row: _Row, scores: LineScores) -> bool:
+def _is_best(row: LineRow, scores: LineScores) -> bool:
     first, last = scores.best
     if not first <= row.line <= last:
         return False
@@ -137,7 +126,7 @@ def _is_best(row: _Row, scores: LineScores) -> bool:
     return row.part.within(scores.best_part).chars > 0
 
 
-def _nearness(row: _Row, scores: LineScores) -> float:
+def _nearness(row: LineRow, scores: LineScores) -> float:
     """That of the best window which it shares text with."""
     if row.line not in scores.near:
         return scores.typical
@@ -149,65 +138,10 @@ def _nearness(row: _Row, scores: LineScores) -> float:
     return max(found, default=scores.typical)
 
 
-def _words_in(line: str, weights: Mapping[str, float], finder: FormFinder) -> float:
-    if not line or not weights:
-        return 0.0
-    # `fsum`: the order of a set differs between processes, and so would a rounded sum.
-    return fsum([weights[form] for form in finder.forms_in(line)])
-
-
-def _rows(lines: ChunkLines, span: Span) -> Iterator[_Row]:
-    """The lines with text."""
-    joint: str | None = LINE_END
-    for number in range(span.start_line, span.end_line + 1):
-        text = without_markers(lines.line(number))
-        if lines.long_line(number):
-            joint = None
-        if not text.strip():
-            joint = joint and BLANK
-            continue
-        if len(text) <= PART_CHARS:
-            yield _Row(number, text, joint)
-        else:
-            yield from _cut(number, LinePart(0, text), len(text.rstrip()), joint)
-        joint = LINE_END
-
-
-def _part_rows(lines: ChunkLines, number: int, part: Extent) -> Iterator[_Row]:
-    line = lines.long_line(number)
-    for run in line.runs(part) if line else ():
-        yield from _cut(number, run, line.end if line else run.end, None)
-
-
-def _cut(number: int, run: LinePart, line_end: int, joint: str | None) -> Iterator[_Row]:
-    """Sentences of a long line."""
-    end = run.start
-    for start, text in parts(run.text, GROUP_CHARS, GROUP_MOST_CHARS):
-        part = Extent(run.start + start, run.start + start + len(text))
-        if start:
-            joint = " " if part.start > end else ""
-        end = part.end
-        yield _Row(number, text, joint, part, part.start > 0, part.end < line_end)
-
-
-def _groups(rows: Sequence[_Row], span: Span) -> Iterator[range]:
-    """Every row of the span is in one group; a blank line ends a group."""
-    first, chars = -1, 0
-    for at, row in enumerate(rows):
-        size = len(row.text.strip())
-        is_full = chars >= GROUP_CHARS or chars + size > GROUP_MOST_CHARS
-        is_inside = span.start_line <= row.line <= span.end_line
-        if first >= 0 and (not is_inside or not row.is_near or is_full):
-            yield range(first, at)
-            first, chars = -1, 0
-        if is_inside:
-            first, chars = at if first < 0 else first, chars + size
-    if first >= 0:
-        yield range(first, len(rows))
-
-
-def _scored(rows: Sequence[_Row], score: float) -> ScoredLines:
-    text = rows[0].text + "".join(f"{row.joint or ''}{row.text}" for row in rows[1:])
+def _scored(rows: Sequence[LineRow], score: float) -> ScoredLines:
+    text = rows[0].text
+    for row in rows[1:]:
+        text += f"{row.joint or ''}{row.text}"
     return ScoredLines(
         Span(rows[0].line, rows[-1].line),
         text,

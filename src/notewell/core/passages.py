@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from notewell.core.cutting import LinePart
+    from notewell.core.form_places import FormPlace
     from notewell.types import Span
 
 MERGED_CHARS = 2400
@@ -248,26 +249,33 @@ def _next_line(passage: Passage, step: int, lines: ChunkLines) -> int:
 ELLIPSIS = "…"
 
 
-def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> str:
+def snippet(
+    text: str,
+    weights: Mapping[str, float],
+    max_chars: int = SNIPPET_CHARS,
+    places: Sequence[FormPlace] | None = None,
+) -> str:
     """The window of a text with the highest sum of weights of distinct terms. It begins at the
     start of a line if possible; without any term, at the start of the text.
 
-    `weights` has the weight of each term of the query.
+    `weights` has the weight of each term of the query, and `places` where the text has them, if
+    the caller knows.
     """
     if len(text) <= max_chars:
         return text
     # The window leaves room for an ellipsis at both ends.
-    start = _best_start(text, weights, max_chars - 2 * len(ELLIPSIS))
+    places = find_forms(text, weights) if places is None else places
+    start = _best_start(text, weights, places, max_chars - 2 * len(ELLIPSIS))
     end = min(len(text), start + max_chars - (2 if start else 1) * len(ELLIPSIS))
     shown = text[start:end].strip()
     return f"{ELLIPSIS if start else ''}{shown}{ELLIPSIS if end < len(text) else ''}"
 
 
-def _best_start(text: str, weights: Mapping[str, float], room: int) -> int:
+def _best_start(
+    text: str, weights: Mapping[str, float], places: Sequence[FormPlace], room: int
+) -> int:
     matches = [
-        (start, form)
-        for start, end, form in find_forms(text, weights)
-        if weights[form] > 0 and end - start <= room
+        (start, form) for start, end, form in places if weights[form] > 0 and end - start <= room
     ]
     if not matches:
         return 0

@@ -104,16 +104,21 @@ def text_score(match: TextMatch, stats: TextStats, weights: QueryWeights) -> flo
     possible = weights.possible
     if not possible:
         return 0.0
-    length = match.length / stats.mean_length if stats.mean_length else 1.0
+    _, bodies, headings, names, words, gaps = match
+    length = words / stats.mean_length if stats.mean_length else 1.0
     saturation = K1 * (1 - B + B * length)
     earned = 0.0
-    fields = zip(weights.terms, match.body, match.heading, match.name, strict=True)
-    for value, body, heading, name in fields:
-        if body or heading or name:
-            frequency = body + HEADING_WEIGHT * heading + NAME_WEIGHT * name
-            earned += value * frequency / (frequency + saturation)
+    if any(headings) or any(names):
+        for value, body, heading, name in zip(weights.terms, bodies, headings, names, strict=True):
+            if body or heading or name:
+                frequency = body + HEADING_WEIGHT * heading + NAME_WEIGHT * name
+                earned += value * frequency / (frequency + saturation)
+    else:  # Nearly every chunk: most words of a question are in no heading.
+        for value, body in zip(weights.terms, bodies, strict=True):
+            if body:
+                earned += value * body / (body + saturation)
     share = earned / possible
-    if any(match.gaps):
+    if any(gaps):
         share += CLOSE * _closeness(match, weights) / possible * (1 - share)
     # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to about
     # two thirds, without changing the order.

@@ -16,6 +16,7 @@ from notewell.core import (
     ChunkLines,
     Extent,
     FoundChunk,
+    HitText,
     LinePart,
     LineScores,
     Passage,
@@ -326,7 +327,11 @@ def _hit(
 ) -> Hit:
     candidate, chunk = best
     text = _text(passage, lines, chunk)
-    shown = _snippet(text, chunk, common)
+    weights = common.candidates.worth_in(text)
+    whole = None
+    if not passage.part and not chunk.piece:
+        whole = HitText(lines, Span(passage.start_line, passage.end_line), frozenset(weights))
+    shown = _snippet(text, chunk, common, weights, whole)
     return Hit(
         id=_chunk_key(chunk, common.context.facts.model),
         path=chunk.path,
@@ -348,7 +353,7 @@ def _hit(
         ),
         chars=len(text),
         said=utterance(chunk, shown, text, common.spoken, common.sessions),
-        lines=_scored_lines(passage, lines, text, best, common) if scored else (),
+        lines=_scored_lines(passage, lines, best, common, weights, whole) if scored else (),
     )
 
 
@@ -363,32 +368,42 @@ def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
 def _scored_lines(
     passage: Passage,
     lines: ChunkLines,
-    text: str,
     best: tuple[Candidate, StoredChunk],
     common: _HitContext,
+    weights: Mapping[str, float],
+    whole: HitText | None,
 ) -> tuple[ScoredLines, ...]:
     candidate, chunk = best
-    score = candidate.score / common.best_score if common.best_score else 0.0
     near = common.nearness
     scores = LineScores(
-        score,
+        candidate.score / common.best_score if common.best_score else 0.0,
         chunk.span,
-        common.candidates.worth_in(text),
+        weights,
         _part(chunk),
         near.of(chunk.path),
         near.typical,
     )
-    return score_lines(lines, Span(passage.start_line, passage.end_line), scores, passage.part)
+    span = Span(passage.start_line, passage.end_line)
+    return score_lines(lines, span, scores, passage.part, whole)
 
 
-def _snippet(text: str, chunk: StoredChunk, common: _HitContext) -> str:
+def _snippet(
+    text: str,
+    chunk: StoredChunk,
+    common: _HitContext,
+    weights: Mapping[str, float],
+    whole: HitText | None,
+) -> str:
     """Around the words that matched; if none did, from the best window of the chunk."""
     chars = common.context.options.snippet_chars
-    if chunk.id in common.candidates.texts:
-        source = without_markers(text)
-    else:
+    if chunk.id not in common.candidates.texts:
         source = from_best_window(chunk, common.candidates, chars)
-    return snippet(source, common.candidates.worth_in(source), chars)
+        return snippet(source, common.candidates.worth_in(source), chars)
+    if whole is None:
+        source = without_markers(text)
+        return snippet(source, common.candidates.worth_in(source), chars)
+    source, places = whole.own()
+    return snippet(source, weights, chars, places)
 
 
 def _chunk_key(chunk: StoredChunk, model: str) -> str:
