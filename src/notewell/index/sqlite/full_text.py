@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from notewell.core import TextMatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import apsw
 
     from notewell.core import TextQuery
 
-    Places = list[list[list[int]]]
-    """For each phrase and column, the positions in a row."""
-
+_BODY, _HEADING = 1, 2
+"""Columns of the index: source, body, heading, name."""
 _SOURCE_MARK = "_"
 # The source only filters: with a weight of 0 it does not change the rank.
 RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
@@ -40,10 +38,10 @@ class TermCounter:
 
     def __init__(self, query: TextQuery, filters: int) -> None:
         """The expression has so many phrases of `filters` before the terms."""
-        # A term and its variants are one.
-        self._sizes = [len(group) for group in query.groups] if query.variants else None
         self._filters = filters
-        self._phrases = range(0)
+        # For each phrase after them the number of its term: a term and its variants are one.
+        self._terms = [number for number, group in enumerate(query.groups) for _ in group]
+        self._nowhere = (0,) * len(query.terms)
         self.chunks = 0
         """How many the index has, and how many words; known after the first match."""
         self.words = 0
@@ -52,34 +50,40 @@ class TermCounter:
     def count(self, api: apsw.FTS5ExtensionApi) -> None:
         if not self.matches:
             self.chunks, self.words = api.row_count, api.column_total_size(1)
-            self._phrases = range(self._filters, api.phrase_count)
-        places = [api.phrase_locations(phrase) for phrase in self._phrases]
-        if self._sizes is not None:
-            places = _joined(places, self._sizes)
-        _, body, heading, name = zip(*places, strict=True)
-        gaps = [_gap(one, other) if one and other else 0 for one, other in pairwise(body)]
+        body: dict[int, list[int]] = {}
+        heading, name = list(self._nowhere), list(self._nowhere)
+        # Most phrases are not in a row: to ask for the columns takes less than for the places.
+        for phrase, term in enumerate(self._terms, self._filters):
+            for column in api.phrase_columns(phrase):
+                places = api.phrase_column_offsets(phrase, column)
+                if column == _BODY:
+                    # A chunk is in one language, so nearly none has two forms of a term.
+                    body[term] = sorted(body[term] + places) if term in body else places
+                elif column == _HEADING:
+                    heading[term] += len(places)
+                else:
+                    name[term] += len(places)
         self.matches[api.rowid] = TextMatch(
             api.rowid,
-            tuple(map(len, body)),
-            tuple(map(len, heading)),
-            tuple(map(len, name)),
+            self._frequencies(body),
+            tuple(heading),
+            tuple(name),
             api.column_size(1),
-            tuple(gaps),
+            self._gaps(body),
         )
 
+    def _frequencies(self, body: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
+        frequencies = list(self._nowhere)
+        for term, places in body.items():
+            frequencies[term] = len(places)
+        return tuple(frequencies)
 
-def _joined(places: Places, sizes: Sequence[int]) -> Places:
-    """One list of places for a term and its variants."""
-    joined, first = [], 0
-    for size in sizes:
-        group = [place for place in places[first : first + size] if any(place)]
-        first += size
-        if len(group) < 2:  # A chunk is in one language, so nearly none has two forms of a term.
-            joined.append(group[0] if group else places[first - 1])
-        else:
-            columns = zip(*group, strict=True)
-            joined.append([sorted(at for one in column for at in one) for column in columns])
-    return joined
+    def _gaps(self, body: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
+        gaps = list(self._nowhere[1:])
+        for term, places in body.items():
+            if after := body.get(term + 1):
+                gaps[term] = _gap(places, after)
+        return tuple(gaps)
 
 
 def _gap(one: Sequence[int], other: Sequence[int]) -> int:
