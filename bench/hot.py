@@ -40,10 +40,10 @@ from bench.load import DAYS_A_FOLDER, FIRST_DAY, PoolEmbedder, Writing
 from bench.rows import Row
 
 from notewell import Settings, SyncSettings, open_memory
-from notewell.core import pack_windows, text_query
+from notewell.core import text_query
 from notewell.index.sqlite import open_reader, select
-from notewell.ports import WindowedVector
 from notewell.records import replace
+from notewell.testing.embedders import windowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from bench.load import Mode
 
     from notewell import Memory
-    from notewell.ports import SplitText, Vectors
+    from notewell.ports import SplitText, Vectors, WindowedVector
 
 SIZES = (100, 10_000, 100_000)
 KEYWORD_LIMITS = {100: 4.0, 10_000: 2.5, 100_000: 2.0, 1_000_000: 2.0}
@@ -79,12 +79,7 @@ class WindowPool(PoolEmbedder):
         )
 
     def embed_windows(self, texts: Sequence[SplitText]) -> list[WindowedVector]:
-        whole = self.embed([text.text for text in texts], "document")
-        windows = [self.embed(text.window_texts(), "document") for text in texts]
-        return [
-            WindowedVector(vector, pack_windows(list(rows)))
-            for vector, rows in zip(whole, windows, strict=True)
-        ]
+        return windowed(self, texts)
 
 
 # -- the memories --------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from notewell.errors import EmbedderTrouble
-    from notewell.ports import Kind, SplitText, Vectors
+    from notewell.ports import Embedder, Kind, SplitText, Vectors
 
 TEXTS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
@@ -60,12 +60,17 @@ class WindowedHashEmbedder(HashEmbedder):
         self.facts = replace(self.facts, window_share=share)
 
     def embed_windows(self, texts: Sequence[SplitText]) -> list[WindowedVector]:
-        whole = self.embed([text.text for text in texts], "document")
-        windows = [self.embed(text.window_texts(), "document") for text in texts]
-        return [
-            WindowedVector(vector, pack_windows(list(rows)))
-            for vector, rows in zip(whole, windows, strict=True)
-        ]
+        return windowed(self, texts)
+
+
+def windowed(embedder: Embedder, texts: Sequence[SplitText]) -> list[WindowedVector]:
+    """Each window as an embedder embeds a text."""
+    whole = embedder.embed([text.text for text in texts], "document")
+    windows = [embedder.embed(text.window_texts(), "document") for text in texts]
+    return [
+        WindowedVector(vector, pack_windows(list(rows)))
+        for vector, rows in zip(whole, windows, strict=True)
+    ]
 
 
 class BrokenEmbedder:
