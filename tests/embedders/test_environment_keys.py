@@ -24,9 +24,9 @@ Use: TypeAlias = Callable[[Machine], None]
 CONSENT = {"useEnvironmentKeys": True}
 PATIENT_HOST = """
 import sys
-from notewell.cli import hook_events, main
+from notewell.cli import hook_setup, main
 from notewell.cli.hook_call import HookTime
-hook_events.time_of = lambda *_, **__: HookTime(600, 600)
+hook_setup.time_of = lambda *_, **__: HookTime(600, 600)
 sys.exit(main(sys.argv[1:]))
 """
 """Hosts grant a hook 10 s, and no setting can make that longer: a busy machine would decide."""

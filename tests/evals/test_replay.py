@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from notewell.cli import hook_events, main
+from notewell.cli import hook_setup, main
 from notewell.cli.hook_call import HookTime
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ SET = ROOT / "examples" / "conversations"
 def unhurried() -> Iterator[None]:
     """A busy machine must not decide what these tests find."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
+        patch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(600, 600))
         yield
 
 

@@ -18,7 +18,7 @@ import pytest
 from notewell import Settings, SyncSettings
 from notewell.assembly import open_memory
 from notewell.capture import capture_dir, capture_health
-from notewell.cli import hook, hook_events, main
+from notewell.cli import hook, hook_setup, main
 from notewell.cli.hook_call import HookTime, parse_call
 from notewell.doctor.state_files import own_files
 from notewell.files import read_json
@@ -75,7 +75,7 @@ def host(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Host:
     # A busy machine must not decide what these tests find; see test_hook_time.py for the limits.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: LONG)
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: LONG)
     return Host(tmp_path, capsys)
 
 
@@ -240,7 +240,7 @@ def test_a_start_without_time_to_index_says_what_is_left(
     monkeypatch.setattr("notewell.sync.apply.NOTES_AT_ONCE", 1)
     # Otherwise the next sync first reads what was written a moment ago once more.
     monkeypatch.setattr("notewell.sync.plan.SETTLED_NS", 0)
-    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(0, 600))
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(0, 600))
     host("session-start")
     assert "we ship on Friday" in host.out
     assert "2 notes are not indexed yet: run `notewell index`" in host.err
@@ -638,7 +638,7 @@ def test_a_slow_program_takes_no_more_time_than_the_hook_has(
     asked = tmp_path / "asked"
     program = f"import time; open({str(asked)!r}, 'a').write('x'); time.sleep(600)"
     host = configured(session_memory(slugCommand=[sys.executable, "-c", program]))
-    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(1.5, 600))
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(1.5, 600))
     (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
     for number in range(3):
         host.transcript = tmp_path / f"t{number}.jsonl"

@@ -16,7 +16,7 @@ from tests.talking_host import TalkingHost
 
 from notewell import open_memory
 from notewell.capture import capture_dir, history
-from notewell.cli import hook_events
+from notewell.cli import hook_setup
 from notewell.cli.hook_call import HookTime
 from notewell.errors import NotewellError
 from notewell.files import read_json_lines
@@ -52,7 +52,7 @@ class Host(TalkingHost):
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     # A busy machine must not decide what these tests find.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(600, 600))
     return Host(tmp_path, monkeypatch)
 
 

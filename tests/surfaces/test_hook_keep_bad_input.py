@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from notewell.cli import hook_events, main
+from notewell.cli import hook_setup, main
 from notewell.cli.hook import handle
 from notewell.cli.hook_call import HookTime
 from notewell.cli.parser import build_parser
@@ -87,7 +87,7 @@ class Keeper:
 @pytest.fixture
 def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Keeper:
     # A busy machine must not decide what these tests find.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(600, 600))
     return Keeper(tmp_path, monkeypatch)
 
 

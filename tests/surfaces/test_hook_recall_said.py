@@ -10,7 +10,7 @@ import pytest
 from tests.talking_host import TalkingHost
 
 from notewell import open_memory
-from notewell.cli import hook_events
+from notewell.cli import hook_setup
 from notewell.cli.hook_call import HookTime
 from notewell.cli.hook_turns import RECALL_CHARS
 from notewell.testing import HashEmbedder
@@ -21,7 +21,7 @@ CODE = "what is the alarm code of the depot?"
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TalkingHost:
     # A busy machine must not decide what these tests find.
-    monkeypatch.setattr(hook_events, "time_of", lambda *_, **__: HookTime(600, 600))
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(600, 600))
     return TalkingHost(tmp_path, monkeypatch)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.capture import capture_trouble
 from notewell.cli.clients import hook_items
 from notewell.cli.hook import handle
-from notewell.cli.hook_events import folder_of
+from notewell.cli.hook_setup import folder_of
 from notewell.cli.output import ProgressBar, print_json, say
 from notewell.cli.parser import build_parser
 from notewell.errors import NotewellError, StateNotWritable

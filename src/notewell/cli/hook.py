@@ -28,8 +28,9 @@ from notewell.cli.hook_call import (
     standard_input,
     why_not,
 )
-from notewell.cli.hook_events import HookResult, folder_of, messages_of, open_hook, run_event
+from notewell.cli.hook_events import HookResult, run_event
 from notewell.cli.hook_keep import keeps_conversations
+from notewell.cli.hook_setup import folder_of, messages_of, open_hook
 from notewell.cli.hook_turns import not_searched
 from notewell.cli.output import flush, give_up_output, say, tell
 from notewell.cli.place import add_pins, add_place, apply_pins, refuse_place
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     import argparse
     from datetime import tzinfo
 
-    from notewell.cli.hook_events import Hook
+    from notewell.cli.hook_setup import Hook
     from notewell.config import Settings
     from notewell.errors import NotewellError
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture import SessionEnd
-    from notewell.cli.hook_events import Hook
+    from notewell.cli.hook_setup import Hook
     from notewell.config import Settings
 
 OVER_S = 86_400
