@@ -232,7 +232,8 @@ def test_an_admin_is_told_what_the_command_tells(served: Served) -> None:
 def test_health_and_readiness_name_nobody(served: Served) -> None:
     assert served.ask("GET", "/healthz", "").json() == {"status": "ok"}
     answer = served.ask("GET", "/readyz", "")
-    assert answer.json() == {"status": "ready", "agents": 2, "ready": 2, "opening": 0}
+    counts = {"agents": 2, "ready": 2, "opening": 0, "failed": 0}
+    assert answer.json() == {"status": "ready", **counts}
 
 
 def test_a_memory_that_cannot_be_opened_is_not_ready_and_is_told_so(tmp_path: Path) -> None:
@@ -240,7 +241,8 @@ def test_a_memory_that_cannot_be_opened_is_not_ready_and_is_told_so(tmp_path: Pa
         served.workspaces["work"].rename(tmp_path / "moved")
         answer = served.ask("GET", "/readyz", "")
         assert answer.status_code == 503
-        assert answer.json() == {"status": "not ready", "agents": 2, "ready": 1, "opening": 0}
+        counts = {"agents": 2, "ready": 1, "opening": 0, "failed": 1}
+        assert answer.json() == {"status": "not ready", **counts}
         refused = served.ask("POST", "/v1/search", "other", json={"query": "x"})
         assert refused.status_code == 503
         assert refused.headers["retry-after"]

@@ -21,6 +21,7 @@ from notewell.config import Settings, load_settings
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, LocalSettings, RemoteSettings
 from notewell.errors import NotewellError
+from notewell.http_service import routes_status
 from notewell.http_service.agents import Agents, Event, ServedAgent
 from notewell.http_service.routes_status import OPENING_S, Readiness, ReadyCount
 from notewell.sync import Synced
@@ -149,12 +150,29 @@ def test_readiness_says_how_many_memories_are_not_open_yet(tmp_path: Path) -> No
     agents.close()
 
 
+def test_a_service_that_is_still_opening_memories_is_not_ready_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A load balancer must not end the old service before the new one is known to work."""
+    monkeypatch.setattr(routes_status, "OPENING_S", -1.0)  # No time to open one.
+    with serving(tmp_path) as served:
+        first = served.ask("GET", "/readyz", "")
+        counts = {"agents": 2, "ready": 0, "opening": 2, "failed": 0}
+        assert (first.status_code, first.json()) == (503, {"status": "opening", **counts})
+        assert first.headers["retry-after"] == "1"
+        # Searches do not wait for that: the first one opens the memory.
+        assert served.search("readings")["results"]
+        served.agents.open_all()
+        assert served.ask("GET", "/readyz", "").json()["status"] == "ready"
+
+
 def test_a_memory_that_failed_is_not_counted_as_one_that_is_not_open_yet(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         served.workspaces["work"].rename(tmp_path / "moved")
         answer = served.ask("GET", "/readyz", "")
         assert answer.status_code == 503
-        assert answer.json() == {"status": "not ready", "agents": 2, "ready": 1, "opening": 0}
+        counts = {"agents": 2, "ready": 1, "opening": 0, "failed": 1}
+        assert answer.json() == {"status": "not ready", **counts}
 
 
 def test_the_settings_of_all_agents_are_read_once_and_again_after_a_failure(

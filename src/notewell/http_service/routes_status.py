@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
@@ -22,6 +22,7 @@ READINESS_TTL_S = 5.0
 OPENING_S = 0.25
 """How long one request opens memories: those who ask for the state of a service do not wait long.
 A few dozen are opened in this time."""
+OPENING_RETRY_S = 1
 
 router = APIRouter(tags=["state"], route_class=GuardedRoute)
 
@@ -45,19 +46,15 @@ async def healthz() -> Alive:
 
 @router.get("/readyz", response_model=Ready, **needs("nothing", {503: Ready}))
 async def readyz(context: ContextDep) -> JSONResponse:
-    """Whether the memory of every agent can be searched: how many can, but not which. Right after
-    the start, `opening` counts those that are not open yet; a request for one of them opens it."""
+    """Whether the memory of every agent is open and can be searched: how many are, but not which.
+    Right after the start, `opening` counts those of which nothing is known yet: 503 until they are
+    open, so that a load balancer keeps the old service for so long."""
     # Not "slow": two long syncs would make the service look as if it could not be searched.
     counted = await context.pools.run("quick", "", context.readiness.count)
-    total = len(context.agents.ids)
-    is_ready = counted.ready + counted.opening == total
-    answer = Ready(
-        status="ready" if is_ready else "not ready",
-        agents=total,
-        ready=counted.ready,
-        opening=counted.opening,
-    )
-    return JSONResponse(answer.model_dump(by_alias=True), 200 if is_ready else 503)
+    answer = Ready(status=counted.state, agents=len(context.agents.ids), **counted._asdict())
+    is_ready = counted.state == "ready"
+    headers = {"Retry-After": str(OPENING_RETRY_S)} if counted.state == "opening" else {}
+    return JSONResponse(answer.model_dump(by_alias=True), 200 if is_ready else 503, headers)
 
 
 @router.get("/metrics", response_class=Response, **needs("read"))
@@ -97,6 +94,15 @@ class ReadyCount(NamedTuple):
     """Open, and the index and the folder of notes can be read."""
     opening: int
     """Not open yet, so nothing is known about them."""
+    failed: int = 0
+    """Cannot be opened or read."""
+
+    @property
+    def state(self) -> Literal["ready", "opening", "not ready"]:
+        # What has failed comes first: it does not go away by waiting.
+        if self.failed:
+            return "not ready"
+        return "opening" if self.opening else "ready"
 
 
 class Readiness:
@@ -121,13 +127,15 @@ class Readiness:
 
     def _counted(self, until_s: float) -> ReadyCount:
         opened = self._agents.opened()
-        ready = opening = 0
+        ready = opening = failed = 0
         for agent in self._agents.ids:
             if agent not in opened and self._monotonic_s() > until_s:
                 opening += 1
             elif self._is_ready(agent):
                 ready += 1
-        return ReadyCount(ready, opening)
+            else:
+                failed += 1
+        return ReadyCount(ready, opening, failed)
 
     def _is_ready(self, agent: str) -> bool:
         """A missing index is fine, because the first search builds it. A broken one is not."""

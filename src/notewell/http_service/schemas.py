@@ -327,10 +327,11 @@ class Alive(ResponseModel):
 
 
 class Ready(ResponseModel):
-    status: Literal["ready", "not ready"]
+    status: Literal["ready", "opening", "not ready"]
     agents: int
     ready: int
     opening: int
+    failed: int
 
 
 class ProblemModel(BaseModel):
