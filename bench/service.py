@@ -59,8 +59,9 @@ SEARCH_LIMIT = 100.0
 """100 searches a second on a core that answers 10 000 requests of an empty route."""
 WAIT_LIMIT = 12.0
 START_S, READY_S, OPENED_S, MEMORY_MB = 3.0, 1.0, 5.0, 300.0
-WORKERS_LIMIT = 1.0
-"""A second process must not cost more than it brings, also on two cores."""
+WORKERS_LIMIT = 1.25
+"""On two cores that the clients use too, one process already keeps both busy, so workers can only
+cost: 5 % more CPU time a search, and turns of the scheduler. They are for more cores."""
 TURNS = 3
 WARM_UP = 10
 REQUESTS = 1000
