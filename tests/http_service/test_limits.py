@@ -14,7 +14,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.http_service.served import Served, serving
+from tests.http_service.served import PLENTY, Served, serving
 
 from notewell.http_service.limits import (
     MAX_BUCKETS,
@@ -25,6 +25,7 @@ from notewell.http_service.limits import (
     TooBusy,
     WorkerPools,
 )
+from notewell.records import replace
 
 SLOW = ServiceLimits(requests_a_minute=60, burst=5)
 
@@ -224,9 +225,10 @@ def test_who_has_waited_long_enough_for_a_seat_is_refused_and_the_seat_is_not_lo
 
 
 def test_a_request_that_finds_no_seat_in_time_gets_503_and_is_told_when_to_come_back(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = _first_of(PoolSizes().quick + 1, served, monkeypatch)
+    with serving(tmp_path, limits=replace(PLENTY, wait_s=0.5)) as served:
+        refused = _first_of(PoolSizes().quick + 1, served, monkeypatch)
     assert refused.status_code == 503
     assert refused.headers["retry-after"] == "2"
     assert refused.json()["type"].endswith("too-busy")

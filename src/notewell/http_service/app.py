@@ -111,7 +111,7 @@ def build_context(
     closing: anyio.Event,
 ) -> ServiceContext:
     # One set of pools for routes and sync jobs: otherwise their limits would add up.
-    state, pools = agents.state, WorkerPools()
+    state, pools = agents.state, WorkerPools(wait_s=limits.wait_s)
     return ServiceContext(
         agents=agents,
         tokens=tokens,

@@ -48,7 +48,7 @@ MAX_BUCKETS = 4096
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """The limits that `notewell serve` can set."""
+    """The limits of one service."""
 
     body_bytes: int = MAX_BODY_BYTES
     requests_a_minute: int = 120
@@ -56,6 +56,7 @@ class ServiceLimits:
     burst: int = 60
     """Size of the token bucket: the UI sends a dozen requests when it opens."""
     connections: int = MAX_CONNECTIONS
+    wait_s: float = MAX_WAIT_S
 
 
 class TooBusy(Exception):
