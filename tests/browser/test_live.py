@@ -76,7 +76,7 @@ def in_a_thread(
         headers = {"Authorization": f"Bearer {token}"}
         with anyio.fail_after(60):
             async with (
-                httpx2.AsyncClient(headers=headers) as http_client,
+                httpx2.AsyncClient(headers=headers, timeout=60) as http_client,
                 Client(
                     streamable_http_client(f"{service.url}/mcp", http_client=http_client)
                 ) as client,
