@@ -1,6 +1,7 @@
 """Hybrid search over one view of an index: full-text and vectors, fused into one order.
 
 hybrid.py      START HERE: the steps from a question to an answer
+hits.py        ranked chunks become hits
 windows.py     which lines of a hit are nearest in meaning
 absent.py      why a note is not among the hits
 narrowing.py   a search in the conversations of one folder
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
         prepare,
         search_words,
     )
-    from notewell.search.hybrid import make_hits, rank, search
+    from notewell.search.hits import make_hits
+    from notewell.search.hybrid import rank, search
     from notewell.search.settings import (
         Question,
         SearchOptions,
@@ -40,7 +42,8 @@ else:
         {
             "absent": "why_absent",
             "candidates": "Candidates QuestionCache RUN_INDEX SearchContext prepare search_words",
-            "hybrid": "make_hits rank search",
+            "hits": "make_hits",
+            "hybrid": "rank search",
             "settings": "Question SearchOptions SearchSettings Weighing check_question",
         },
     )

@@ -12,46 +12,21 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
-from notewell.core import (
-    ChunkLines,
-    Extent,
-    FoundChunk,
-    HitText,
-    LinePart,
-    LineScores,
-    Passage,
-    add_answers,
-    apply_quotas,
-    find_times,
-    merge_passages,
-    note_date,
-    pack_hits,
-    ranking,
-    score_lines,
-    short_sha256,
-    snippet,
-    widen_passages,
-    without_markers,
-    word_set,
-)
-from notewell.limits import ANSWER_CHARS
-from notewell.records import NamedTuple
+from notewell.core import find_times, note_date, ranking, word_set
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
-from notewell.search.utterances import question_before, utterance
-from notewell.search.windows import best_window, from_best_window, line_nearness
-from notewell.types import Answer, Hit, Nearness, ScoredLines, ScoreParts, Span
+from notewell.search.hits import make_hits
+from notewell.types import Answer, Nearness, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
-    from notewell.search.windows import LineNearness
     from notewell.types import Notice, SessionFacts
 
     Ranked = tuple[Candidate, StoredChunk]
@@ -60,12 +35,6 @@ TIE = 0.01
 """Between scores that are this near, what is noted comes before what was merely said."""
 
 PRIVATE_ONLY = "only transcripts are searched, and they are for private conversations"
-
-SCORED_HITS = 24
-"""The lines of so many hits are scored; a later hit shows its snippet, if there is room."""
-
-REACH_LINES = 80
-"""How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
 
 
 def search(
@@ -225,189 +194,3 @@ def _reordered(
         words = [word_set(chunk.text) for _, chunk in ranked]
         ranked = [ranked[at] for at in ranking.mmr_order(scores, words, options.mmr_lambda)]
     return ranked, notice
-
-
-# -- from ranked chunks to hits -----------------------------------------------------------------
-
-
-class _HitContext(NamedTuple):
-    """What the hits of one answer have in common."""
-
-    candidates: Candidates
-    context: SearchContext
-    vector_ranks: ranking.Ranks
-    text_ranks: ranking.Ranks
-    sessions: Mapping[str, SessionFacts]
-    spoken: Sequence[StoredChunk]
-    """The chunks of conversations around the hits."""
-    best_score: float
-    nearness: LineNearness
-
-
-def make_hits(
-    view: IndexView,
-    ranked: Sequence[tuple[Candidate, StoredChunk]],
-    candidates: Candidates,
-    context: SearchContext,
-) -> tuple[Hit, ...]:
-    """Passages around chunks that come best first, as many as were requested."""
-    by_id = {chunk.id: (candidate, chunk) for candidate, chunk in ranked}
-    sources = {chunk.path: chunk.source for _, chunk in ranked}
-    passages = _passages([chunk for _, chunk in ranked], sources, context.options)
-    # Fetched after the quotas, for the few passages that are shown.
-    around = [chunk for passage in passages for chunk in _around(view, passage)]
-    lines = _lines_by_note(around)
-    widen_passages(passages, lines)
-    spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
-    add_answers([passage for passage in passages if passage.path in spoken], lines)
-    nearness = line_nearness(view, context, candidates, passages[:SCORED_HITS], around)
-    common = _HitContext(
-        candidates,
-        context,
-        ranking.Ranks(candidates.vectors),
-        ranking.Ranks(candidates.texts),
-        view.sessions(spoken) if spoken else {},
-        [chunk for chunk in around if chunk.path in spoken],
-        max((candidate.score for candidate, _ in ranked), default=0.0),
-        nearness,
-    )
-    hits = [
-        # No answer has room for lines of more hits.
-        _hit(passage, lines[passage.path], by_id[passage.best], common, scored=at < SCORED_HITS)
-        for at, passage in enumerate(passages)
-    ]
-    return pack_hits(hits, ANSWER_CHARS)
-
-
-def _passages(
-    chunks: Sequence[StoredChunk], sources: Mapping[str, str], options: SearchOptions
-) -> list[Passage]:
-    ranked = [FoundChunk(chunk.id, chunk.path, chunk.span, _part(chunk)) for chunk in chunks]
-    merged = merge_passages(ranked, _lines_by_note(chunks), len(ranked))
-    # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
-    return apply_quotas(
-        merged, lambda passage: sources[passage.path], options.quota, options.max_results
-    )
-
-
-def _part(chunk: StoredChunk) -> Extent | None:
-    """Where a piece is in its line; None for whole lines."""
-    return Extent(chunk.offset, chunk.offset + len(chunk.text)) if chunk.piece else None
-
-
-def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
-    grouped: dict[str, list[StoredChunk]] = {}
-    for chunk in chunks:
-        grouped.setdefault(chunk.path, []).append(chunk)
-    return {
-        path: ChunkLines(
-            ((chunk.span, chunk.text) for chunk in of_note if not chunk.piece),
-            (
-                (chunk.span.start_line, LinePart(chunk.offset, chunk.text))
-                for chunk in of_note
-                if chunk.piece
-            ),
-        )
-        for path, of_note in grouped.items()
-    }
-
-
-def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
-    first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
-    return view.around(passage.path, first, last)
-
-
-def _hit(
-    passage: Passage,
-    lines: ChunkLines,
-    best: tuple[Candidate, StoredChunk],
-    common: _HitContext,
-    *,
-    scored: bool,
-) -> Hit:
-    candidate, chunk = best
-    text = _text(passage, lines, chunk)
-    weights = common.candidates.worth_in(text)
-    whole = None
-    if not passage.part and not chunk.piece:
-        whole = HitText(lines, Span(passage.start_line, passage.end_line), frozenset(weights))
-    shown = _snippet(text, chunk, common, weights, whole)
-    return Hit(
-        id=_chunk_key(chunk, common.context.facts.model),
-        path=chunk.path,
-        span=Span(passage.start_line, passage.end_line),
-        score=round(candidate.score, 4),
-        snippet=shown,
-        source=chunk.source,
-        heading=chunk.heading or question_before(chunk, passage.start_line, common.spoken),
-        parts=ScoreParts(
-            candidate.vector,
-            candidate.text,
-            common.vector_ranks.of(chunk.id),
-            common.text_ranks.of(chunk.id),
-            candidate.decay,
-            candidate.recency,
-            candidate.rerank,
-            candidate.echo,
-            best_window(chunk, common.candidates, common.context),
-        ),
-        chars=len(text),
-        said=utterance(chunk, shown, text, common.spoken, common.sessions),
-        lines=_scored_lines(passage, lines, best, common, weights, whole) if scored else (),
-    )
-
-
-def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
-    line = lines.long_line(passage.start_line) if passage.part else None
-    if line and passage.part:
-        # Between two runs is a text that is not known.
-        return "\n".join(run.text for run in line.runs(passage.part))
-    return chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
-
-
-def _scored_lines(
-    passage: Passage,
-    lines: ChunkLines,
-    best: tuple[Candidate, StoredChunk],
-    common: _HitContext,
-    weights: Mapping[str, float],
-    whole: HitText | None,
-) -> tuple[ScoredLines, ...]:
-    candidate, chunk = best
-    near = common.nearness
-    scores = LineScores(
-        candidate.score / common.best_score if common.best_score else 0.0,
-        chunk.span,
-        weights,
-        _part(chunk),
-        near.of(chunk.path),
-        near.typical,
-    )
-    span = Span(passage.start_line, passage.end_line)
-    return score_lines(lines, span, scores, passage.part, whole)
-
-
-def _snippet(
-    text: str,
-    chunk: StoredChunk,
-    common: _HitContext,
-    weights: Mapping[str, float],
-    whole: HitText | None,
-) -> str:
-    """Around the words that matched; if none did, from the best window of the chunk."""
-    chars = common.context.options.snippet_chars
-    if chunk.id not in common.candidates.texts:
-        source = from_best_window(chunk, common.candidates, chars)
-        return snippet(source, common.candidates.worth_in(source), chars)
-    if whole is None:
-        source = without_markers(text)
-        return snippet(source, common.candidates.worth_in(source), chars)
-    source, places = whole.own()
-    return snippet(source, weights, chars, places)
-
-
-def _chunk_key(chunk: StoredChunk, model: str) -> str:
-    """A chunk's public id: the same for the same text in the same place under the same model."""
-    span = chunk.span
-    key = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
-    return short_sha256(key)
