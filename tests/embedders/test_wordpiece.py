@@ -82,6 +82,38 @@ def test_the_longest_piece_wins_and_one_that_fits_nowhere_spoils_the_word() -> N
     assert tokenizer.pieces("not notz") == [6, 7, 8, 0]
 
 
+CHINESE = SMALL | {w: n for n, w in enumerate(["记", "忆", "记忆", "体", "记忆力强"], len(SMALL))}
+TRADITIONAL = {"記": "记", "憶": "忆", "體": "体"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("记忆", ["记忆"]),
+        ("记忆体", ["记忆", "体"]),
+        ("記憶體", ["记忆", "体"]),
+        ("记忆力强", ["记忆力强"]),
+        ("记忆力", ["记忆", "[UNK]"]),
+        ("体记忆note记", ["体", "记忆", "note", "记"]),
+        ("记\u200b忆,记 忆", ["记忆", ",", "记", "忆"]),
+    ],
+)
+def test_chinese_is_cut_into_the_longest_known_words(text: str, expected: list[str]) -> None:
+    tokenizer = WordPiece(CHINESE, TRADITIONAL)
+    assert tokenizer.pieces(text) == [CHINESE[piece] for piece in expected]
+
+
+def test_both_tables_are_read_from_files(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(CHINESE) + "\n", encoding="utf-8")
+    (tmp_path / "traditional.tsv").write_text("記\t记\n憶\t忆\n", encoding="utf-8")
+    tokenizer = WordPiece.load(tmp_path / "vocab.txt", tmp_path / "traditional.tsv")
+    assert tokenizer.pieces("記憶") == [CHINESE["记忆"]]
+
+
+def test_a_long_run_of_chinese_takes_time_in_proportion() -> None:
+    assert len(WordPiece(CHINESE, TRADITIONAL).pieces("記憶體" * 50_000)) == 100_000
+
+
 @given(TEXTS, TEXTS)
 def test_words_do_not_depend_on_their_neighbours(left: str, right: str) -> None:
     tokenizer = WordPiece(SMALL)

@@ -1,6 +1,10 @@
-"""The WordPiece tokenizer of BERT (uncased): text to token ids.
+"""The WordPiece tokenizer of BERT (uncased), with Chinese words: text to token ids.
 
-    "Naïve, 日本"  ──▶  naive  ,  日  本  ──▶  [15743, 1010, 1864, 1876]
+    "Naïve, 記憶體"  ──▶  naive  ,  记忆  体  ──▶  [15743, 1010, 38068, 30656]
+
+BERT makes every Han character a word. Here a run of them is written in simplified characters and
+cut from left to right into the longest pieces that the vocabulary has. With a vocabulary without
+such pieces, and without a table of traditional characters, the result is that of BERT.
 
 A word is the text between white space. The result for a word depends on that word alone, so its
 ids are cached; most words of a text have been seen before.
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 MAX_WORD_CHARS = 100
 """The limit of BERT: a longer word is [UNK]."""
 
+MAX_HAN_CHARS = 4
+"""The longest Chinese word that is looked up: longer ones are names and sayings."""
+
 CACHED_WORDS = 50_000
 CACHED_WORD_CHARS = 64
 """Together about 10 MB at most; longer words rarely occur again."""
@@ -36,25 +43,32 @@ _HAN = re.compile(
     # The blocks in which BERT makes each character a word. The sixth block should start at
     # U+2B820; the reference code says U+2B920, and the model was trained with that.
     "[\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f"
-    "\U0002b740-\U0002b81f\U0002b920-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f]"
+    "\U0002b740-\U0002b81f\U0002b920-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f]+"
 )
 
 
 class WordPiece:
     """Greedy longest match against a vocabulary; pieces inside a word start with `##`."""
 
-    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+    def __init__(
+        self, vocabulary: Mapping[str, int], traditional: Mapping[str, str] | None = None
+    ) -> None:
+        """`traditional` has the simplified character for each traditional one."""
         self._ids = vocabulary
+        self._simplified = str.maketrans(dict(traditional or {}))
         self._unknown = vocabulary["[UNK]"]
         self.first = vocabulary["[CLS]"]
         self.last = vocabulary["[SEP]"]
         self._cache: dict[str, tuple[int, ...]] = {}
 
     @classmethod
-    def load(cls, path: Path) -> WordPiece:
-        """One piece on each line. Not `splitlines()`: a piece may be a Unicode line separator."""
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        return cls({piece: number for number, piece in enumerate(lines)})
+    def load(cls, vocabulary: Path, traditional: Path | None = None) -> WordPiece:
+        """One piece on each line; in `traditional` two characters with a tab between them."""
+        pairs = (line.split("\t") for line in _lines(traditional)) if traditional else ()
+        return cls(
+            {piece: number for number, piece in enumerate(_lines(vocabulary))},
+            {pair[0]: pair[1] for pair in pairs},
+        )
 
     def pieces(self, text: str) -> list[int]:
         """The ids of `text`, without the [CLS] and [SEP] that a model expects around them."""
@@ -65,7 +79,8 @@ class WordPiece:
         return numbers
 
     def _tokenize(self, word: str) -> tuple[int, ...]:
-        numbers = tuple(n for part in _parts(_plain(word)) for n in self._match(part))
+        plain = word.lower() if word.isascii() and word.isprintable() else self._plain(word)
+        numbers = tuple(n for part in _parts(plain) for n in self._match(part))
         if len(word) <= CACHED_WORD_CHARS:
             # Cleared as a whole: cheaper than an LRU, and the common words return at once.
             if len(self._cache) >= CACHED_WORDS:
@@ -90,16 +105,36 @@ class WordPiece:
             start = end
         return numbers
 
+    def _plain(self, word: str) -> str:
+        """Without control characters and accents, in lower case, Chinese words separated."""
+        clean = "".join(
+            c for c in word if c != "\ufffd" and unicodedata.category(c) not in _REMOVED
+        )
+        apart = unicodedata.normalize("NFD", _HAN.sub(self._cut, clean))
+        bare = "".join(c for c in apart if unicodedata.category(c) != "Mn")
+        # The reference lowers each letter alone; Python lowers a final sigma to another letter.
+        return bare.replace("Σ", "σ").lower()
 
-def _plain(word: str) -> str:
-    """Without control characters and accents, in lower case, Han characters separated."""
-    if word.isascii() and word.isprintable():
-        return word.lower()
-    clean = "".join(c for c in word if c != "\ufffd" and unicodedata.category(c) not in _REMOVED)
-    apart = unicodedata.normalize("NFD", _HAN.sub(r" \g<0> ", clean))
-    bare = "".join(c for c in apart if unicodedata.category(c) != "Mn")
-    # The reference lowers each letter alone; Python lowers a final sigma to another letter.
-    return bare.replace("Σ", "σ").lower()
+    def _cut(self, run: re.Match[str]) -> str:
+        """A run of Han characters as words with spaces around them."""
+        text = run.group().translate(self._simplified)
+        words: list[str] = []
+        start = 0
+        while start < len(text):
+            words.append(self._longest(text[start : start + MAX_HAN_CHARS]))
+            start += len(words[-1])
+        return f" {' '.join(words)} "
+
+    def _longest(self, text: str) -> str:
+        """The longest start of `text` that is in the vocabulary; its first character in any
+        case."""
+        lengths = range(len(text), 1, -1)
+        return next((text[:n] for n in lengths if text[:n] in self._ids), text[0])
+
+
+def _lines(path: Path) -> list[str]:
+    """Not `splitlines()`: a piece may be a Unicode line separator."""
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
 def _parts(word: str) -> Iterator[str]:
