@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from notewell.records import NamedTuple, dataclass
+from notewell.scripts import script_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from notewell.scripts import Script
 
     Vectors: TypeAlias = NDArray[np.float32]
     """One row for each text, L2-normalised, so that a dot product is the cosine."""
@@ -29,6 +32,32 @@ class CosineScale(NamedTuple):
     ceiling: float
 
 
+class VectorWeights(NamedTuple):
+    """The share of the vector score in a hybrid score, the rest is that of the words. Measured
+    for each model; `core.ranking` chooses among them."""
+
+    least: float = 0.5
+    """For a query whose nearest chunk is not very near."""
+    sure: float | None = None
+    """For a query whose nearest chunk is very similar; None: as `least`."""
+    same_script: float | None = None
+    """If query and chunk are in the same script, and that is not Latin. None, here and below:
+    that makes no difference."""
+    across_scripts: float | None = None
+    """If query and chunk are in different scripts: they have no words in common."""
+    code: float | None = None
+    """If most chunks that were found are code: it repeats few words of a query."""
+
+    @property
+    def is_one_for_all(self) -> bool:
+        """Whether all chunks of a search have the same weight, whatever they are."""
+        return self.same_script is None and self.across_scripts is None and self.code is None
+
+
+ALL_SCRIPTS: frozenset[Script] = frozenset({"latin", "han", "other"})
+SCRIPT_NAMES: dict[Script, str] = {"latin": "Latin", "han": "Chinese"}
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
     """What other packages need to know about a model without loading it."""
@@ -38,12 +67,9 @@ class ModelFacts:
     dims: int
     chunk_tokens: int
     """The longest chunk, in estimated tokens, that the model reads completely."""
-    scripts: Literal["latin", "any"] = "any"
-    """The vectors of an English model are meaningless for Chinese text and must not count."""
-    vector_weight: float = 0.5
-    """The share of the vector score in a hybrid score; measured for each model."""
-    vector_weight_sure: float = 0.5
-    """The same for a query whose nearest chunk is very similar."""
+    scripts: frozenset[Script] = ALL_SCRIPTS
+    """The vectors of a model are meaningless for text that it cannot read, and must not count."""
+    weights: VectorWeights = VectorWeights()
     cosine_floor: float = 0.0
     """The cosine of unrelated texts under this model; a vector score of 0."""
     cosine_ceiling: float = 1.0
@@ -64,7 +90,12 @@ class ModelFacts:
 
     def reads(self, text: str) -> bool:
         """Whether the model supports the script of this text."""
-        return self.scripts == "any" or is_latin(text)
+        return self.scripts == ALL_SCRIPTS or script_of(text) in self.scripts
+
+    def scripts_read(self) -> str:
+        """For people; for a model that does not read every script."""
+        names = [name for script, name in SCRIPT_NAMES.items() if script in self.scripts]
+        return f"{' and '.join(names)} scripts only"
 
 
 class Lacking(NamedTuple):
@@ -224,10 +255,3 @@ class VectorCache(Protocol):
     ) -> None:
         """`windows` are those of the same texts, as `WindowedVector` has them."""
         ...
-
-
-def is_latin(text: str) -> bool:
-    """Whether at least half of the letters are Latin: what an English model can read."""
-    letters = [character for character in text if character.isalpha()]
-    latin = sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters)
-    return latin * 2 >= len(letters)

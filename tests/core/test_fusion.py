@@ -8,19 +8,15 @@ from hypothesis import strategies as st
 
 from notewell.core.ranking import (
     FUSIONS,
-    SURE,
-    UNSURE,
     Fusion,
     LegScores,
     above_threshold,
     fuse,
     ranks,
     vector_score,
-    vector_share,
 )
+from notewell.core.vector_weights import SEED_WEIGHT
 from notewell.ports import ModelFacts
-
-FACTS = ModelFacts("p", "m", 2, 400, vector_weight=0.3, vector_weight_sure=0.6)
 
 
 def legs(
@@ -38,12 +34,12 @@ def test_a_vector_score_is_the_place_between_stranger_and_twin() -> None:
 
 
 def test_no_threshold_hides_an_exact_hit() -> None:
-    weak = fuse(legs({1: 0.01, 2: 0.01}, {}, frozenset({1})), 0.7)
+    weak = fuse(legs({1: 0.01, 2: 0.01}, {}, frozenset({1})), {1: 0.7, 2: 0.7})
     assert [one.chunk_id for one in above_threshold(weak, 0.9)] == [1]
 
 
 def test_weight_0_is_the_text_score_alone_and_order_is_kept() -> None:
-    made = fuse(legs({1: 0.2, 2: 0.4}, {1: 1.0}), 0.0)
+    made = fuse(legs({1: 0.2, 2: 0.4}, {1: 1.0}), {1: 0.0, 2: 0.0})
     scores = {one.chunk_id: one.score for one in made}
     assert scores[2] > scores[1]
 
@@ -55,40 +51,29 @@ SCORES = st.dictionaries(st.integers(1, 9), st.floats(0, 1), max_size=9)
 def test_every_fusion_gives_a_score(
     texts: dict[int, float], vectors: dict[int, float], weight: float, fusion: Fusion
 ) -> None:
-    made = fuse(legs(texts, vectors), weight, fusion)
+    weights = dict.fromkeys(legs(texts, vectors).chunk_ids(), weight)
+    made = fuse(legs(texts, vectors), weights, fusion)
     assert {one.chunk_id for one in made} == texts.keys() | vectors.keys()
     assert all(0 <= one.score <= 1 for one in made)
 
 
 def test_the_seeds_formula_is_what_their_page_says() -> None:
     told = legs({1: 0.5, 2: 0.4}, {1: 0.6, 3: 0.8})
-    assert vector_share(told, FACTS, "seed", None) == 0.7
-    scores = {one.chunk_id: one.score for one in fuse(told, 0.7, "seed")}
+    weights = dict.fromkeys(told.chunk_ids(), SEED_WEIGHT)
+    scores = {one.chunk_id: one.score for one in fuse(told, weights, "seed")}
     assert scores == pytest.approx({1: 0.7 * 0.6 + 0.3, 2: 0.3 / 2, 3: 0.7 * 0.8})
 
 
 def test_places_alone_count_in_rrf() -> None:
-    one = fuse(legs({1: 0.9, 2: 0.1}, {1: 0.9, 2: 0.1}), 0.5, "rrf")
-    other = fuse(legs({1: 0.3, 2: 0.2}, {1: 0.5, 2: 0.4}), 0.5, "rrf")
+    one = fuse(legs({1: 0.9, 2: 0.1}, {1: 0.9, 2: 0.1}), {1: 0.5, 2: 0.5}, "rrf")
+    other = fuse(legs({1: 0.3, 2: 0.2}, {1: 0.5, 2: 0.4}), {1: 0.5, 2: 0.5}, "rrf")
     assert [c.score for c in one] == [c.score for c in other]
     assert max(c.score for c in one) == 1
 
 
-@pytest.mark.parametrize(
-    ("nearest", "share"),
-    [(0.1, 0.3), (UNSURE, 0.3), ((UNSURE + SURE) / 2, 0.45), (SURE, 0.6), (1.0, 0.6)],
-)
-def test_the_nearer_the_nearest_the_more_the_vectors_say(nearest: float, share: float) -> None:
-    told = legs({1: 0.5}, {1: 0.05, 2: nearest})
-    assert vector_share(told, FACTS, "weighted", None) == pytest.approx(share)
-
-
-def test_a_weight_that_was_set_is_obeyed() -> None:
-    assert vector_share(legs({}, {1: 1.0}), FACTS, "weighted", 0.9) == 0.9
-
-
-def test_where_nobody_asked_the_vectors_they_have_no_share() -> None:
-    assert vector_share(legs({1: 0.5}, {}), FACTS, "weighted", 0.9) == 0
+def test_each_chunk_has_a_weight_of_its_own() -> None:
+    made = fuse(legs({1: 0.4, 2: 0.4}, {1: 0.8, 2: 0.8}), {1: 0.0, 2: 1.0})
+    assert {one.chunk_id for one in made if one.relevance > 0.8} == {2}
 
 
 def test_ranks_count_from_1_and_equals_share_a_place() -> None:

@@ -14,7 +14,6 @@ from notewell.core.words import (
     stem,
 )
 from notewell.limits import MAX_QUERY_TERMS
-from notewell.ports import is_latin
 
 
 @pytest.mark.parametrize(
@@ -104,11 +103,3 @@ def test_made_up_names_are_identifiers(form: str) -> None:
 @pytest.mark.parametrize("form", ["note", "2026", "3", "索引", "b12"])
 def test_words_and_small_numbers_are_not(form: str) -> None:
     assert not is_identifier(form)
-
-
-def test_the_script_of_a_question_is_that_of_most_letters() -> None:
-    assert is_latin("What is the answer to 42?")
-    assert is_latin("Größe und Maß")
-    assert is_latin("12345")
-    assert not is_latin("索引 in SQLite 怎么样存储在数据库里面")
-    assert not is_latin("Привет")

@@ -15,6 +15,7 @@ from notewell.embedders import embedded, open_embedded
 from notewell.embedders.embedded import EmbeddedEmbedder
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import BadSetting, EmbedderFailed, EmbedderMissing
+from notewell.ports import ALL_SCRIPTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +165,7 @@ def test_the_door_looks_into_the_package_first_and_then_where_models_are_pulled_
 
 
 def test_a_model_is_opened_by_its_name_and_an_unknown_one_refused() -> None:
-    assert open_embedded(model="use-multilingual-v3").facts.scripts == "any"
+    assert open_embedded(model="use-multilingual-v3").facts.scripts == ALL_SCRIPTS
     assert open_embedded(model=embedded.FACTS.model).facts == embedded.FACTS
     with pytest.raises(BadSetting, match="known: arctic-embed-s, use-multilingual-v3"):
         open_embedded(model="quantum")

@@ -279,7 +279,7 @@ class Latin(HashEmbedder):
 
     def __init__(self) -> None:
         super().__init__(64, model="latin")
-        self.facts = replace(self.facts, scripts="latin")
+        self.facts = replace(self.facts, scripts=frozenset({"latin"}))
 
     def embed(self, texts, kind):  # type: ignore[no-untyped-def]
         return super().embed([text if self.facts.reads(text) else "?" for text in texts], kind)

@@ -207,7 +207,7 @@ def test_a_long_question_is_asked_by_its_rarest_words(remember: Make) -> None:
 
 def test_what_the_model_cannot_read_gets_no_vector_and_no_vote(tmp_path: Path) -> None:
     embedder = HashEmbedder()
-    embedder.facts = replace(embedder.facts, scripts="latin")
+    embedder.facts = replace(embedder.facts, scripts=frozenset({"latin"}))
     (tmp_path / "MEMORY.md").write_text("我们决定使用索引库来存储数据。", encoding="utf-8")
     with open_memory(tmp_path, state_dir=tmp_path / "s", embedder=embedder) as memory:
         memory.sync()

@@ -9,6 +9,8 @@ form_places.py    where a text has these words
 terms.py          the terms of a query
 text_scores.py    how well the words of a chunk match a query (BM25)
 ranking.py        unit vectors; both scores become one; threshold, time, diversity
+vector_weights.py how much the vectors count against the words
+nearness.py       whether anything is near a query
 passages.py       ranked chunks become hits: merged, widened, with a snippet
 packing.py        the best lines of the hits, within a budget
 calibration.py    the scale of a model's cosines, measured from an index

@@ -6,6 +6,7 @@ weighted   both scores, each in 0..1, added by weight; the default
 rrf        the ranks alone: 1 / (60 + rank) in each leg, added by weight
 seed       OpenClaw's documented formula: 0.7 · cosine + 0.3 / (1 + keyword rank)
 
+`vector_weights.py` says what the weights are, `nearness.py` whether anything is near at all.
 Then a threshold drops weak chunks, time changes the order a little, and MMR may make the hits more
 diverse. The measurements behind the defaults are in docs/ranking.md.
 """
@@ -13,7 +14,7 @@ diverse. The measurements behind the defaults are in docs/ranking.md.
 from __future__ import annotations
 
 from bisect import bisect_right
-from math import exp2, fsum, log2
+from math import exp2, fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -21,7 +22,7 @@ from notewell.errors import EmbedderFailed
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
     from datetime import date
 
     import numpy as np
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 Fusion: TypeAlias = Literal["weighted", "rrf", "seed"]
 FUSIONS: tuple[Fusion, ...] = ("weighted", "rrf", "seed")
 
-SEED_VECTOR_WEIGHT = 0.7
 RRF_RANKS = 60
 """The constant of the paper (Cormack, Clarke, Büttcher 2009): it flattens the first ranks."""
 
@@ -41,11 +41,6 @@ BEND = 3.0
 """How strongly `_confidence` bends the scale."""
 UNRELATED_SCORE = 0.02
 """The score of a cosine at the model's floor."""
-
-UNSURE, SURE = 0.65, 0.85
-"""The vector score of the nearest chunk at which the vector weight is lowest and highest. In
-documentation and code the nearest chunk is seldom below .8, in conversations seldom above .7, and
-there the keyword leg is right more often."""
 
 
 class LegScores(NamedTuple):
@@ -59,6 +54,10 @@ class LegScores(NamedTuple):
     """Chunks that have every term of the query; see `text_scores.is_exact`."""
     estimates: Mapping[int, float] = MappingProxyType({})
     """The expected vector score of chunks whose vector is not computed yet."""
+
+    def chunk_ids(self) -> Set[int]:
+        """The chunks that a leg found."""
+        return self.texts.keys() | self.vectors.keys()
 
 
 class Candidate(NamedTuple):
@@ -153,21 +152,6 @@ def vector_score(cosine: float, facts: ModelFacts) -> float:
     return UNRELATED_SCORE + (1 - UNRELATED_SCORE) * min(1.0, nearness)
 
 
-def vector_share(
-    legs: LegScores, facts: ModelFacts, fusion: Fusion, requested: float | None
-) -> float:
-    """The weight of the vector leg: as requested, else higher if the nearest chunk is nearer."""
-    if not legs.vectors:
-        return 0.0
-    if requested is not None:
-        return requested
-    if fusion == "seed":
-        return SEED_VECTOR_WEIGHT
-    certainty = (max(legs.vectors.values()) - UNSURE) / (SURE - UNSURE)
-    least, most = facts.vector_weight, facts.vector_weight_sure
-    return least + (most - least) * min(1.0, max(0.0, certainty))
-
-
 def estimated_vectors(
     texts: Mapping[int, float], vectors: Mapping[int, float]
 ) -> dict[int, float]:
@@ -187,22 +171,25 @@ def estimated_vectors(
     }
 
 
-def fuse(legs: LegScores, vector_weight: float, fusion: Fusion = "weighted") -> list[Candidate]:
-    """One candidate per chunk. A leg that did not find the chunk gives it 0, or the estimate."""
+def fuse(
+    legs: LegScores, weights: Mapping[int, float], fusion: Fusion = "weighted"
+) -> list[Candidate]:
+    """One candidate for each chunk of `weights`, which says how much its vector counts. A leg that
+    did not find the chunk gives it 0, or the estimate."""
     vector_part, text_part, scale = _FUSIONS[fusion](legs)
     return [
         Candidate(
             chunk_id,
             scale(
-                vector_weight * vector_part.get(chunk_id, 0.0)
-                + (1 - vector_weight) * text_part.get(chunk_id, 0.0)
+                weight * vector_part.get(chunk_id, 0.0)
+                + (1 - weight) * text_part.get(chunk_id, 0.0)
             ),
             legs.vectors.get(chunk_id),
             legs.texts.get(chunk_id),
             chunk_id in legs.exact,
         )
         # In no order: the caller sorts by score and then by path, so that ties are stable.
-        for chunk_id in legs.texts.keys() | legs.vectors.keys()
+        for chunk_id, weight in weights.items()
     ]
 
 
@@ -299,50 +286,6 @@ def default_threshold(fusion: Fusion, *, words_alone: bool) -> float:
     (rrf) say nothing about how good the first chunk is.
     """
     return 0.0 if words_alone or fusion == "rrf" else MIN_SCORE
-
-
-# -- whether anything is near -------------------------------------------------------------------
-
-NEAR_BY_VECTORS = 0.6
-"""The share of the vector leg in the nearness. Of .5 to .7, all are within .01 of each other."""
-
-NEAR = 0.3
-NEAR_WORDS_ALONE = 0.1
-"""With less nothing is near, in a memory of `USUAL_CHUNKS`. `notewell eval --strangers` prints
-what other values would do."""
-
-USUAL_CHUNKS = 128
-NEAR_PER_DOUBLING = 0.005
-NEAR_PER_HALVING = 0.02
-"""Among more chunks the nearest is nearer by chance, and among few it is seldom near. With .01 a
-doubling, LongMemEval's 2000 chunks lose 2 of 121 answers, with this none. In a memory of a few
-notes, an answer in quite other words than its question must pass."""
-
-
-def near_limit(chunks: int, *, words_alone: bool) -> float:
-    """The nearness below which nothing is near, in a memory of so many chunks."""
-    doublings = log2(max(1, chunks) / USUAL_CHUNKS)
-    step = NEAR_PER_DOUBLING if doublings > 0 else NEAR_PER_HALVING
-    return max(0.0, (NEAR_WORDS_ALONE if words_alone else NEAR) + step * doublings)
-
-
-def nearness(legs: LegScores) -> float | None:
-    """How near a memory is to a query: the best of each leg, which may be of different chunks.
-    None if no chunk was compared.
-
-    Not the best fused score: that is high for a chunk with one rare word of the query, and its
-    share of vectors depends on the query. In LoCoMo workspaces, at .5 % of the answers lost, the
-    best of both legs refuses .82 of the questions about other workspaces, the fused score .75, the
-    vectors alone .64, the words alone .51.
-    """
-    if legs.exact:
-        return 1.0
-    if not legs.texts and not legs.vectors:
-        return None
-    words, vectors = (max(leg.values(), default=0.0) for leg in (legs.texts, legs.vectors))
-    if not legs.vectors:
-        return words
-    return NEAR_BY_VECTORS * vectors + (1 - NEAR_BY_VECTORS) * words
 
 
 def best_relevance(candidates: Sequence[Candidate]) -> float:

@@ -20,7 +20,7 @@ from notewell.core import pack_windows
 from notewell.embedders import weights
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed, EmbedderMissing
-from notewell.ports import Lacking, ModelFacts, WindowedVector
+from notewell.ports import Lacking, ModelFacts, VectorWeights, WindowedVector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,9 +35,8 @@ FACTS = ModelFacts(
     model="snowflake-arctic-embed-s-int8",
     dims=384,
     chunk_tokens=400,
-    scripts="latin",
-    vector_weight=0.35,
-    vector_weight_sure=0.65,
+    scripts=frozenset({"latin"}),
+    weights=VectorWeights(least=0.35, sure=0.65),
     # Measured on six English question sets (documentation, conversations, code, articles): the
     # median cosine of a passage that does not answer was .46 to .61, and 95 % of the answers
     # stayed below .81. A floor slightly below most wrong passages keeps an order among them.

@@ -20,7 +20,7 @@ from notewell.embedders import weights
 from notewell.embedders.embedded import PROVIDER, LazyModel
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed
-from notewell.ports import ModelFacts
+from notewell.ports import ModelFacts, VectorWeights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,9 +38,7 @@ FACTS = ModelFacts(
     model="use-multilingual-v3-6bit",
     dims=512,
     chunk_tokens=400,
-    scripts="any",
-    vector_weight=0.4,
-    vector_weight_sure=0.4,
+    weights=VectorWeights(0.4),
     # Measured on ten question sets (Chinese, English and across both): the median cosine of a
     # passage that does not answer was .03 to .25, and half of the answers were between .25 and
     # .5. With this floor, ceiling and weight a cosine of .13 alone passes the threshold, and a

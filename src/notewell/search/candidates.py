@@ -177,7 +177,7 @@ def _why_no_vector(
     facts, identity, waiting = embedder.facts, index.identity, index.waiting
     # Not degraded: no sync and no setting of this model would give such a question a vector.
     if not facts.reads(question):
-        return Notice.same(f"{facts.model} reads Latin scripts only"), False
+        return Notice.same(f"{facts.model} reads {facts.scripts_read()}"), False
     if (identity.provider, identity.model) != (facts.provider, facts.model):
         return next_step().after(f"the index holds vectors of {identity.model}"), True
     if facts.dims and identity.dims not in (0, facts.dims):
@@ -188,7 +188,7 @@ def _why_no_vector(
     if index.has_vectors:
         return None, False
     if not waiting:
-        text = f"{facts.model} reads Latin scripts only, and the notes are in others"
+        text = f"{facts.model} reads {facts.scripts_read()}, and the notes are in others"
         return Notice.same(text), False
     text = f"none of {waiting} chunks has a vector yet"
     if waiting == 1:

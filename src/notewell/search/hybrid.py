@@ -13,6 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
+from notewell.core.nearness import near_limit
+from notewell.core.nearness import nearness as memory_nearness
+from notewell.core.vector_weights import vector_weights
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
@@ -77,9 +80,10 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     """Every chunk that a leg found, best first."""
     options, legs = context.options, candidates.legs
     weight = options.vector_weight if options.hybrid else 1.0
-    share = ranking.vector_share(legs, context.facts, options.fusion, weight)
-    fused = ranking.fuse(legs, share, options.fusion)
-    chunks = view.chunks(candidate.chunk_id for candidate in fused)
+    chunks = view.chunks(legs.chunk_ids())
+    texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
+    weights = vector_weights(legs, context.facts, context.question, texts, options.fusion, weight)
+    fused = ranking.fuse(legs, weights, options.fusion)
     span = find_times(context.question, options.today)
     spoken = {chunk.path for chunk in chunks.values() if chunk.source == "sessions"}
     sessions = view.sessions(spoken) if spoken else {}
@@ -143,7 +147,7 @@ def threshold(options: SearchOptions, candidates: Candidates) -> float:
 
 def nearness(context: SearchContext, candidates: Candidates) -> Nearness | None:
     """How near the memory is, and the limit for it, if one applies."""
-    value = ranking.nearness(candidates.legs)
+    value = memory_nearness(candidates.legs)
     if value is None:
         return None
     words_alone = candidates.mode == "keyword"
@@ -151,7 +155,7 @@ def nearness(context: SearchContext, candidates: Candidates) -> Nearness | None:
     has_scale = words_alone or (context.facts.has_scale and candidates.mode != "partial")
     if context.options.min_score is not None or not has_scale:
         return Nearness(value)
-    return Nearness(value, ranking.near_limit(candidates.chunks, words_alone=words_alone))
+    return Nearness(value, near_limit(candidates.chunks, words_alone=words_alone))
 
 
 def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:

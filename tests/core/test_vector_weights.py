@@ -1,0 +1,58 @@
+"""The share of the vectors depends on what is asked and on what was found."""
+
+import pytest
+
+from notewell.core.ranking import LegScores
+from notewell.core.vector_weights import SURE, UNSURE, vector_weights
+from notewell.ports import ModelFacts, VectorWeights
+
+WEIGHTS = VectorWeights(0.3, 0.6, same_script=0.2, across_scripts=0.8, code=0.9)
+READS: ModelFacts = ModelFacts(
+    "p", "m", 2, 400, scripts=frozenset({"latin", "han"}), weights=WEIGHTS
+)
+PLAIN = ModelFacts("p", "m", 2, 400, weights=VectorWeights(0.3, 0.6))
+ENGLISH, CHINESE, RUSSIAN = "the router was shipped", "路由器已经发布", "роутер отправлен"
+CODE = "```python\ndef ship(router):\n    return router\n```"
+
+
+def _legs(nearest: float = 0.1) -> LegScores:
+    return LegScores({1: 0.5}, {1: 0.05, 2: nearest}, {}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("nearest", "weight"),
+    [(0.1, 0.3), (UNSURE, 0.3), ((UNSURE + SURE) / 2, 0.45), (SURE, 0.6), (1.0, 0.6)],
+)
+def test_the_nearer_the_nearest_chunk_the_more_the_vectors_count(
+    nearest: float, weight: float
+) -> None:
+    for facts in (PLAIN, READS):
+        weights = vector_weights(_legs(nearest), facts, ENGLISH, {1: ENGLISH, 2: ENGLISH})
+        assert weights == pytest.approx({1: weight, 2: weight})
+
+
+def test_across_scripts_the_vectors_decide_and_within_chinese_the_words() -> None:
+    texts = {1: ENGLISH, 2: CHINESE, 3: RUSSIAN}
+    assert vector_weights(_legs(), READS, CHINESE, texts) == {1: 0.8, 2: 0.2, 3: 0.2}
+    assert vector_weights(_legs(), READS, ENGLISH, texts) == {1: 0.3, 2: 0.8, 3: 0.2}
+    assert vector_weights(_legs(), PLAIN, CHINESE, texts) == dict.fromkeys(texts, 0.3)
+
+
+def test_where_most_is_code_the_vectors_count_for_all_chunks() -> None:
+    assert vector_weights(
+        _legs(), READS, ENGLISH, {1: CODE, 2: CODE, 3: ENGLISH}
+    ) == dict.fromkeys((1, 2, 3), 0.9)
+    few = vector_weights(_legs(), READS, ENGLISH, {1: CODE, 2: ENGLISH})
+    assert few == {1: 0.3, 2: 0.3}
+
+
+@pytest.mark.parametrize("query", [ENGLISH, CHINESE])
+def test_a_weight_that_was_set_is_obeyed(query: str) -> None:
+    texts = {1: ENGLISH, 2: CHINESE, 3: CODE}
+    assert set(vector_weights(_legs(), READS, query, texts, requested=0.4).values()) == {0.4}
+    assert set(vector_weights(_legs(), READS, query, texts, "seed").values()) == {0.7}
+
+
+def test_where_nobody_asked_the_vectors_they_have_no_weight() -> None:
+    words = LegScores({1: 0.5}, {}, {}, frozenset())
+    assert vector_weights(words, READS, CHINESE, {1: ENGLISH}, requested=0.9) == {1: 0.0}
