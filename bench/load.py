@@ -155,7 +155,7 @@ class PoolEmbedder:
         import numpy as np
 
         marks = [hashlib.blake2b(text.encode(), digest_size=4).digest() for text in texts]
-        chosen = np.frombuffer(b"".join(marks), "<u2").reshape(-1, 2) % POOL
+        chosen = np.frombuffer(b"".join(marks), "<u2").reshape(-1, 2) % len(self._pool)
         rows = self._pool[chosen[:, 0]] + self._pool[chosen[:, 1]]
         vectors: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return vectors

@@ -127,7 +127,9 @@ def record_recall(folder: Path, places: Iterable[tuple[str, Span]], day: date) -
     """These lines were shown in answer to a question of that day."""
     lines = [[path, span.start_line, span.end_line] for path, span in places][:MAX_SHOWN]
     if lines:
-        append_json_line(folder / RECALLS, {"day": day.isoformat(), "places": lines})
+        # No fsync here either: a slow disk would limit how many searches a service can answer.
+        line = {"day": day.isoformat(), "places": lines}
+        append_json_line(folder / RECALLS, line, durable=False)
 
 
 def recall_days(folder: Path) -> dict[tuple[str, int], set[str]]:

@@ -336,15 +336,12 @@ class Indexer:
 
     def look(self, *, vectors: bool) -> LookedResult:
         """Compare all notes with the index, and index those that changed, if they are few."""
-        looks = self.looks
-        begun = looks.begin()
-        changed = self._changed()
+        begun, took_s, changed = self.looks.compare(self._changed)
         if changed is None:
             return LookedResult(0, None)
-        took_s = looks.end(begun)
         notice = self._index_changed(changed, vectors=vectors) if changed else None
         if notice is None:
-            looks.confirm(begun, took_s)
+            self.looks.confirm(begun, took_s)
         return LookedResult(changed, notice)
 
     def _index_changed(self, changed: int, *, vectors: bool) -> Notice | None:

@@ -249,9 +249,20 @@ def watch_index(
 ) -> None:
     """Call `sync` (`Memory.sync`) whenever a source of the index changes, until `stop` is set."""
     places, suffixes = _session_places(indexer)
+    looks = indexer.looks
     notes = indexer.notes.local_paths() if indexer.indexes_notes else ()
     minutes = settings.interval_minutes
-    Watcher(
+    is_listening = False
+
+    def report(event: WatchEvent) -> None:
+        nonlocal is_listening
+        if isinstance(event, (Listening, Scanning)):
+            is_listening = isinstance(event, Listening)
+        # A notice that comes later than this sync makes it untrue again.
+        looks.watched(quiet=is_listening and isinstance(event, Synced))
+        on_event(event)
+
+    watcher = Watcher(
         _stopping(sync, stop, progress),
         [*notes, *places],
         # The index may be kept inside the workspace; its own writes must not trigger a sync.
@@ -259,9 +270,13 @@ def watch_index(
         session_suffixes=suffixes,
         timing=timing
         or Timing(debounce_s=settings.debounce_s, interval_s=minutes * 60 if minutes else None),
-        on_event=on_event,
+        on_event=report,
         notifier=notifier,
-    ).run(stop)
+    )
+    try:
+        watcher.run(stop)
+    finally:
+        looks.watched(quiet=False)
 
 
 def _session_places(indexer: Indexer) -> tuple[tuple[Path, ...], tuple[str, ...]]:
