@@ -53,9 +53,8 @@ def window_cosines(vector: Vectors, packed: Mapping[int, bytes]) -> dict[int, tu
     joined = b"".join(blob[1:] for blob in packed.values())
     codes = np.frombuffer(joined, np.int8).reshape(-1, dims).astype(np.float64)
     # In float64 and row by row: a matrix product rounds differently depending on where a row is.
-    # `einsum` does that without arrays for the products.
-    products = np.einsum("ij,j->i", codes, vector.astype(np.float64))
-    lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes))
+    products = np.vecdot(codes, vector.astype(np.float64))
+    lengths = np.sqrt(np.vecdot(codes, codes))
     cosines = np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
     rows = cosines.round(9).tolist()
     ends = accumulate(counts)

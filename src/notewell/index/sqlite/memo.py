@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from notewell.index.records import StoredChunk
 
 KEPT_CHUNKS = 256
-"""Some 200 KB: a service keeps them for every agent that was asked something."""
+"""Some 200 KB, and 500 KB of windows: a service keeps them for every agent that was searched."""
 KEPT_TERMS = 4096
 
 
@@ -26,6 +26,8 @@ class ReadMemo:
         self.having: dict[str, int] = {}
         """How many chunks have each term, 0 included."""
         self.chunks: dict[int, StoredChunk] = {}
+        self.windows: dict[int, bytes] = {}
+        """The packed windows of chunks; none for a chunk without."""
 
     def begin(self, db: apsw.Connection) -> None:
         """Drop what is no longer valid, or too much. Called inside a transaction."""
@@ -35,5 +37,7 @@ class ReadMemo:
         self._version = version
         if not is_same or len(self.chunks) > KEPT_CHUNKS:
             self.chunks.clear()
+        if not is_same or len(self.windows) > KEPT_CHUNKS:
+            self.windows.clear()
         if not is_same or len(self.having) > KEPT_TERMS:
             self.having.clear()

@@ -61,6 +61,9 @@ class SegmentReader:
         self._answered_by = "exact"
         self._scores = np.empty(0, np.float32)
         self._scratch = Scratch()
+        self._compared: list[RowTable] = []
+        """Rows that the last query compared exactly, or that are resident anyway."""
+        self._compared_version = b""
 
     @property
     def answered_by(self) -> str:
@@ -78,19 +81,22 @@ class SegmentReader:
             unit = unit_rows(query[None], self._dims)[0]
             segments = [segment for source in asked for segment in source.segments.values()]
             found = [source.tail.nearest(unit, k) for source in asked]
+            self._compared = [source.tail.table() for source in asked]
             if segments:
                 # The codes pay off from the second query on: a short-lived process makes one.
                 if self._asked and sum(map(len, segments)) <= self._codes_rows:
                     for source in asked:
                         source.hold_codes(db)
-                ids = self._candidates(segments, unit, k)
-                found.append(_scored(*fetched(db, ids, self._dims), unit))
+                ids, rows = fetched(db, self._candidates(segments, unit, k), self._dims)
+                found.append(_scored(ids, rows, unit))
+                self._compared.append(RowTable(ids, rows))
         self._answered_by = "bits" if segments else "exact"
         self._asked = True
         return _best(found, k)
 
     def _brought_up_to_date(self, db: apsw.Connection, sources: Sequence[str]) -> list[_Source]:
         ((dims, born, version),) = select(db, "SELECT dims, born, version FROM vec_state")
+        self._compared_version = version
         if born != self._born:
             self._resident.clear()
             self._dims, self._born = dims, born
@@ -103,6 +109,20 @@ class SegmentReader:
         for source in asked:
             source.bring_to(db, version)
         return asked
+
+    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        with reading(db):
+            ((dims, version),) = select(db, "SELECT dims, version FROM vec_state")
+            wanted = np.array(sorted(set(ids)), np.int64)
+            parts = []
+            # The version is random, so that no other state of an index has the same one.
+            for table in self._compared if version == self._compared_version else ():
+                parts.append(table.rows_of(wanted))
+                wanted = np.setdiff1d(wanted, parts[-1][0], assume_unique=True)
+            parts.append(fetched(db, wanted, dims))
+        found = np.concatenate([ids for ids, _ in parts])
+        order = np.argsort(found)
+        return found[order].tolist(), np.concatenate([rows for _, rows in parts])[order]
 
     def _candidates(self, segments: list[Segment], query: Floats, k: int) -> Ids:
         """The ids of the sealed rows whose stored vectors are compared exactly."""
@@ -129,6 +149,23 @@ class SegmentReader:
         if len(self._scores) < rows:
             self._scores = np.empty(rows + rows // 8, np.float32)
         return self._scores[:rows]
+
+
+class RowTable:
+    """Vectors by the id of their chunk."""
+
+    def __init__(self, ids: Ids, rows: Vectors) -> None:
+        self._order = np.argsort(ids)
+        self._ids, self._rows = ids, rows
+
+    def rows_of(self, wanted: Ids) -> tuple[Ids, Vectors]:
+        """Those of the wanted ones that it has."""
+        if not len(self._ids):
+            return self._ids, self._rows
+        near = np.searchsorted(self._ids, wanted, sorter=self._order)
+        places = self._order[np.minimum(near, len(self._ids) - 1)]
+        places = places[self._ids[places] == wanted]
+        return self._ids[places], self._rows[places]
 
 
 class _Source:
@@ -177,9 +214,17 @@ class _Tail:
         self._n = 0
         self._ids = np.empty(0, np.int64)
         self._rows = np.empty((0, dims), np.float32)
+        self._table: RowTable | None = None
+
+    def table(self) -> RowTable:
+        """Valid until `become`."""
+        if self._table is None:
+            self._table = RowTable(self._ids[: self._n], self._rows[: self._n])
+        return self._table
 
     def become(self, db: apsw.Connection, ids: Ids) -> None:
         """Cache exactly these ids; only new ones are read."""
+        self._table = None
         cached = self._ids[: self._n]
         stays = np.isin(cached, ids)
         # Ids are unique. To find that out, numpy would load its module of masked arrays.

@@ -114,6 +114,9 @@ class SqliteVecReader:
     def answered_by(self) -> str:
         return "sqlite-vec"
 
+    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        return SqliteVecDriver(self._library).stored(db, ids)
+
     def nearest(
         self, db: apsw.Connection, query: NDArray[np.float32], sources: Sequence[str], k: int
     ) -> list[tuple[int, float]]:

@@ -32,6 +32,10 @@ class VectorReader(Protocol):
         """(chunk id, cosine) of the `k` nearest chunks, best first, ties by id."""
         ...
 
+    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+        """As that of the driver; rows that the last query had are not read again."""
+        ...
+
     @property
     def answered_by(self) -> str:
         """How the last answer was computed: `exact`, `bits` or `sqlite-vec`."""

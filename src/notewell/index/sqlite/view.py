@@ -326,8 +326,8 @@ class SqliteView:
 
         # In float64 and row by row: a matrix product rounds differently depending on where a row
         # is stored, and the same index would then give different scores.
-        found, rows = self._driver.stored(self._db, ids)
-        exact = np.einsum("ij,j->i", rows.astype(np.float64), vector.astype(np.float64)).round(9)
+        found, rows = self._vectors().stored(self._db, ids)
+        exact = np.vecdot(rows.astype(np.float64), vector.astype(np.float64)).round(9)
         return dict(zip(found, exact.tolist(), strict=True))
 
     def window_cosines(
@@ -336,13 +336,15 @@ class SqliteView:
         return window_cosines(vector, self._windows(ids))
 
     def _windows(self, ids: Sequence[int]) -> dict[int, bytes]:
-        if not ids:  # carray does not accept an empty array.
-            return {}
-        rows = self._select(
-            "SELECT id, codes FROM carray(?) CROSS JOIN chunk_windows ON id = value",
-            (apsw.carray(array("q", sorted(ids))),),
-        )
-        return dict(rows)
+        known = {} if self._memo is None else self._memo.windows
+        missing = sorted([chunk_id for chunk_id in ids if chunk_id not in known])
+        if missing:  # carray does not accept an empty array.
+            known |= dict.fromkeys(missing, b"")
+            known |= self._select(
+                "SELECT id, codes FROM carray(?) CROSS JOIN chunk_windows ON id = value",
+                (apsw.carray(array("q", missing)),),
+            )
+        return {chunk_id: known[chunk_id] for chunk_id in ids if known[chunk_id]}
 
     @property
     def answered_by(self) -> str:
