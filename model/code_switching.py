@@ -28,6 +28,9 @@ MIN_SEEN = 2
 """Once together is chance."""
 NEARLY_AS_GOOD = 0.3
 """A translation that is attested so much less than the best one is another meaning."""
+COMMON = 20
+"""A word in so many lines that is never translated as the dictionary says means something else
+there: `are` is no unit of area."""
 UNLIKELY_CHARACTER = 3.0
 UNLIKELY_NAME = 4.0
 """`Times` is a newspaper, `Python` a snake; both in units of a rank among the meanings."""
@@ -35,7 +38,7 @@ SHARE_OF_FIRST = 0.75
 SHARE_WITHOUT_STOP_WORDS = 0.8
 """So much Chinese that English articles and prepositions would be out of place."""
 _ENDINGS = (
-    ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
+    ("ies", "y"), ("s", ""), ("es", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
 )  # fmt: skip
 _IRREGULAR = {
     "ate": "eat", "began": "begin", "bought": "buy", "broke": "break", "brought": "bring",
@@ -117,7 +120,11 @@ def attested(
         ranked = sorted(found, key=lambda piece: -dice(word, piece))
         return [piece for piece in ranked if dice(word, piece) >= enough][:MAX_TRANSLATIONS]
 
-    return {word: best(word, found) for word, found in words.items()}
+    return {
+        word: best(word, found)
+        for word, found in words.items()
+        if alone[word] < COMMON or any(together[word, piece] >= MIN_SEEN for piece in found)
+    }
 
 
 def _base(word: str, words: Mapping[str, list[str]]) -> str | None:

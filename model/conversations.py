@@ -138,14 +138,23 @@ def _long_words(text: str) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """One thing that a user asked for."""
+
+    task: str
+    """Such as "reserve restaurant"."""
+    what: str
+    """Such as "party size"."""
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dialogue:
     lines: tuple[str, ...]
     user: str
     """The name of the one who asks for something."""
-    values: tuple[tuple[str, str], ...] = ()
-    """(what, value) in the order they are first named, such as ("party size", "2")."""
-    task: str = ""
-    """What the user wants, such as "reserve restaurant"."""
+    wishes: tuple[Wish, ...] = ()
+    """In the order they are first named."""
 
 
 def schema_guided(files: Iterable[File], random: Random) -> Iterator[Dialogue]:
@@ -155,14 +164,19 @@ def schema_guided(files: Iterable[File], random: Random) -> Iterator[Dialogue]:
             turns: list[dict[str, Any]] = record["turns"]
             names = {"USER": user, "SYSTEM": random.choice(("Assistant", "Agent", "assistant"))}
             lines = tuple(f"{names[turn['speaker']]}: {turn['utterance']}" for turn in turns)
-            values: dict[str, str] = {}
-            task = ""
-            for frame in (frame for turn in turns for frame in turn["frames"]):
-                state = frame.get("state", {})
-                task = task or _words_of_name(state.get("active_intent", "NONE"))
-                for slot, said in state.get("slot_values", {}).items():
-                    values.setdefault(slot.replace("_", " "), said[0])
-            yield Dialogue(lines, user, tuple(values.items()), "" if task == "none" else task)
+            yield Dialogue(lines, user, tuple(_wishes(turns)))
+
+
+def _wishes(turns: list[dict[str, Any]]) -> list[Wish]:
+    found: dict[tuple[str, str], Wish] = {}
+    for frame in (frame for turn in turns for frame in turn["frames"]):
+        state = frame.get("state", {})
+        task = _words_of_name(state.get("active_intent", "NONE"))
+        for slot, said in state.get("slot_values", {}).items():
+            if task != "none":
+                wish = Wish(task, slot.replace("_", " "), said[0])
+                found.setdefault((wish.task, wish.what), wish)
+    return list(found.values())
 
 
 def _words_of_name(name: str) -> str:
@@ -184,37 +198,42 @@ def taskmaster(files: Iterable[File], random: Random) -> Iterator[Dialogue]:
 
 
 def dialogue_pairs(found: Iterable[Dialogue], source: str, random: Random) -> Iterator[Pair]:
-    """A question about one value that the user named, with the chunk where it is named.
+    """A question about one wish of the user, with the chunk where it is named.
 
-    Other values in the question say which of many dialogues is meant.
+    Another wish for the same task says in the question which of many dialogues is meant.
     """
     for dialogue in found:
-        parts = chunks(list(dialogue.lines))
-        telling = [(what, value) for what, value in dialogue.values if _is_telling(value)]
-        if len(telling) < 2:
+        telling = [wish for wish in dialogue.wishes if _is_telling(wish.value)]
+        asked = random.choice(telling) if telling else None
+        others = [wish for wish in telling if asked and _goes_with(wish, asked)]
+        if not asked or not others:
             continue
-        asked, given = random.sample(telling, 2)
-        holding = [part for part in parts if asked[1].lower() in part.text.lower()]
+        given = random.choice(others)
+        parts = chunks(list(dialogue.lines))
+        holding = [part for part in parts if asked.value.lower() in part.text.lower()]
         if not holding:
             continue
-        best = max(holding, key=lambda part: given[1].lower() in part.text.lower())
-        others = [part for part in parts if part not in holding]
-        negative = random.choice(others).text if others else ""
-        yield Pair(_asking(dialogue, asked, given, random), best.text, source, negative)
+        best = max(holding, key=lambda part: given.value.lower() in part.text.lower())
+        elsewhere = [part for part in parts if part not in holding]
+        negative = random.choice(elsewhere).text if elsewhere else ""
+        yield Pair(_asking(dialogue.user, asked, given, random), best.text, source, negative)
 
 
 def _is_telling(value: str) -> bool:
     return len(value) > 2 and value.lower() not in ("true", "false", "dontcare")
 
 
-def _asking(
-    dialogue: Dialogue, asked: tuple[str, str], given: tuple[str, str], random: Random
-) -> str:
-    forms = (
-        f"What {asked[0]} did {dialogue.user} choose for {given[1]}?",
-        f"Which {asked[0]} did {dialogue.user} want when the {given[0]} was {given[1]}?",
-        f"{dialogue.user} {dialogue.task} {given[1]} {asked[0]}",
-        f"{dialogue.task} {given[1]} {asked[1]}",
-        f"When did {dialogue.user} talk about {asked[1]} and {given[1]}?",
+def _goes_with(wish: Wish, asked: Wish) -> bool:
+    return wish.task == asked.task and wish.value.lower() != asked.value.lower()
+
+
+def _asking(user: str, asked: Wish, given: Wish, random: Random) -> str:
+    return random.choice(
+        (
+            f"What {asked.what} did {user} choose for {given.value}?",
+            f"Which {asked.what} did {user} want when the {given.what} was {given.value}?",
+            f"{user} {asked.task} {given.value} {asked.what}",
+            f"{asked.task} {given.value} {asked.value}",
+            f"When did {user} talk about {asked.value} and {given.value}?",
+        )
     )
-    return re.sub(r"\s+", " ", random.choice(forms)).strip()

@@ -7,6 +7,7 @@ from random import Random
 
 from model.conversations import (
     Dialogue,
+    Wish,
     chunks,
     dialogue_pairs,
     meeting_pairs,
@@ -72,8 +73,10 @@ def test_a_dialogue_knows_what_its_user_asked_for() -> None:
     }
     [dialogue] = schema_guided([File("d.json", json.dumps([record]))], Random(1))
     assert dialogue.lines[0] == f"{dialogue.user}: A table in San Jose."
-    assert dialogue.values == (("city", "San Jose"), ("party size", "2"))
-    assert dialogue.task == "reserve restaurant"
+    assert dialogue.wishes == (
+        Wish("reserve restaurant", "city", "San Jose"),
+        Wish("reserve restaurant", "party size", "2"),
+    )
 
 
 def test_a_value_is_asked_for_where_it_is_named() -> None:
@@ -81,13 +84,18 @@ def test_a_value_is_asked_for_where_it_is_named() -> None:
         *[f"Assistant: {'Something else entirely. ' * 8}" for _ in range(8)],
         "Ann: A table at Sino in San Jose.",
     )
-    dialogue = Dialogue(
-        lines, "Ann", (("city", "San Jose"), ("name", "Sino"), ("size", "2")), "reserve"
+    wishes = (
+        Wish("reserve", "city", "San Jose"),
+        Wish("reserve", "name", "Sino"),
+        Wish("reserve", "size", "2"),
+        Wish("find films", "genre", "Comedy"),
     )
+    dialogue = Dialogue(lines, "Ann", wishes)
     for pair in dialogue_pairs([dialogue] * 20, "dialogues", Random(1)):
         assert "Ann: A table" in pair.passage
         assert "Ann: A table" not in pair.negative
         assert "San Jose" in pair.query or "Sino" in pair.query
+        assert "Comedy" not in pair.query
     assert list(dialogue_pairs([Dialogue(lines, "Ann")], "dialogues", Random(1))) == []
 
 

@@ -54,6 +54,13 @@ def test_the_parallel_texts_choose_the_translation() -> None:
     assert words["friend"] == ["朋友"]
 
 
+def test_a_common_word_that_is_never_translated_so_is_left_in_english() -> None:
+    words = {"are": ["公亩"], "friend": ["朋友"]}
+    lines = [Parallel("They are friends.", f"他们是好友{n}。", "t", "t") for n in range(30)]
+    assert attested(words, lines[:5], {}) == words
+    assert attested(words, lines, {}) == {}
+
+
 @pytest.mark.parametrize(
     ("share", "mixed"), [(0.0, "The friends went home."), (0.5001, "The 朋友去 home.")]
 )
