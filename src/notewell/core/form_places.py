@@ -133,6 +133,11 @@ def _tokens(text: str) -> list[tuple[int, int]]:
     return [token.span() for token in _TOKEN.finditer(text)]
 
 
+def tokens_of(text: str) -> list[str]:
+    """The parts of a text between blanks; no word of a text in a sparse script is in two."""
+    return _TOKEN.findall(text)
+
+
 def token_words(token: str) -> tuple[Word, ...]:
     """The words of a text without blanks. The same tokens come again in every hit."""
     return _kept_words(token) if len(token) <= KEPT_TOKEN_CHARS else tuple(split_words(token))

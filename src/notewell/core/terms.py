@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from notewell.core.form_places import KEPT_TOKEN_CHARS, KEPT_TOKENS, tokens_of
 from notewell.core.languages import LANGUAGES, marker
-from notewell.core.words import is_identifier, split_words, stem, stem_forms
+from notewell.core.words import is_identifier, is_sparse, split_words, stem, stem_forms
 from notewell.limits import MAX_QUERY_TERMS
 from notewell.records import dataclass
 
@@ -137,11 +138,31 @@ def as_spelled(weights: Mapping[str, float], query: TextQuery, text: str) -> Map
     if not query.variants:
         return weights
     terms = {form: term for term, *others in query.groups for form in others}
-    languages = sorted({form.partition("·")[0] for form in terms})
+    languages = tuple(sorted({form.partition("·")[0] for form in terms}))
     spelled = dict(weights)
-    for word in split_words(text):
-        for language in languages:
-            for form in stem_forms(text[word.start : word.end], language):
-                if form in terms and word.forms[0] not in spelled:
-                    spelled[word.forms[0]] = weights.get(terms[form], 0.0)
+    # Of a text that may have runs without blanks, all of it is one token.
+    for token in dict.fromkeys(tokens_of(text)) if is_sparse(text) else (text,):
+        stemmed = _kept_stems if len(token) <= KEPT_TOKEN_CHARS else _stems
+        for form, stems in stemmed(token, languages):
+            for stem_form in stems:
+                if stem_form in terms and form not in spelled:
+                    spelled[form] = weights.get(terms[stem_form], 0.0)
     return spelled
+
+
+def _stems(token: str, languages: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The first form of each word, and its stems in these languages."""
+    return tuple(
+        (
+            word.forms[0],
+            tuple(
+                form
+                for language in languages
+                for form in stem_forms(token[word.start : word.end], language)
+            ),
+        )
+        for word in split_words(token)
+    )
+
+
+_kept_stems = lru_cache(maxsize=KEPT_TOKENS)(_stems)

@@ -41,10 +41,9 @@ _SIDE_FILES = ("", "-wal", "-shm", "-journal", _MAP, f"{_MAP}.tmp")
 class IndexFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
-
-    @property
-    def pointer(self) -> Path:
-        return self.path / CURRENT
+        self.pointer = path / CURRENT
+        # Each search asks twice, and a `Path` takes longer to make than its file to read.
+        self._generation = ("", path)
 
     @property
     def cache(self) -> Path:
@@ -78,8 +77,14 @@ class IndexFolder:
             return None
         except OSError as error:
             raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
+        known_name, generation = self._generation
+        if name == known_name:
+            return generation
         # Only the name of a generation in this folder is valid: CURRENT must not lead elsewhere.
-        return self.path / name if _GENERATION.fullmatch(name) else None
+        if not _GENERATION.fullmatch(name):
+            return None
+        self._generation = name, self.path / name
+        return self._generation[1]
 
     def next_generation(self) -> Path:
         """A name that no reader can have open: numbers only grow."""

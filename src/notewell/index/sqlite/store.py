@@ -130,9 +130,9 @@ class SqliteStore:
     def change_mark(self) -> tuple[int, ...]:
         mark: list[int] = []
         # A publish changes CURRENT, a commit the log, a checkpoint the file itself.
-        for file in (self.folder.pointer, *self._generation_files()):
+        for file in (str(self.folder.pointer), *self._generation_files()):
             with suppress(OSError):
-                status = file.stat()
+                status = os.stat(file)  # noqa: PTH116 - each search asks
                 mark += (status.st_mtime_ns, status.st_size)
         return tuple(mark)
 
@@ -140,10 +140,10 @@ class SqliteStore:
         times = []
         for file in self._generation_files():
             with suppress(OSError):
-                times.append(file.stat().st_mtime_ns)
+                times.append(os.stat(file).st_mtime_ns)  # noqa: PTH116
         return times
 
-    def _generation_files(self) -> list[Path]:
+    def _generation_files(self) -> list[str]:
         """The published file and its write-ahead log, which has the later time while it exists."""
         try:
             generation = self.folder.current()
@@ -151,7 +151,7 @@ class SqliteStore:
             return []
         if generation is None:
             return []
-        return [generation, generation.with_name(f"{generation.name}-wal")]
+        return [str(generation), f"{generation}-wal"]
 
     def local_paths(self) -> Sequence[Path]:
         return (self.folder.path,)
