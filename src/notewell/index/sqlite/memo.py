@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 KEPT_CHUNKS = 256
 """Some 200 KB, and 500 KB of windows: a service keeps them for every agent that was searched."""
+KEPT_NOTES = 64
 KEPT_TERMS = 4096
 
 
@@ -28,6 +29,8 @@ class ReadMemo:
         self.chunks: dict[int, StoredChunk] = {}
         self.windows: dict[int, bytes] = {}
         """The packed windows of chunks; none for a chunk without."""
+        self.starts: dict[str, list[tuple[int, int]] | None] = {}
+        """By the path of a note: its chunks, with their first lines; None if it has many."""
 
     def begin(self, db: apsw.Connection) -> None:
         """Drop what is no longer valid, or too much. Called inside a transaction."""
@@ -39,5 +42,7 @@ class ReadMemo:
             self.chunks.clear()
         if not is_same or len(self.windows) > KEPT_CHUNKS:
             self.windows.clear()
+        if not is_same or len(self.starts) > KEPT_NOTES:
+            self.starts.clear()
         if not is_same or len(self.having) > KEPT_TERMS:
             self.having.clear()

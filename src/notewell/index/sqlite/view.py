@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 
+SHORT_NOTE = 64
+"""Chunks. Of a longer note, those around a hit are selected."""
+
+
 def stored_identity(db: apsw.Connection, path: Path) -> Identity:
     """What a generation was built with."""
     rows = select(db, "SELECT value FROM meta WHERE key = ?", (META_KEY,))
@@ -225,12 +229,31 @@ class SqliteView:
         return [chunk_id for (chunk_id,) in rows]
 
     def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
-        rows = self._select(
-            "SELECT id FROM chunks "
-            "WHERE path = ? AND start_line BETWEEN ? AND ? ORDER BY start_line, id",
-            (path, first, last),
-        )
-        return list(self.chunks([chunk_id for (chunk_id,) in rows]).values())
+        starts = self._starts_in(path)
+        if starts is None:
+            rows = self._select(
+                "SELECT id FROM chunks "
+                "WHERE path = ? AND start_line BETWEEN ? AND ? ORDER BY start_line, id",
+                (path, first, last),
+            )
+            ids = [chunk_id for (chunk_id,) in rows]
+        else:
+            ids = [chunk_id for chunk_id, line in starts if first <= line <= last]
+        return list(self.chunks(ids).values())
+
+    def _starts_in(self, path: str) -> Sequence[tuple[int, int]] | None:
+        """The chunks of a note and the lines where they begin, in this order; None if there are
+        many."""
+        if self._memo is None:
+            return None
+        known = self._memo.starts
+        if path not in known:
+            rows = self._select(
+                "SELECT id, start_line FROM chunks WHERE path = ? ORDER BY start_line, id LIMIT ?",
+                (path, SHORT_NOTE + 1),
+            )
+            known[path] = cast("list[tuple[int, int]]", rows) if len(rows) <= SHORT_NOTE else None
+        return known[path]
 
     def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
         rows = self._select(
