@@ -43,7 +43,7 @@ class IndexFolder:
         self.path = path
         self.pointer = path / CURRENT
         # Each search asks twice, and a `Path` takes longer to make than its file to read.
-        self._generation = ("", path)
+        self._generation: Path | None = None
 
     @property
     def cache(self) -> Path:
@@ -77,14 +77,13 @@ class IndexFolder:
             return None
         except OSError as error:
             raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
-        known_name, generation = self._generation
-        if name == known_name:
-            return generation
         # Only the name of a generation in this folder is valid: CURRENT must not lead elsewhere.
         if not _GENERATION.fullmatch(name):
             return None
-        self._generation = name, self.path / name
-        return self._generation[1]
+        known = self._generation
+        if known is None or known.name != name:
+            self._generation = known = self.path / name
+        return known
 
     def next_generation(self) -> Path:
         """A name that no reader can have open: numbers only grow."""
