@@ -18,27 +18,29 @@ HAN_LETTERS = 2
 KANJI_PER_KANA = 4
 """Japanese mixes both, about half and half; in Chinese kana are names of products."""
 
-_LETTERS = string.ascii_letters.encode()
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_ASCII_LETTERS = string.ascii_letters.encode()
+_ASCII = re.compile(r"[\x00-\x7f]+")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+")
 
 
 def script_of(text: str) -> Script:
     """The script of most letters; Latin if there are none."""
-    # Most notes are English with a dash here and there: ASCII is counted without a loop.
+    # In runs, not letter by letter: every chunk that a search finds is asked.
     if text.isascii():
         return "latin"
-    plain = text.encode("ascii", "ignore")
-    rest = "".join(_NOT_ASCII.findall(text))
-    letters = [character for character in rest if character.isalpha()]
-    accented = sum(map(_is_latin, letters))
-    han = len(_HAN.findall(rest))
-    latin = len(plain) - len(plain.translate(None, _LETTERS)) + accented
-    other = len(letters) - accented - han
+    ascii_text = text.encode("ascii", "ignore")
+    rest = "".join(_ASCII.split(text))
+    others = "".join(_HAN.split(rest))
+    accented = sum(map(_is_latin, others))
+    latin = len(ascii_text) - len(ascii_text.translate(None, _ASCII_LETTERS)) + accented
+    han = len(rest) - len(others)
+    other = sum(map(str.isalpha, others)) - accented
     if latin >= HAN_LETTERS * han + other:
         return "latin"
     return "han" if KANJI_PER_KANA * other <= han else "other"
 
 
-def _is_latin(letter: str) -> bool:
-    return letter < "\u0250" or "\u1e00" <= letter < "\u1f00"
+def _is_latin(character: str) -> bool:
+    """Behind ASCII."""
+    is_letter = character < "\u0250" or "\u1e00" <= character < "\u1f00"
+    return is_letter and character.isalpha()

@@ -16,6 +16,7 @@ from notewell.core import find_times, note_date, ranking, word_set
 from notewell.core.nearness import near_limit
 from notewell.core.nearness import nearness as memory_nearness
 from notewell.core.vector_weights import vector_weights
+from notewell.scripts import script_of
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, folded, is_echo
@@ -53,8 +54,9 @@ def search(
     if not options.sources:
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
-    ranked = without_repeats(rank(view, context, candidates), context, candidates)
-    near, least = nearness(context, candidates), threshold(options, candidates)
+    ranked = rank(view, context, candidates)
+    near, least = nearness(context, candidates, ranked), threshold(options, candidates)
+    ranked = without_repeats(ranked, context, candidates)
     # By relevance, not by score: age may move a chunk down, but must not hide it. A hit merges
     # several chunks, so more chunks than hits are kept, but not the weakest ones.
     best = [pair for pair in ranked if pair[0].passes(least)][: options.chunks_shown]
@@ -145,9 +147,16 @@ def threshold(options: SearchOptions, candidates: Candidates) -> float:
     return ranking.default_threshold(options.fusion, words_alone=candidates.mode == "keyword")
 
 
-def nearness(context: SearchContext, candidates: Candidates) -> Nearness | None:
+def nearness(
+    context: SearchContext, candidates: Candidates, ranked: Sequence[Ranked]
+) -> Nearness | None:
     """How near the memory is, and the limit for it, if one applies."""
-    value = memory_nearness(candidates.legs)
+    # Only a model that was measured across scripts says how near they are.
+    across_scripts = (
+        context.facts.weights.across_scripts is not None
+        and _nearest_is_across_scripts(context.question, ranked)
+    )
+    value = memory_nearness(candidates.legs, across_scripts=across_scripts)
     if value is None:
         return None
     words_alone = candidates.mode == "keyword"
@@ -155,7 +164,16 @@ def nearness(context: SearchContext, candidates: Candidates) -> Nearness | None:
     has_scale = words_alone or (context.facts.has_scale and candidates.mode != "partial")
     if context.options.min_score is not None or not has_scale:
         return Nearness(value)
-    return Nearness(value, near_limit(candidates.chunks, words_alone=words_alone))
+    limit = near_limit(candidates.chunks, words_alone=words_alone, across_scripts=across_scripts)
+    return Nearness(value, limit)
+
+
+def _nearest_is_across_scripts(question: str, ranked: Sequence[Ranked]) -> bool:
+    with_vector = [(one.vector, chunk.text) for one, chunk in ranked if one.vector is not None]
+    if not with_vector:
+        return False
+    _, text = max(with_vector)
+    return script_of(text) != script_of(question)
 
 
 def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:
