@@ -32,29 +32,32 @@ Add and LayerNormalization takes seven times as long; BiasGelu and FastGelu gain
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from model.architecture import (
+    EPSILON,
+    HEADS,
+    WEIGHT_LEVELS,
+    WORD_LEVELS,
+    WORDS,
+    layer_count,
+    rounded,
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-Floats: TypeAlias = NDArray[np.float32]
-State: TypeAlias = "Mapping[str, Floats]"
-"""Parameters by BERT's names; matrices are [out, in]."""
+    from numpy.typing import NDArray
+
+    from model.architecture import State
 
 GRAPH_FILE = "model.onnx"
 WEIGHTS_FILE = "weights.bin"
-
-HEADS = 12
-EPSILON = 1e-12
-
-WEIGHT_LEVELS = 64
-WORD_LEVELS = 127
 
 OPSET = 18
 IR_VERSION = 8
@@ -70,32 +73,15 @@ INLINE_BYTES = 8192
 """Shorter arrays stay in the graph: a mapping of their own costs more than the copy."""
 
 
-class Rounded(NamedTuple):
-    levels: NDArray[np.int8]
-    scales: Floats
-    """One for each row."""
-
-
-def rounded(matrix: Floats, levels: int) -> Rounded:
-    """Each row on its own symmetric scale, `-levels..levels`. A row of zeros stays zeros."""
-    highest = np.abs(matrix).max(axis=1)
-    scales = np.where(highest > 0, highest / levels, 1).astype(np.float32)
-    return Rounded(np.rint(matrix / scales[:, None]).astype(np.int8), scales)
-
-
 def write_onnx(state: State, folder: Path) -> None:
     """Write both files into `folder`. The same state gives the same bytes."""
     graph = _Graph()
     states = _embeddings(graph, state)
-    for number in range(_layers(state)):
+    for number in range(layer_count(state)):
         states = _layer(graph, state, f"encoder.layer.{number}", states)
     model = graph.finished(states, dims=state["embeddings.LayerNorm.weight"].shape[0])
     _move_arrays_out(model, folder / WEIGHTS_FILE)
     (folder / GRAPH_FILE).write_bytes(model.SerializeToString(deterministic=True))
-
-
-def _layers(state: State) -> int:
-    return 1 + max(int(name.split(".")[2]) for name in state if name.startswith("encoder.layer."))
 
 
 class _Graph:
@@ -137,7 +123,7 @@ class _Graph:
 
 
 def _embeddings(graph: _Graph, state: State) -> str:
-    words = rounded(state["embeddings.word_embeddings.weight"], WORD_LEVELS)
+    words = rounded(state[WORDS], WORD_LEVELS)
     kind = state["embeddings.token_type_embeddings.weight"][0]
     positions = state["embeddings.position_embeddings.weight"] + kind
     levels = graph.add("Gather", [graph.array("words", words.levels), "input_ids"], "levels")

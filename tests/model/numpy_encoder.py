@@ -1,15 +1,12 @@
 """The encoder in numpy, twice: in floats, and with the rounding that model/graph.py describes."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from model.graph import EPSILON, HEADS, WEIGHT_LEVELS, WORD_LEVELS, rounded
-from numpy.typing import NDArray
+from model.architecture import EPSILON, HEADS, WEIGHT_LEVELS, WORD_LEVELS, Floats, State, rounded
 
-Floats: TypeAlias = NDArray[np.float32]
-State: TypeAlias = Mapping[str, Floats]
 Multiply: TypeAlias = Callable[[Floats, Floats], Floats]
 """States [n, in] and a weight [out, in] to [n, out]."""
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
-from model.graph import GRAPH_FILE, WEIGHT_LEVELS, WEIGHTS_FILE, rounded, write_onnx
+from model.architecture import WEIGHT_LEVELS, Floats, State, rounded
+from model.graph import GRAPH_FILE, WEIGHTS_FILE, write_onnx
 from numpy.typing import NDArray
-from tests.model.numpy_encoder import Floats, State, float_states, rounded_states, small_state
+from tests.model.numpy_encoder import float_states, rounded_states, small_state
 
 PIECES = [2, 17, 5, 5, 41, 63, 9, 30, 8, 3]
 
