@@ -109,7 +109,7 @@ WITHOUT_EFFECT = [
     (search(outputDimensionality=256), "outputDimensionality", "this is for OpenAI"),
     (search(local={"contextSize": 512}), "local.contextSize", "name the provider 'local'"),
     (search(local={"modelPath": "hf:a/b/c.gguf"}), "local.modelPath", "the path of a model file"),
-    (search(model="text-embedding-3-large"), "model", "with the model 'snowflake-arctic"),
+    (search(model="text-embedding-3-large"), "model", "with the model 'notewell-embed"),
     (search(remote={"headers": {"X": "y"}}), "remote.headers", "`auto` uses 'embedded' here"),
     (search(remote={"batch": {"enabled": True}}), "remote.batch.enabled", "this is for OpenAI"),
     (search(remote={"nonBatchConcurrency": 2}), "remote.nonBatchConcurrency", "`auto` uses"),
@@ -237,7 +237,7 @@ def test_a_default_that_one_agent_uses_has_an_effect(tmp_path: Path) -> None:
 def test_a_model_that_is_not_embedded_is_an_error(tmp_path: Path) -> None:
     found = notes(tmp_path, search(provider="embedded", model="text-embedding-3-small"))
     assert list(found) == ["error model"]
-    assert "known: arctic-embed-s, use-multilingual-v3" in found["error model"]
+    assert "known: notewell-embed, use-multilingual-v3" in found["error model"]
     for name in embedded_models():
         assert open_embedded(None, name).facts.provider == "embedded"
 

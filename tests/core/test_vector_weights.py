@@ -21,7 +21,7 @@ def _legs(nearest: float = 0.1) -> LegScores:
 
 @pytest.mark.parametrize(
     ("nearest", "weight"),
-    [(0.1, 0.3), (UNSURE, 0.3), ((UNSURE + SURE) / 2, 0.45), (SURE, 0.6), (1.0, 0.6)],
+    [(0.1, 0.3), (UNSURE, 0.3), ((UNSURE + SURE) / 2, 0.45), (SURE, 0.6), (SURE + 0.1, 0.6)],
 )
 def test_the_nearer_the_nearest_chunk_the_more_the_vectors_count(
     nearest: float, weight: float

@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 OLD = b"recol" + b"lect"
-NOT_OURS = {".git", ".cache", ".venv", "build", "dist", "_weights", "node_modules"}
+NOT_OURS = {".git", ".cache", ".venv", "build", "dist", "_weights", "bundled", "node_modules"}
 
 
 def test_the_old_name_stands_nowhere() -> None:

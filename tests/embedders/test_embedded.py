@@ -1,7 +1,8 @@
-"""The real model, as the wheel carries it."""
+"""The real model, as the package has it. What a small one can show is in test_encoder.py."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from notewell.core import has_windows, split_text, window_cosines
-from notewell.embedders import embedded, open_embedded
+from notewell.embedders import embedded, open_embedded, weights
 from notewell.embedders.embedded import EmbeddedEmbedder
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import BadSetting, EmbedderFailed, EmbedderMissing
@@ -34,6 +35,16 @@ def test_an_answer_is_nearer_to_its_question_than_something_else(
     assert answer > other + 0.1
 
 
+def test_a_question_finds_its_answer_in_the_other_language(embedder: EmbeddedEmbedder) -> None:
+    questions = embedder.embed(["我们什么时候发布了路由器？", QUESTION], "query")
+    answers = embedder.embed(
+        [ANSWER, OTHER, "新的路由器在三月三日上线。", "西红柿要阳光和水。"], "document"
+    )
+    chinese, english = (answers @ question for question in questions)
+    assert chinese[0] > chinese[1] + 0.1
+    assert english[2] > english[3] + 0.1
+
+
 def test_vectors_have_the_promised_shape_and_length(embedder: EmbeddedEmbedder) -> None:
     vectors = embedder.embed([ANSWER, OTHER, "", "\x00", "日本語のメモ"], "document")
     assert vectors.shape == (5, embedder.facts.dims)
@@ -47,7 +58,7 @@ def test_the_same_text_has_the_same_vector_whatever_stands_beside_it(
 ) -> None:
     alone = embedder.embed([ANSWER], "document")
     among = embedder.embed([OTHER, ANSWER], "document")
-    other_object = EmbeddedEmbedder([weights_folder], threads=1).embed([ANSWER], "document")
+    other_object = EmbeddedEmbedder(weights_folder, threads=1).embed([ANSWER], "document")
     assert np.array_equal(alone[0], among[1])
     assert np.allclose(alone, other_object, atol=1e-5)
 
@@ -64,7 +75,8 @@ def test_a_window_is_nearer_to_its_question_than_the_chunk_around_it(
     (cosines,) = window_cosines(question, {1: windowed.windows}).values()
     best = cosines.index(max(cosines))
     assert "router" in split.window_texts()[best]
-    assert cosines[best] > float(windowed.vector @ question) + 0.02
+    assert cosines[best] > float(windowed.vector @ question)
+    assert cosines[best] > sorted(cosines)[-2] + 0.05
     assert embedder.embed_windows([split_text("", "short")])[0].windows == b""
 
 
@@ -74,14 +86,6 @@ def test_a_question_and_a_document_of_the_same_words_differ(embedder: EmbeddedEm
     assert not np.allclose(query, document, atol=1e-3)
 
 
-def test_a_text_past_the_window_is_the_mean_of_its_windows(embedder: EmbeddedEmbedder) -> None:
-    # "note" is one piece, so 600 of them are two windows of 300.
-    (long,) = embedder.embed(["note " * 300 + "garden " * 300], "document")
-    halves = embedder.embed(["note " * 300, "garden " * 300], "document")
-    mean = halves.sum(axis=0)
-    assert np.allclose(long, mean / np.linalg.norm(mean), atol=1e-5)
-
-
 def test_the_end_of_a_long_text_is_read_too(embedder: EmbeddedEmbedder) -> None:
     filling = "The weather was as it was the day before. " * 80
     (question,) = embedder.embed([QUESTION], "query")
@@ -89,64 +93,68 @@ def test_the_end_of_a_long_text_is_read_too(embedder: EmbeddedEmbedder) -> None:
     assert with_answer > without
 
 
-def test_a_long_question_keeps_its_prefix_in_every_window(embedder: EmbeddedEmbedder) -> None:
-    (long,) = embedder.embed(["note " * 800], "query")
-    (short,) = embedder.embed(["note " * 400], "query")
-    assert np.allclose(long, short, atol=1e-5)
-
-
-def test_a_text_without_end_costs_no_more_than_eight_windows(embedder: EmbeddedEmbedder) -> None:
-    windows = list(embedder._model.get()._windows("note " * 100_000, ""))
-    assert [len(window) for window in windows] == [512] * embedded.MAX_WINDOWS
-
-
 def test_threads_may_share_one_embedder(weights_folder: Path) -> None:
-    embedder = EmbeddedEmbedder([weights_folder])
+    embedder = EmbeddedEmbedder(weights_folder)
     with ThreadPoolExecutor(4) as pool:
         vectors = list(pool.map(lambda _: embedder.embed([ANSWER], "document"), range(8)))
     assert all(np.array_equal(vectors[0], other) for other in vectors)
 
 
-def test_missing_weights_name_the_folders_and_the_next_step(tmp_path: Path) -> None:
-    embedder = EmbeddedEmbedder([tmp_path / "package", tmp_path / "pulled"])
-    with pytest.raises(EmbedderMissing, match=r"package.*pulled.*notewell model pull") as caught:
+def test_missing_weights_name_the_folder_and_the_next_step(tmp_path: Path) -> None:
+    embedder = EmbeddedEmbedder(tmp_path / "package")
+    lacking = embedder.missing()
+    assert lacking is not None
+    assert lacking.action == "reinstall notewell"
+    with pytest.raises(EmbedderMissing, match=r"package.*reinstall notewell") as caught:
         embedder.embed([QUESTION], "query")
     assert caught.value.provider == "embedded"
-    assert "notewell model pull" in caught.value.action
+    assert caught.value.action == "reinstall notewell"
 
 
-def test_one_flipped_byte_is_found_and_a_sound_copy_is_used_instead(
+def test_one_flipped_byte_is_found_before_notes_are_embedded(
     tmp_path: Path, weights_folder: Path
 ) -> None:
-    content = bytearray((weights_folder / "model.onnx").read_bytes())
-    content[len(content) // 2] ^= 1
-    (tmp_path / "model.onnx").write_bytes(content)
-    (tmp_path / "vocab.txt").write_bytes((weights_folder / "vocab.txt").read_bytes())
-    with pytest.raises(EmbedderMissing, match=r"model\.onnx is damaged.*notewell model pull"):
-        EmbeddedEmbedder([tmp_path]).embed([QUESTION], "query")
-    EmbeddedEmbedder([tmp_path, weights_folder]).embed([QUESTION], "query")
+    folder = shutil.copytree(weights_folder, tmp_path / "copy")
+    content = bytearray((folder / "vocab.txt").read_bytes())
+    content[-2] ^= 1
+    (folder / "vocab.txt").write_bytes(content)
+    embedder = EmbeddedEmbedder(folder)
+    # A question is quick: only the sizes are compared.
+    assert embedder.missing() is None
+    embedder.embed([QUESTION], "query")
+    for _ in range(2):
+        with pytest.raises(EmbedderMissing, match=r"vocab\.txt is damaged.*reinstall notewell"):
+            embedder.embed([ANSWER], "document")
+        with pytest.raises(EmbedderMissing, match="damaged"):
+            embedder.embed_windows([split_text("", ANSWER)])
+
+
+def test_a_file_of_another_size_is_found_by_a_question_too(
+    tmp_path: Path, weights_folder: Path
+) -> None:
+    for file in weights_folder.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    (tmp_path / "model.onnx").unlink()
+    (tmp_path / "model.onnx").write_bytes(b"no model at all")
+    with pytest.raises(EmbedderMissing, match=r"model\.onnx is damaged"):
+        EmbeddedEmbedder(tmp_path).embed([QUESTION], "query")
+
+
+def test_links_to_the_files_serve_as_well(tmp_path: Path, weights_folder: Path) -> None:
+    for file in weights_folder.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    assert EmbeddedEmbedder(tmp_path).embed([QUESTION], "query").shape == (1, 384)
 
 
 def test_after_missing_weights_arrive_the_same_object_works(
     tmp_path: Path, weights_folder: Path
 ) -> None:
-    pulled = tmp_path / "pulled"
-    embedder = EmbeddedEmbedder([pulled])
+    folder = tmp_path / "restored"
+    embedder = EmbeddedEmbedder(folder)
     with pytest.raises(EmbedderMissing):
         embedder.embed([QUESTION], "query")
-    pulled.symlink_to(weights_folder)
+    folder.symlink_to(weights_folder)
     assert embedder.embed([QUESTION], "query").shape == (1, 384)
-
-
-def test_what_the_runtime_raises_becomes_our_own_error(
-    tmp_path: Path, weights_folder: Path, embedder: EmbeddedEmbedder
-) -> None:
-    (tmp_path / "model.onnx").write_bytes(b"no model at all")
-    (tmp_path / "vocab.txt").write_bytes((weights_folder / "vocab.txt").read_bytes())
-    with pytest.raises(EmbedderFailed, match="does not load"):
-        embedded._Model(tmp_path, threads=1)
-    with pytest.raises(EmbedderFailed, match="did not run"):
-        embedder._model.get()._window_vector([10**9])
 
 
 @pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
@@ -155,19 +163,12 @@ def test_a_vector_without_direction_is_refused(bad: float) -> None:
         unit_vector(np.full(384, bad, dtype=np.float32), "embedded")
 
 
-def test_the_door_looks_into_the_package_first_and_then_where_models_are_pulled_to(
-    tmp_path: Path, weights_folder: Path
-) -> None:
-    opened = open_embedded(tmp_path)
-    assert isinstance(opened, EmbeddedEmbedder)
-    assert opened._model._folders == (weights_folder, tmp_path / "arctic-embed-s")
-    assert opened.embed([QUESTION], "query").shape == (1, opened.facts.dims)
-
-
 def test_a_model_is_opened_by_its_name_and_an_unknown_one_refused() -> None:
     assert open_embedded(model="use-multilingual-v3").facts.scripts == ALL_SCRIPTS
     assert open_embedded(model=embedded.FACTS.model).facts == embedded.FACTS
-    with pytest.raises(BadSetting, match="known: arctic-embed-s, use-multilingual-v3"):
+    for earlier in weights.EARLIER_NAMES:
+        assert open_embedded(model=earlier).facts == embedded.FACTS
+    with pytest.raises(BadSetting, match="known: notewell-embed, use-multilingual-v3"):
         open_embedded(model="quantum")
 
 

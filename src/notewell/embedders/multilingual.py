@@ -1,14 +1,14 @@
-"""The embedded model for text that is not in Latin script, and for queries across languages.
+"""A model for texts that `notewell-embed` cannot read, and for queries across languages.
 
     text ──▶ pieces ──▶ a row for each ──▶ convolutions ──▶ sum ──▶ dense layers ──▶ length 1
 
 The model is Google's universal-sentence-encoder-multilingual v3 (16 languages, 512 dimensions)
 with its embedding table quantized to six bits. It has no attention: convolutions look at windows
 of 2, 3 and 5 pieces and the rest is a sum, so a few matrix products of numpy run it three times as
-fast as the attention model in `embedded.py`.
+fast as the attention model in `encoder.py`.
 
-Making the object costs nothing. The first `embed` maps the weights into memory after it has
-checked the digests of the files; of the 66 MB of rows only those of occurring pieces are read.
+Making the object costs nothing. The first `embed` maps the weights into memory; of the 66 MB of
+rows only those of occurring pieces are read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 from typing import TYPE_CHECKING
 
 from notewell.embedders import weights
-from notewell.embedders.embedded import PROVIDER, LazyModel
+from notewell.embedders.lazy_model import PROVIDER, LazyModel
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed
 from notewell.ports import ModelFacts, VectorWeights
@@ -64,10 +64,10 @@ PULL = f"run `notewell model pull {MODEL.name}`"
 
 
 class MultilingualEmbedder:
-    """Uses the first folder of `folders` that contains intact weights."""
+    """Uses the weights in `folder`."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._model = LazyModel(MODEL, folders, _Encoder, PULL)
+    def __init__(self, folder: Path) -> None:
+        self._model = LazyModel(MODEL, folder, _Encoder, PULL)
 
     @property
     def facts(self) -> ModelFacts:
@@ -81,12 +81,12 @@ class MultilingualEmbedder:
         return self._model.missing()
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """The model was trained with the same input for both kinds, so `kind` is ignored."""
+        """The model was trained with the same input for both kinds."""
         import numpy as np
 
         if not texts:
             return np.empty((0, FACTS.dims), dtype=np.float32)
-        model = self._model.get()
+        model = self._model.get(kind)
         return np.stack([model.vector(text) for text in texts])
 
 

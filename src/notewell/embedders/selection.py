@@ -336,22 +336,18 @@ def _open_embedded(models_dir: Path, model: str | None, shared: SharedModels | N
 def open_embedded(models_dir: Path | None = None, model: str | None = None) -> Embedder:
     """An embedder that needs no key; `model` names a pulled one, None is the built-in one."""
     from notewell.embedders import weights
-    from notewell.embedders.embedded import FACTS, EmbeddedEmbedder
+    from notewell.embedders.embedded import EmbeddedEmbedder
 
-    files = weights.ARCTIC_EMBED_S
-    # An index records the full name, users write the short one: both mean the built-in model.
-    if model not in (None, FACTS.model, "snowflake-arctic-embed-s"):
-        named = weights.model_called(model or "")
-        if named is None:
-            known = ", ".join(files.name for files in weights.MODELS)
-            raise BadSetting("model", f"no embedded model is called {model!r}; known: {known}")
-        files = named
-    folders = weights.folders(files, models_dir)
-    if files is weights.ARCTIC_EMBED_S:
-        return EmbeddedEmbedder(folders)
+    files = weights.NOTEWELL_EMBED if model is None else weights.model_called(model)
+    if files is None:
+        known = ", ".join(files.name for files in weights.MODELS)
+        raise BadSetting("model", f"no embedded model is called {model!r}; known: {known}")
+    folder = weights.folder_of(files, models_dir)
+    if files is weights.NOTEWELL_EMBED:
+        return EmbeddedEmbedder(folder)
     from notewell.embedders.multilingual import MultilingualEmbedder
 
-    return MultilingualEmbedder(folders)
+    return MultilingualEmbedder(folder)
 
 
 def _open_local(

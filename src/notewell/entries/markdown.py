@@ -6,7 +6,7 @@
 
     - id: 1b4e28ba-2fa1-41d2-883f-0016d3cca427
     - importance: 0.7
-    - model: embedded/snowflake-arctic-embed-s-int8/384
+    - model: embedded/notewell-embed-1/384
 
     > Tea, not coffee.
 
