@@ -11,7 +11,7 @@ import string
 from typing import Literal, TypeAlias
 
 Script: TypeAlias = Literal["latin", "han", "other"]
-"""`han` is Chinese, `other` all the rest: Cyrillic, Arabic, Korean, Japanese, …"""
+"""`han` is Chinese, `other` all the rest: Cyrillic, Arabic, Korean, Japanese, …, signs alone."""
 
 HAN_LETTERS = 2
 """A Chinese character says as much as so many letters."""
@@ -24,7 +24,10 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323a
 
 
 def script_of(text: str) -> Script:
-    """The script of most letters; Latin if there are none."""
+    """The script of most letters; Latin if there are only digits. Signs alone, such as emoji, are
+    `other`: a model that knows none of them finds all such texts alike, and near to anything."""
+    if not any(map(str.isalnum, text)):
+        return "other"
     # In runs, not letter by letter: every chunk that a search finds is asked.
     if text.isascii():
         return "latin"

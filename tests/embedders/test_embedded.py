@@ -140,6 +140,27 @@ def test_a_file_of_another_size_is_found_by_a_question_too(
         EmbeddedEmbedder(tmp_path).embed([QUESTION], "query")
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("vocab.txt", b"[UNK]\n", b"[UNX]\n"),
+        ("traditional.tsv", b"\t", b" "),
+        ("model.onnx", b"MatMul", b"\xff" * 6),
+    ],
+)
+def test_a_file_that_does_not_load_is_named_to_a_question_too(
+    tmp_path: Path, weights_folder: Path, name: str, old: bytes, new: bytes
+) -> None:
+    for file in weights_folder.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    content = (tmp_path / name).read_bytes()
+    assert old in content
+    (tmp_path / name).unlink()
+    (tmp_path / name).write_bytes(content.replace(old, new))
+    with pytest.raises(EmbedderMissing, match=rf"{name} is damaged.*reinstall notewell"):
+        EmbeddedEmbedder(tmp_path).embed([QUESTION], "query")
+
+
 def test_links_to_the_files_serve_as_well(tmp_path: Path, weights_folder: Path) -> None:
     for file in weights_folder.iterdir():
         (tmp_path / file.name).symlink_to(file)

@@ -62,10 +62,12 @@ class Encoder:
         self._graph = (folder / "model.onnx").resolve()
         self._lock = threading.Lock()
         self._runs = 0
+        # A damaged vocabulary may lack [UNK], a damaged table its tabs: a lookup fails.
+        unloadable: tuple[type[Exception], ...] = (*foreign, LookupError)
         try:
             self._pieces = WordPiece.load(folder / "vocab.txt", folder / "traditional.tsv")
             self._session = self._open(packed=False)
-        except self._foreign as error:
+        except unloadable as error:
             raise EmbedderFailed(PROVIDER, f"the model does not load: {error}") from error
 
     def vector(self, text: str, kind: Kind) -> Vectors:

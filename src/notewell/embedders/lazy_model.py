@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from notewell.embedders import weights
-from notewell.errors import EmbedderMissing
+from notewell.errors import EmbedderFailed, EmbedderMissing
 from notewell.ports import Lacking
 
 if TYPE_CHECKING:
@@ -52,8 +52,16 @@ class LazyModel(Generic[M]):
                 self._is_verified = True
             if self._model is None:
                 self._check(digests=False)
-                self._model = self._load(self._folder)
+                self._model = self._loaded()
             return self._model
+
+    def _loaded(self) -> M:
+        try:
+            return self._load(self._folder)
+        except EmbedderFailed:
+            # Of a damaged file the runtime says less than the digests do.
+            self._check(digests=True)
+            raise
 
     def _check(self, *, digests: bool) -> None:
         if defect := weights.problem(self._folder, self._files, digests=digests):
