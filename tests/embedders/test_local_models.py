@@ -118,6 +118,16 @@ def test_the_command_lists_models_for_people_and_programs(
     assert {model["name"] for model in models} >= {"notewell-embed", "use-multilingual-v3"}
 
 
+def test_the_list_does_not_propose_to_pull_what_is_part_of_the_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "IN_PACKAGE", tmp_path / "bundled" / "notewell-embed")
+    assert command.run(_arguments(tmp_path, action="list")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("notewell-embed ")
+    assert lines[1].strip() == "not here, or damaged: reinstall notewell"
+
+
 @pytest.mark.usefixtures("nowhere")
 def test_the_command_says_what_it_did_or_could_not_do(
     tmp_path: Path, weights_folder: Path, capsys: pytest.CaptureFixture[str]

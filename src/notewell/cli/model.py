@@ -65,8 +65,14 @@ def _list(states: list[ModelState], *, as_json: bool) -> int:
         return 0
     for state in states:
         say(f"{state.name}  {state.bytes / 1e6:.0f} MB  {state.about}")
-        say(f"    {state.path or f'not here: notewell model pull {state.name}'}")
+        say(f"    {state.path or _how_to_get(state)}")
     return 0
+
+
+def _how_to_get(state: ModelState) -> str:
+    if state.is_part:
+        return "not here, or damaged: reinstall notewell"
+    return f"not here: notewell model pull {state.name}"
 
 
 def _as_json(state: ModelState) -> dict[str, object]:

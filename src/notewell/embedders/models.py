@@ -30,6 +30,8 @@ class ModelState:
     """Where it is; None if it is not on this machine."""
     bytes: int
     """On disk. Before the download of the default GGUF model: its approximate size."""
+    is_part: bool = False
+    """Of this package: no pull brings it."""
 
 
 def list_models(models_dir: Path, gguf_dir: Path | None = None) -> list[ModelState]:
@@ -91,7 +93,7 @@ def _pull_embedded(model: weights.ModelFiles, models_dir: Path) -> str:
 def _embedded_state(model: weights.ModelFiles, models_dir: Path) -> ModelState:
     folder = weights.folder_of(model, models_dir)
     path = folder if weights.is_complete(folder, model) else None
-    return ModelState(model.name, model.about, path, model.size)
+    return ModelState(model.name, model.about, path, model.size, is_part=model.carrier is None)
 
 
 def _local_state(path: Path, models_dir: Path) -> ModelState:
