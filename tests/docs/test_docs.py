@@ -34,20 +34,33 @@ def test_the_python_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "memory/2026-10-20.md#L1-L6" in capsys.readouterr().out
 
 
-def test_the_answer_shown_is_the_answer_given(
+def test_the_answers_shown_are_the_answers_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from notewell.cli import main
 
     (session,) = fenced("README.md", "console")
-    command, *shown = session.rstrip("\n").split("\n")
-    words = shlex.split(command.removeprefix("$ notewell "))
     workspace = str(ROOT / "examples/workspace")
-    words[words.index("-w") + 1] = workspace
     main(["index", "-w", workspace, "--state-dir", str(tmp_path)])
-    capsys.readouterr()
-    main([*words, "--state-dir", str(tmp_path)])
-    given = [line.rstrip() for line in capsys.readouterr().out.split("\n")]
+    _, *searches = re.split(r"^\$ notewell ", session, flags=re.MULTILINE)
+    assert len(searches) == 2
+    for search in searches:
+        command, *shown = search.rstrip("\n").split("\n")
+        words = shlex.split(command)
+        words[words.index("-w") + 1] = workspace
+        capsys.readouterr()
+        main([*words, "--state-dir", str(tmp_path)])
+        _is_the_start(shown, capsys.readouterr().out)
+
+
+def test_try_runs_the_searches_that_the_readme_shows() -> None:
+    (session,) = fenced("README.md", "console")
+    asked = re.findall(r"^\$ .*?('.*')$", session, re.MULTILINE)
+    assert f"for question in {' '.join(asked)};" in (ROOT / "try").read_text(encoding="utf-8")
+
+
+def _is_the_start(shown: list[str], output: str) -> None:
+    given = [line.rstrip() for line in output.split("\n")]
     assert shown[-1].strip() == "…"
     # The last digits of a score depend on the processor's int8 arithmetic.
     same = [re.sub(r"  0\.\d\d  ", "  0.xx  ", line) for line in (*given, *shown)]
