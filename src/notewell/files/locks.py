@@ -78,11 +78,10 @@ class LockFailed(Exception):
 
 
 @contextlib.contextmanager
-def file_lock(path: Path, *, wait_s: float, names_holder: bool = True) -> Iterator[None]:
+def file_lock(path: Path, *, wait_s: float) -> Iterator[None]:
     """Hold the lock file `path`, which is made if it is missing and is never removed.
 
-    Removing it would let two processes hold two files of the same name. With `names_holder` it
-    tells those who wait which process holds it.
+    Removing it would let two processes hold two files of the same name.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -91,12 +90,11 @@ def file_lock(path: Path, *, wait_s: float, names_holder: bool = True) -> Iterat
         raise LockFailed(path, error) from error
     try:
         try:
-            _acquire(fd, wait_s, names_holder=names_holder)
+            _acquire(fd, wait_s, names_holder=True)
         except OSError as error:
             raise LockFailed(path, error) from error
         try:
-            if names_holder:
-                _write_holder(fd)
+            _write_holder(fd)
             yield
         finally:
             _unlock(fd)

@@ -52,8 +52,7 @@ def state_lock(file: Path, *, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
     except OSError as error:
         raise StateNotWritable(str(lock), describe_os_error(error)) from error
     try:
-        # Nobody asks who holds it, and every search of an agent takes two of these locks.
-        with file_lock(lock, wait_s=wait_s, names_holder=False):
+        with file_lock(lock, wait_s=wait_s):
             yield
     except LockTimeout as busy:
         raise StateBusy(str(lock), busy.waited_s) from None
