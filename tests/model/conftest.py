@@ -3,6 +3,12 @@
 
 from importlib.util import find_spec
 
-NEED_REQUIREMENTS = ["test_graph.py", "test_network.py", "test_ragged.py", "test_training.py"]
+NEED_REQUIREMENTS = [
+    "test_encoder.py",
+    "test_graph.py",
+    "test_network.py",
+    "test_ragged.py",
+    "test_training.py",
+]
 
 collect_ignore = [] if find_spec("torch") and find_spec("onnx") else NEED_REQUIREMENTS
