@@ -1,6 +1,6 @@
 """The base model: snowflake-arctic-embed-s (Apache-2.0), as numbers.
 
-Its authors publish it in 8 bits as an ONNX file, which `notewell` can fetch; this reads that file.
+Its authors publish it in 8 bits as an ONNX file; README.md says where. This reads that file.
 The rows of the vocabulary that are new start as the mean of the rows of their English meaning.
 """
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from model.architecture import Floats, State
-
-QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
-"""What the base model was trained with before a query, and our model is, too."""
 
 STOP_WORDS = "of the a an to in on for with and or sb sth one"
 """Of a meaning, these say nothing; `sb` and `sth` are how a dictionary writes objects."""

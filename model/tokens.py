@@ -15,14 +15,14 @@ texts (`ragged.py` describes them) the file has
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model.base import QUERY_PREFIX, STOP_WORDS
+from model.base import STOP_WORDS
 from notewell.core.windows import split_text
+from notewell.embedders.encoder import QUERY_PREFIX, window_ids
 from notewell.embedders.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -108,20 +108,8 @@ def glosses(
 
 
 def segments(text: SplitText, pieces: WordPiece) -> Segments:
-    """Cut at the borders of the windows, so that no piece is in two of them. The product's
-    encoder (`notewell.embedders`) cuts in the same way, or its windows would have other vectors
-    than those that were trained."""
-    ids: list[int] = []
-    windows = []
-    cuts = [0, *(edge for window in text.windows for edge in window), len(text.text)]
-    inside = {(window.start, window.end) for window in text.windows}
-    head = len(pieces.pieces(text.above))
-    for start, end in pairwise(cuts):
-        first = len(ids)
-        ids += pieces.pieces(text.text[start:end])
-        if (start, end) in inside:
-            windows.append((first, len(ids)))
-    return Segments(ids, head, windows)
+    ids, windows = window_ids(text, pieces)
+    return Segments(ids, len(pieces.pieces(text.above)), windows)
 
 
 def _short(

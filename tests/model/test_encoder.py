@@ -82,7 +82,7 @@ def test_a_window_is_the_mean_of_its_states_in_the_pass_over_the_text(encoder: E
 
 def test_a_word_over_the_edge_of_a_window_is_cut_there(encoder: Encoder) -> None:
     split = SplitText("notegarden", "", (Window(0, 4), Window(4, 10)))
-    ids, spans = encoder._split(split)
+    ids, spans = module.window_ids(split, encoder._pieces)
     assert (ids, spans) == ([NOTE, GARDEN], [(0, 1), (1, 2)])
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from notewell.embedders.wordpiece import WordPiece
     from notewell.ports import Kind, SplitText, Vectors
 
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
@@ -78,7 +79,7 @@ class Encoder:
         """The vector of a text and those of its windows, out of one pass."""
         import numpy as np
 
-        ids, spans = self._split(text)
+        ids, spans = window_ids(text, self._pieces)
         parts = self._states(ids)
         vector = _mean_of(parts)
         # One row for each id: without [CLS] and [SEP]. A window may be in two parts.
@@ -87,20 +88,6 @@ class Encoder:
         # A window without pieces, or behind the last part, is as near as the text.
         means = [unit_vector(w.mean(axis=0), PROVIDER) if len(w) else vector for w in windows]
         return WindowedVector(vector, pack_windows(means))
-
-    def _split(self, text: SplitText) -> tuple[list[int], list[tuple[int, int]]]:
-        """The ids of a text, and of each window the first id and the end. The text is cut at the
-        edges of the windows, so that no piece is in two of them."""
-        ids: list[int] = []
-        spans: list[tuple[int, int]] = []
-        done = 0
-        for window in text.windows:
-            ids += self._pieces.pieces(text.text[done : window.start])
-            first = len(ids)
-            ids += self._pieces.pieces(text.text[window.start : window.end])
-            spans.append((first, len(ids)))
-            done = window.end
-        return ids + self._pieces.pieces(text.text[done:]), spans
 
     def _states(self, ids: Sequence[int], before: Sequence[int] = ()) -> list[Vectors]:
         """The states of each part of a text, with [CLS], `before` and [SEP] around it."""
@@ -143,6 +130,21 @@ class Encoder:
         return self._runtime.InferenceSession(
             str(self._graph), options, providers=["CPUExecutionProvider"]
         )
+
+
+def window_ids(text: SplitText, pieces: WordPiece) -> tuple[list[int], list[tuple[int, int]]]:
+    """The ids of a text, and of each window the first id and the end. The text is cut at the
+    edges of the windows, so that no piece is in two of them. Training uses this, too."""
+    ids: list[int] = []
+    spans: list[tuple[int, int]] = []
+    done = 0
+    for window in text.windows:
+        ids += pieces.pieces(text.text[done : window.start])
+        first = len(ids)
+        ids += pieces.pieces(text.text[window.start : window.end])
+        spans.append((first, len(ids)))
+        done = window.end
+    return ids + pieces.pieces(text.text[done:]), spans
 
 
 def _parts(ids: Sequence[int], room: int) -> Iterator[Sequence[int]]:
