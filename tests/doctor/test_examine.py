@@ -16,6 +16,8 @@ from tests.doctor.conftest import told
 from notewell.capture import capture_dir, record_hook_run
 from notewell.doctor import Finding, Subject, examine, machine
 from notewell.doctor.finding import RepairStore
+from notewell.embedders.embedded import EmbeddedEmbedder
+from notewell.embedders.weights import IN_PACKAGE
 from notewell.entries import EntriesSettings
 from notewell.errors import EmbedderMissing, EmbedderRefused
 from notewell.index import size_text
@@ -224,6 +226,17 @@ def test_an_empty_workspace_is_shown_how_to_start(ward: Ward) -> None:
 def test_an_embedder_that_fails_is_told_with_the_next_step(ward: Ward) -> None:
     ward.embedder = BrokenEmbedder(EmbedderMissing("voyage", "no key", "set VOYAGE_API_KEY"))
     assert told(ward.examine(), "embedder", "set VOYAGE_API_KEY").todo
+
+
+def test_one_flipped_byte_of_the_embedded_model_is_told(ward: Ward, tmp_path: Path) -> None:
+    folder = shutil.copytree(IN_PACKAGE, tmp_path / "model")
+    ward.embedder = EmbeddedEmbedder(folder)
+    assert told(ward.examine(), "embedder", "384 dimensions").todo is None
+    content = bytearray((folder / "vocab.txt").read_bytes())
+    content[-2] ^= 1
+    (folder / "vocab.txt").write_bytes(content)
+    ward.embedder = EmbeddedEmbedder(folder)
+    assert told(ward.examine(), "embedder", "vocab.txt is damaged").todo
 
 
 def test_a_sync_that_failed_is_told_until_one_works(ward: Ward) -> None:

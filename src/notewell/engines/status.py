@@ -237,8 +237,9 @@ def _probe_embedder(
     started = indexer.monotonic_s()
     vector, trouble = None, None
     try:
-        # The text does not matter; it is short because providers charge by length.
-        vector = embedder.embed([PROBE_TEXT], "query")[0]
+        # The text does not matter; it is short because providers charge by length. A document,
+        # because then a model on this machine compares the digests of its files, too.
+        vector = embedder.embed([PROBE_TEXT], "document")[0]
     except EmbedderTrouble as error:
         trouble = error
     took_ms = (indexer.monotonic_s() - started) * 1000
