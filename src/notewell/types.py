@@ -133,6 +133,8 @@ class ScoreParts(NamedTuple):
     """The score of the reranker, which decides the order; None without one."""
     echo: float = 1.0
     """The factor for lines in which the user asked the same question; 1 for others."""
+    speaker: float = 1.0
+    """The factor of who speaks in a conversation; 1 unless the question is about the user."""
     window: WindowScore | None = None
     """The best window of the chunk, which is a part of its vector score; None without windows."""
 

@@ -170,6 +170,9 @@ def _explained(parts: ScoreParts) -> str:
         texts.append(f"age × {parts.decay:.2f}")
     if parts.recency > 1:
         texts.append(f"time match × {parts.recency:.2f}")
+    if parts.speaker != 1:
+        who = "the user" if parts.speaker > 1 else "the assistant"
+        texts.append(f"{who} speaks × {parts.speaker:.2f}")
     if parts.echo < 1:
         texts.append(f"asked before × {parts.echo:.2f}")
     if parts.rerank is not None:

@@ -8,8 +8,8 @@ an answer is made of groups of lines, not of hits:
     shown   L3-L5, L9-L14; L7-L8  neighbours are joined; hits and lines keep their order
 
 A group scores as its hit, and more for each word of the question in it, and more if it is near
-in meaning. The line before lends a part of its words, because an answer often follows its
-question, and so does the line after it.
+in meaning, or if the user says it and the question is about the user. The line before lends a part
+of its words, because an answer often follows its question, and so does the line after it.
 
 `search` calls `score_lines`; each surface calls `pack_hits` with its own budget.
 """
@@ -29,6 +29,7 @@ from notewell.core.line_rows import (
     words_in_rows,
 )
 from notewell.core.passages import ELLIPSIS
+from notewell.core.speakers import are_users
 from notewell.records import NamedTuple, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
@@ -46,6 +47,8 @@ BEFORE, AFTER = 0.4, 0.2
 """The part of its words that a line lends to the next line, and to the previous one."""
 NEAR_WEIGHT = 0.8
 """Of the vector score of its window, which is in 0..1."""
+USER_WEIGHT = 0.3
+"""Of a line of the user, if the question is about the user (see `speakers.py`)."""
 AROUND = 0.95
 """For lines of a hit that are not in its best chunk. All weights were measured with
 `notewell eval` (see docs/ranking.md)."""
@@ -76,6 +79,8 @@ class LineScores(NamedTuple):
     """The vector scores of the windows in each line, and which of its characters they have."""
     typical: float = 0.0
     """The same for lines without a window."""
+    prefers_user: bool = False
+    """Whether lines of the user count more than those of the assistant."""
 
 
 def score_lines(
@@ -100,13 +105,16 @@ def score_lines(
         for forms in words_in_rows(rows, scores.weights, text)
     ]
 
+    users = are_users(row.text for row in rows) if scores.prefers_user else ()
+
     def score(at: int) -> float:
         lent = BEFORE * words[at - 1] if at and rows[at].is_near else 0.0
         if at + 1 < len(rows) and rows[at + 1].is_near:
             lent += AFTER * words[at + 1]
         base = scores.hit * (1.0 if _is_best(rows[at], scores) else AROUND)
         near = NEAR_WEIGHT * _nearness(rows[at], scores)
-        return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near
+        user = USER_WEIGHT if users and users[at] else 0.0
+        return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near + user
 
     return tuple(
         [

@@ -74,20 +74,29 @@ class Candidate(NamedTuple):
     recency: float = 1.0
     echo: float = 1.0
     """Less than 1 for a chunk in which the user asked the same question."""
+    speaker: float = 1.0
+    """The factor of who speaks, if the question is about the user."""
     rerank: float | None = None
 
     @property
     def score(self) -> float:
-        """Relevance, time and echoes; hits are sorted by this."""
+        """Relevance, time, speakers and echoes; hits are sorted by this."""
         # A reranker has compared query and chunk directly, so its score replaces all others.
         if self.rerank is not None:
             return self.rerank
-        return min(1.0, self.relevance * self.decay * self.recency) * self.echo
+        return min(1.0, self.relevance * self.decay * self.recency * self.speaker) * self.echo
 
-    def weighed(self, time: TimeFactors, echo: float = 1.0) -> Candidate:
+    def weighed(self, time: TimeFactors, echo: float = 1.0, speaker: float = 1.0) -> Candidate:
         """With these factors. A search has hundreds: `_replace` would take three times as long."""
         return Candidate(
-            self.chunk_id, self.relevance, self.vector, self.text, self.exact, *time, echo
+            self.chunk_id,
+            self.relevance,
+            self.vector,
+            self.text,
+            self.exact,
+            *time,
+            echo,
+            speaker,
         )
 
     def passes(self, min_score: float) -> bool:

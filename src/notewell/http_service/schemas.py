@@ -98,7 +98,9 @@ class ScoreBreakdown(ResponseModel):
 
     # The routes leave out defaults, but these are always sent: without this line pydantic
     # would not list them as required.
-    model_config = ConfigDict(json_schema_extra={"required": ["decay", "recency", "echo"]})
+    model_config = ConfigDict(
+        json_schema_extra={"required": ["decay", "recency", "echo", "speaker"]}
+    )
 
     vector: float | None
     text: float | None
@@ -108,6 +110,7 @@ class ScoreBreakdown(ResponseModel):
     recency: float
     rerank: float | None
     echo: float
+    speaker: float
     window: NearestLines | None
 
 

@@ -16,6 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from notewell.core import text_query
+from notewell.core.speakers import SPOKEN_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -38,8 +39,6 @@ SAME_REPLY = 0.6
 MAX_STRETCH = 3
 """A line so many times longer than the query says more than the query."""
 
-# As Notewell, OpenClaw and notes in Markdown write it: `User: …`, `user: …`, `**User**: …`.
-_SPOKEN = re.compile(r"\W{0,4}(user|assistant)\W{0,2}:[* ]*(.*)", re.IGNORECASE)
 _SENTENCE_ENDS = ".!?:…\"'*"
 _PUNCTUATION = ".,;:!?…()[]\"'`*"
 _DIGITS = frozenset("0123456789")
@@ -83,7 +82,7 @@ def _asked(lines: Sequence[str], question: str, terms: Collection[str]) -> Itera
         # Cheap tests first: a search looks at some two hundred chunks.
         if not wanted or len(line) > longest + 20 or ":" not in line[:16]:
             continue
-        spoken = _SPOKEN.match(line)
+        spoken = SPOKEN_LINE.match(line)
         if spoken is None or spoken[1].lower() != "user":
             continue
         said = spoken[2].strip()
@@ -109,7 +108,7 @@ def _reply(text: str, question: str, terms: Collection[str]) -> str:
     said: list[str] = []
     for number in _asked(lines, question, terms):
         for line in lines[number + 1 :]:
-            spoken = _SPOKEN.match(line)
+            spoken = SPOKEN_LINE.match(line)
             if spoken is not None and spoken[1].lower() == "user":
                 break
             said.append(spoken[2] if spoken else line)

@@ -23,6 +23,7 @@ from notewell.core import (
     widen_passages,
     without_markers,
 )
+from notewell.core.speakers import is_about_user
 from notewell.limits import ANSWER_CHARS
 from notewell.records import NamedTuple
 from notewell.search.utterances import question_before, utterance
@@ -58,6 +59,7 @@ class _HitContext(NamedTuple):
     """The chunks of conversations around the hits."""
     best_score: float
     nearness: LineNearness
+    is_about_user: bool
 
 
 def make_hits(
@@ -86,6 +88,7 @@ def make_hits(
         [chunk for chunk in around if chunk.path in spoken],
         max((candidate.score for candidate, _ in ranked), default=0.0),
         nearness,
+        is_about_user(context.question),
     )
     hits = [
         # No answer has room for lines of more hits.
@@ -165,6 +168,7 @@ def _hit(
             candidate.recency,
             candidate.rerank,
             candidate.echo,
+            candidate.speaker,
             best_window(chunk, common.candidates, common.context),
         ),
         chars=len(text),
@@ -198,6 +202,7 @@ def _scored_lines(
         _part(chunk),
         near.of(chunk.path),
         near.typical,
+        common.is_about_user,
     )
     span = Span(passage.start_line, passage.end_line)
     return score_lines(lines, span, scores, passage.part, whole)

@@ -1,6 +1,6 @@
 """START HERE: `search` turns a question into an answer, inside one view of the index.
 
-    SearchContext ─▶ collect ─▶ rank: fusion, time, echoes ─▶ threshold ─▶ reranker, MMR
+    SearchContext ─▶ collect ─▶ rank: fusion, time, speakers, echoes ─▶ threshold ─▶ reranker, MMR
                                                                        ─▶ make_hits
 
 Answers without a hit say why. `absent.py` says why a single note is no hit.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from notewell.core import find_times, note_date, ranking, word_set
 from notewell.core.nearness import near_limit
 from notewell.core.nearness import nearness as memory_nearness
+from notewell.core.speakers import is_about_user, speaker_factor
 from notewell.core.vector_weights import vector_weights
 from notewell.scripts import script_of
 from notewell.search.candidates import collect
@@ -89,6 +90,7 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     span = find_times(context.question, options.today)
     spoken = {chunk.path for chunk in chunks.values() if chunk.source == "sessions"}
     sessions = view.sessions(spoken) if spoken else {}
+    about_user = is_about_user(context.question)
 
     @cache
     def factors(day: date | None) -> ranking.TimeFactors:
@@ -102,7 +104,8 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
         chunk = chunks[candidate.chunk_id]
         echoes = is_echo(chunk.text, context.question, candidates.query.terms)
         time = factors(_day(chunk, sessions))
-        ranked.append((candidate.weighed(time, DISCOUNT if echoes else 1.0), chunk))
+        speaker = speaker_factor(chunk.text, chunk.source) if about_user else 1.0
+        ranked.append((candidate.weighed(time, DISCOUNT if echoes else 1.0, speaker), chunk))
     # Ties go by place, not by row id: an index built in another order gives the same answer.
     ranked.sort(key=lambda pair: _order(*pair))
     return ranked

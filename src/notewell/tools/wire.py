@@ -86,6 +86,7 @@ def score_json(parts: ScoreParts) -> dict[str, Any]:
         "recency": parts.recency,
         "rerank": parts.rerank,
         "echo": parts.echo,
+        "speaker": parts.speaker,
         "window": _window_json(parts.window) if parts.window else None,
     }
 
