@@ -20,7 +20,7 @@ BLOCK_BYTES = 4096
 """The lines before each block are counted once."""
 
 
-class Vocabulary(Protocol):
+class PieceNumbers(Protocol):
     """A dictionary is one, too."""
 
     def get(self, piece: str, /) -> int | None: ...

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from notewell.embedders.vocabulary import Vocabulary
+    from notewell.embedders.vocabulary import PieceNumbers
 
 MAX_WORD_CHARS = 100
 """The limit of BERT: a longer word is [UNK]."""
@@ -55,7 +55,7 @@ class WordPiece:
     """Greedy longest match against a vocabulary; pieces inside a word start with `##`."""
 
     def __init__(
-        self, vocabulary: Vocabulary, traditional: Mapping[str, str] | None = None
+        self, vocabulary: PieceNumbers, traditional: Mapping[str, str] | None = None
     ) -> None:
         """`traditional` has the simplified character for each traditional one."""
         self._ids = vocabulary
@@ -133,7 +133,7 @@ class WordPiece:
         return next((start for start in starts if self._ids.get(start) is not None), text[0])
 
 
-def _number_of(piece: str, vocabulary: Vocabulary) -> int:
+def _number_of(piece: str, vocabulary: PieceNumbers) -> int:
     number = vocabulary.get(piece)
     if number is None:
         raise LookupError(f"the vocabulary has no {piece}")
