@@ -22,6 +22,7 @@ SLOW = {
     "shutil",  # It loads all compression formats; argparse imports it to learn a width.
     "socket",
     "statistics",  # It loads fractions, decimal and random.
+    "string",  # It compiles a pattern.
     "subprocess",
     "tempfile",
 }
