@@ -1,7 +1,5 @@
 """`python -m notewell` is the command line."""
 
-import sys
+from notewell.cli import command
 
-from notewell.cli import main
-
-sys.exit(main())
+command()

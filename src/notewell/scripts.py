@@ -7,7 +7,7 @@ has no word in common with an English note.
 from __future__ import annotations
 
 import re
-import string
+from functools import cache
 from typing import Literal, TypeAlias
 
 Script: TypeAlias = Literal["latin", "han", "other"]
@@ -18,9 +18,9 @@ HAN_LETTERS = 2
 KANJI_PER_KANA = 4
 """Japanese mixes both, about half and half; in Chinese kana are names of products."""
 
-_ASCII_LETTERS = string.ascii_letters.encode()
+_ASCII_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ASCII = re.compile(r"[\x00-\x7f]+")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+")
+_FIRST_HAN = "\u3400"
 
 
 def script_of(text: str) -> Script:
@@ -33,7 +33,7 @@ def script_of(text: str) -> Script:
         return "latin"
     ascii_text = text.encode("ascii", "ignore")
     rest = "".join(_ASCII.split(text))
-    others = "".join(_HAN.split(rest))
+    others = "".join(_han().split(rest)) if max(rest) >= _FIRST_HAN else rest
     accented = sum(map(_is_latin, others))
     latin = len(ascii_text) - len(ascii_text.translate(None, _ASCII_LETTERS)) + accented
     han = len(rest) - len(others)
@@ -41,6 +41,12 @@ def script_of(text: str) -> Script:
     if latin >= HAN_LETTERS * han + other:
         return "latin"
     return "han" if KANJI_PER_KANA * other <= han else "other"
+
+
+@cache
+def _han() -> re.Pattern[str]:
+    """Compiled for the first text that needs it: its large classes take milliseconds."""
+    return re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+")
 
 
 def _is_latin(character: str) -> bool:

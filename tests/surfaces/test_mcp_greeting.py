@@ -368,6 +368,45 @@ def test_an_interrupt_ends_the_server_while_it_waits(command: list[str]) -> None
         assert process.wait(60) == 130
 
 
+TAKES_INTERRUPT = """
+import os, signal, sys, threading, time
+
+def waits() -> bool:
+    return sys._current_frames()[threading.main_thread().ident].f_code.co_name == "select"
+
+def take() -> None:
+    os.read(int(sys.argv[1]), 1)
+    while not all([waits(), time.sleep(0.1) is None, waits()]):
+        pass
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+threading.Thread(target=take, daemon=True).start()
+from notewell.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="threads have no signals there")
+def test_an_interrupt_that_another_thread_gets_ends_the_server_too(command: list[str]) -> None:
+    told, tell = os.pipe()
+    words = command[command.index("mcp") :]
+    with (
+        os.fdopen(tell, "wb", buffering=0) as teller,
+        subprocess.Popen(
+            [sys.executable, "-c", TAKES_INTERRUPT, str(told), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[told],
+        ) as process,
+    ):
+        os.close(told)
+        pipe = Pipe(process)
+        pipe.send(hello(), search(2))
+        pipe.answers(2)
+        teller.write(b"x")
+        assert process.wait(60) == 130
+
+
 def test_before_the_handshake_only_the_sdk_answers(command: list[str]) -> None:
     def conversation(pipe: Pipe) -> None:
         pipe.send(request(1, "tools/list"), request(2, "ping"), request(3, "server/discover"))

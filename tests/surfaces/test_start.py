@@ -22,6 +22,7 @@ SLOW = {
     "shutil",  # It loads all compression formats; argparse imports it to learn a width.
     "socket",
     "statistics",  # It loads fractions, decimal and random.
+    "string",  # It compiles a pattern.
     "subprocess",
     "tempfile",
 }
@@ -116,3 +117,41 @@ def test_a_command_runs_numpy_in_one_thread_unless_the_user_wants_more(
     )
     # Empty where numpy uses another library, as on macOS.
     assert set(json.loads(done.stdout.decode().splitlines()[-1])) <= {threads}
+
+
+USUAL_END = (
+    "import atexit, sys; {before}; atexit.register(print, 'the usual end'); "
+    "from notewell.cli import command; command()"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "expected", "ends_early"),
+    [
+        (["get", "-w", "{folder}", "MEMORY.md"], "pass", (0, b"frost tonight"), True),
+        (["get", "-w", "{folder}/absent", "--json", "x.md"], "pass", (1, b'"error"'), True),
+        (["no-such-command"], "pass", (2, b""), False),
+        (["--version"], "sys.setprofile(lambda *_: None)", (0, b"notewell"), False),
+    ],
+    ids=["done", "error", "wrong usage", "observed"],
+)
+def test_a_command_frees_nothing_at_its_end_and_keeps_its_output_and_exit_code(
+    tmp_path: Path, words: list[str], before: str, expected: tuple[int, bytes], *, ends_early: bool
+) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Garden\n\nfrost tonight\n", encoding="utf-8")
+    # Coverage observes a process. Standard output is buffered, unless a variable forbids it.
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "PYTHON"))}
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", USUAL_END.format(before=before)),
+            *(word.format(folder=tmp_path) for word in words),
+        ],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=kept | {"NOTEWELL_STATE_DIR": str(tmp_path / "state")},
+    )
+    code, output = expected
+    assert done.returncode == code, done.stderr
+    assert output in done.stdout
+    assert (b"the usual end" not in done.stdout) == ends_early

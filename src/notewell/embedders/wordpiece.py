@@ -19,9 +19,13 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from notewell.embedders.vocabulary import VocabularyFile
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from notewell.embedders.vocabulary import PieceNumbers
 
 MAX_WORD_CHARS = 100
 """The limit of BERT: a longer word is [UNK]."""
@@ -51,24 +55,20 @@ class WordPiece:
     """Greedy longest match against a vocabulary; pieces inside a word start with `##`."""
 
     def __init__(
-        self, vocabulary: Mapping[str, int], traditional: Mapping[str, str] | None = None
+        self, vocabulary: PieceNumbers, traditional: Mapping[str, str] | None = None
     ) -> None:
         """`traditional` has the simplified character for each traditional one."""
         self._ids = vocabulary
         self._simplified = str.maketrans(dict(traditional or {}))
-        self._unknown = vocabulary["[UNK]"]
-        self.first = vocabulary["[CLS]"]
-        self.last = vocabulary["[SEP]"]
+        self._unknown = _number_of("[UNK]", vocabulary)
+        self.first = _number_of("[CLS]", vocabulary)
+        self.last = _number_of("[SEP]", vocabulary)
         self._cache: dict[str, tuple[int, ...]] = {}
 
     @classmethod
     def load(cls, vocabulary: Path, traditional: Path | None = None) -> WordPiece:
         """One piece on each line; in `traditional` two characters with a tab between them."""
-        pairs = (line.split("\t") for line in _lines(traditional)) if traditional else ()
-        return cls(
-            {piece: number for number, piece in enumerate(_lines(vocabulary))},
-            {pair[0]: pair[1] for pair in pairs},
-        )
+        return cls(VocabularyFile(vocabulary), _table(traditional) if traditional else None)
 
     def pieces(self, text: str) -> list[int]:
         """The ids of `text`, without the [CLS] and [SEP] that a model expects around them."""
@@ -129,12 +129,20 @@ class WordPiece:
         """The longest start of `text` that is in the vocabulary; its first character in any
         case."""
         lengths = range(len(text), 1, -1)
-        return next((text[:n] for n in lengths if text[:n] in self._ids), text[0])
+        starts = (text[:n] for n in lengths)
+        return next((start for start in starts if self._ids.get(start) is not None), text[0])
 
 
-def _lines(path: Path) -> list[str]:
-    """Not `splitlines()`: a piece may be a Unicode line separator."""
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+def _number_of(piece: str, vocabulary: PieceNumbers) -> int:
+    number = vocabulary.get(piece)
+    if number is None:
+        raise LookupError(f"the vocabulary has no {piece}")
+    return number
+
+
+def _table(path: Path) -> dict[str, str]:
+    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    return {pair[0]: pair[1] for pair in (line.split("\t") for line in lines)}
 
 
 def _parts(word: str) -> Iterator[str]:

@@ -8,6 +8,12 @@ a loop of its own, over the same server.
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import socket
+import sys
+import threading
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +24,7 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mcp.server import Server
 
@@ -37,6 +43,35 @@ def serve_lines(server: Server[Any], wire: Wire) -> None:
 
 
 async def _serve(server: Server[Any], wire: Wire) -> None:
+    with _woken_by_signals():
+        await _serve_client(server, wire)
+
+
+@contextmanager
+def _woken_by_signals() -> Iterator[None]:
+    """A signal always wakes the loop, which then runs Python's handler of it.
+
+    Without this, Ctrl-C does nothing until the next line of the client if the signal comes in the
+    moment before the loop begins to wait, or if the system gives it to another thread."""
+    # On Windows the loop does this itself.
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        reader.settimeout(0)
+        writer.settimeout(0)
+        loop.add_reader(reader, reader.recv, 1)
+        before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(reader)
+
+
+async def _serve_client(server: Server[Any], wire: Wire) -> None:
     async with server.lifespan(server) as state, anyio.create_task_group() as group:
         eras: dict[bool, _Era] = {}
 
