@@ -20,14 +20,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.line_rows import (
-    BLANK,
-    LINE_END,
-    HitText,
-    groups_of,
-    part_rows,
-    words_in_rows,
-)
+from notewell.core.line_rows import BLANK, LINE_END, groups_of, rows_of_hit, rows_of_part
 from notewell.core.passages import ELLIPSIS
 from notewell.records import NamedTuple, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
@@ -35,7 +28,7 @@ from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.core.line_rows import LineRow
+    from notewell.core.line_rows import JoinedRow, LineRow
     from notewell.core.long_lines import Extent
     from notewell.core.passages import ChunkLines
     from notewell.types import Hit, Utterance
@@ -79,33 +72,25 @@ class LineScores(NamedTuple):
 
 
 def score_lines(
-    lines: ChunkLines,
-    span: Span,
-    scores: LineScores,
-    part: Extent | None = None,
-    text: HitText | None = None,
+    lines: ChunkLines, span: Span, scores: LineScores, part: Extent | None = None
 ) -> tuple[ScoredLines, ...]:
-    """The lines of a hit in groups, each with its score; with `part`, those of one long line.
-    `text` is that of the lines, if the caller has it, made with the same weights."""
-    total = fsum(scores.weights.values()) or 1.0
+    """The lines of a hit in groups, each with its score; with `part`, those of one long line."""
     if part is not None:
-        rows, text = list(part_rows(lines, span.start_line, part)), None
+        rows = list(rows_of_part(lines, span.start_line, part))
     else:
         # With one more line on both sides: they lend their words too.
-        text = text or HitText(lines, span, frozenset(scores.weights))
-        rows = text.rows(lines)
-    # `fsum`: the order of a set differs between processes, and so would a rounded sum.
-    words = [
-        fsum([scores.weights[form] for form in forms]) / total if forms else 0.0
-        for forms in words_in_rows(rows, scores.weights, text)
-    ]
+        rows = rows_of_hit(lines, span)
+    words = _word_shares(rows, scores.weights)
 
     def score(at: int) -> float:
-        lent = BEFORE * words[at - 1] if at and rows[at].is_near else 0.0
-        if at + 1 < len(rows) and rows[at + 1].is_near:
+        row, joint = rows[at]
+        lent = 0.0
+        if at and words[at - 1] and joint is not None and joint != BLANK:
+            lent = BEFORE * words[at - 1]
+        if at + 1 < len(rows) and words[at + 1] and rows[at + 1].is_near:
             lent += AFTER * words[at + 1]
-        base = scores.hit * (1.0 if _is_best(rows[at], scores) else AROUND)
-        near = NEAR_WEIGHT * _nearness(rows[at], scores)
+        base = scores.hit * (1.0 if _is_best(row, scores) else AROUND)
+        near = NEAR_WEIGHT * _nearness(row, scores)
         return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near
 
     return tuple(
@@ -114,6 +99,15 @@ def score_lines(
             for group in groups_of(rows, span)
         ]
     )
+
+
+def _word_shares(rows: Sequence[JoinedRow], weights: Mapping[str, float]) -> list[float]:
+    """The part of all words of the query that each row has."""
+    asked = frozenset(weights)
+    total = fsum(weights.values()) or 1.0
+    shared = [asked & row.forms for row, _ in rows]
+    # `fsum`: the order of a set differs between processes, and so would a rounded sum.
+    return [fsum([weights[form] for form in forms]) / total if forms else 0.0 for forms in shared]
 
 
 def _is_best(row: LineRow, scores: LineScores) -> bool:
@@ -128,27 +122,22 @@ def _is_best(row: LineRow, scores: LineScores) -> bool:
 
 def _nearness(row: LineRow, scores: LineScores) -> float:
     """That of the best window which it shares text with."""
-    if row.line not in scores.near:
+    extents = scores.near.get(row.line)
+    if extents is None:
         return scores.typical
     found = [
-        score
-        for extent, score in scores.near.get(row.line, ())
-        if row.part is None or row.part.within(extent).chars > 0
+        score for extent, score in extents if row.part is None or row.part.within(extent).chars > 0
     ]
     return max(found, default=scores.typical)
 
 
-def _scored(rows: Sequence[LineRow], score: float) -> ScoredLines:
-    text = rows[0].text
-    for row in rows[1:]:
-        text += f"{row.joint or ''}{row.text}"
+def _scored(rows: Sequence[JoinedRow], score: float) -> ScoredLines:
+    (first, joint), last = rows[0], rows[-1].row
+    text = first.text
+    for row, between in rows[1:]:
+        text += f"{between or ''}{row.text}"
     return ScoredLines(
-        Span(rows[0].line, rows[-1].line),
-        text,
-        score,
-        rows[0].joint,
-        rows[0].starts_inside,
-        rows[-1].ends_inside,
+        Span(first.line, last.line), text, score, joint, first.starts_inside, last.ends_inside
     )
 
 

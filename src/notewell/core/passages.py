@@ -19,8 +19,9 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from notewell.core.form_places import find_forms
+from notewell.core.line_rows import rows_of_line
 from notewell.core.long_lines import Extent, LongLine
-from notewell.core.words import ASKED
+from notewell.core.words import ASKED, without_markers
 from notewell.limits import SNIPPET_CHARS
 from notewell.records import NamedTuple, dataclass
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from notewell.core.cutting import LinePart
     from notewell.core.form_places import FormPlace
+    from notewell.core.line_rows import LineRow
     from notewell.types import Span
 
 MERGED_CHARS = 2400
@@ -101,6 +103,7 @@ class ChunkLines:
         for line, cut in pieces:
             cuts.setdefault(line, []).append(cut)
         self._long = {line: LongLine(of_line) for line, of_line in cuts.items()}
+        self._rows: dict[int, tuple[LineRow, ...]] = {}
 
     def has(self, line: int) -> bool:
         """Whether the whole line is known."""
@@ -112,6 +115,14 @@ class ChunkLines:
 
     def line(self, number: int) -> str:
         return self._texts.get(number, "")
+
+    def rows(self, number: int) -> tuple[LineRow, ...]:
+        """The rows of a line without the marker of an entry; none if it is blank."""
+        rows = self._rows.get(number)
+        if rows is None:
+            text = without_markers(self._texts.get(number, ""))
+            self._rows[number] = rows = rows_of_line(number, text)
+        return rows
 
     def text(self, first: int, last: int) -> str:
         return "\n".join([self._texts.get(line, "") for line in range(first, last + 1)])
@@ -249,22 +260,16 @@ def _next_line(passage: Passage, step: int, lines: ChunkLines) -> int:
 ELLIPSIS = "…"
 
 
-def snippet(
-    text: str,
-    weights: Mapping[str, float],
-    max_chars: int = SNIPPET_CHARS,
-    places: Sequence[FormPlace] | None = None,
-) -> str:
+def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> str:
     """The window of a text with the highest sum of weights of distinct terms. It begins at the
     start of a line if possible; without any term, at the start of the text.
 
-    `weights` has the weight of each term of the query, and `places` where the text has them, if
-    the caller knows.
+    `weights` has the weight of each term of the query.
     """
     if len(text) <= max_chars:
         return text
     # The window leaves room for an ellipsis at both ends.
-    places = find_forms(text, weights) if places is None else places
+    places = find_forms(text, weights)
     start = _best_start(text, weights, places, max_chars - 2 * len(ELLIPSIS))
     end = min(len(text), start + max_chars - (2 if start else 1) * len(ELLIPSIS))
     shown = text[start:end].strip()

@@ -13,6 +13,7 @@ has the only answer is still found: a reply with a name or a number is not folde
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core import text_query
@@ -35,6 +36,9 @@ common with "Which espresso machine did we choose?"."""
 
 SAME_REPLY = 0.6
 
+KEPT_TEXTS = 4096
+"""The next question finds many of the same chunks. About 4 MB of text at most."""
+
 MAX_STRETCH = 3
 """A line so many times longer than the query says more than the query."""
 
@@ -49,9 +53,12 @@ _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 def is_echo(text: str, question: str, terms: Collection[str]) -> bool:
     """Whether a line of the text is the user asking this question; `terms` are those of it."""
     # Most texts are no conversations, and a search looks at some two hundred.
-    if "user" not in text.lower():
-        return False
-    return next(_asked(text.split("\n"), question, terms), None) is not None
+    return _names_user(text) and next(_asked(text.split("\n"), question, terms), None) is not None
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _names_user(text: str) -> bool:
+    return "user" in text.lower()
 
 
 def folded(

@@ -9,7 +9,7 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 from __future__ import annotations
 
 from datetime import date
-from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
@@ -24,14 +24,14 @@ from notewell.search.hits import make_hits
 from notewell.types import Answer, Nearness, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
-    from notewell.types import Notice, SessionFacts
+    from notewell.types import Notice
 
     Ranked = tuple[Candidate, StoredChunk]
 
@@ -85,35 +85,52 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     chunks = view.chunks(legs.chunk_ids())
     texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
     weights = vector_weights(legs, context.facts, context.question, texts, options.fusion, weight)
-    fused = ranking.fuse(legs, weights, options.fusion)
-    span = find_times(context.question, options.today)
-    spoken = {chunk.path for chunk in chunks.values() if chunk.source == "sessions"}
-    sessions = view.sessions(spoken) if spoken else {}
-
-    @cache
-    def factors(day: date | None) -> ranking.TimeFactors:
-        return ranking.time_factors(day, options.today, span, options.half_life_days)
-
-    ranked: list[Ranked] = []
-    for candidate in fused:
+    relevances = ranking.fuse(legs, weights, options.fusion)
+    days = _days(view, chunks.values())
+    factors = _time_factors(context, set(days.values()))
+    keyed = []
+    for chunk_id, relevance in relevances.items():
         # The legs have dropped them already, unless `also` named one.
-        if candidate.chunk_id in candidates.hidden:
+        if chunk_id in candidates.hidden:
             continue
-        chunk = chunks[candidate.chunk_id]
+        chunk = chunks[chunk_id]
         echoes = is_echo(chunk.text, context.question, candidates.query.terms)
-        time = factors(_day(chunk, sessions))
-        ranked.append((candidate.weighed(time, DISCOUNT if echoes else 1.0), chunk))
+        candidate = ranking.Candidate(
+            chunk_id,
+            relevance,
+            legs.vectors.get(chunk_id),
+            legs.texts.get(chunk_id),
+            chunk_id in legs.exact,
+            *factors[days[chunk_id]],
+            DISCOUNT if echoes else 1.0,
+        )
+        keyed.append((_order(candidate, chunk), candidate, chunk))
     # Ties go by place, not by row id: an index built in another order gives the same answer.
-    ranked.sort(key=lambda pair: _order(*pair))
-    return ranked
+    keyed.sort(key=itemgetter(0))
+    return [(candidate, chunk) for _, candidate, chunk in keyed]
 
 
-def _day(chunk: StoredChunk, sessions: Mapping[str, SessionFacts]) -> date | None:
-    """When the lines were said: a session may last for weeks. A note has its day in its name."""
-    if chunk.said_at:
-        return date.fromisoformat(chunk.said_at[:10])
-    session = sessions.get(chunk.path)
-    return (session.day if session else None) or note_date(chunk.path)
+def _days(view: IndexView, chunks: Collection[StoredChunk]) -> dict[int, date | None]:
+    """When the lines of each chunk were said: a session may last for weeks. A note has its day in
+    its name."""
+    spoken = {chunk.path for chunk in chunks if chunk.source == "sessions"}
+    sessions = view.sessions(spoken) if spoken else {}
+    of_path = {
+        path: (sessions[path].day if path in sessions else None) or note_date(path)
+        for path in {chunk.path for chunk in chunks}
+    }
+    return {
+        chunk.id: date.fromisoformat(chunk.said_at[:10]) if chunk.said_at else of_path[chunk.path]
+        for chunk in chunks
+    }
+
+
+def _time_factors(
+    context: SearchContext, days: Collection[date | None]
+) -> dict[date | None, ranking.TimeFactors]:
+    today, half_life = context.options.today, context.options.half_life_days
+    span = find_times(context.question, today)
+    return {day: ranking.time_factors(day, today, span, half_life) for day in days}
 
 
 def without_repeats(
