@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notewell.search.kept import Kept
+from notewell.kept import Kept
 
 
 def test_a_value_is_made_once_while_it_is_kept() -> None:

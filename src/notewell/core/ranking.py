@@ -51,7 +51,7 @@ class LegScores(NamedTuple):
     """Empty in a keyword search."""
     cosines: Mapping[int, float]
     exact: frozenset[int]
-    """Chunks that have every term of the query; see `text_scores.is_exact`."""
+    """Chunks that have every term of the query; see `text_scores.exact_matches`."""
     estimates: Mapping[int, float] = MappingProxyType({})
     """The expected vector score of chunks whose vector is not computed yet."""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from notewell.core import text_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from notewell.core import Candidate
     from notewell.index import StoredChunk
@@ -50,10 +50,17 @@ _DIGITS = frozenset("0123456789")
 _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 
 
-def is_echo(text: str, question: str, terms: Collection[str]) -> bool:
-    """Whether a line of the text is the user asking this question; `terms` are those of it."""
+def find_echoes(
+    chunks: Mapping[int, StoredChunk], question: str, terms: Collection[str]
+) -> set[int]:
+    """The chunks in which the user asks this question; `terms` are those of it."""
     # Most texts are no conversations, and a search looks at some two hundred.
-    return _names_user(text) and next(_asked(text.split("\n"), question, terms), None) is not None
+    spoken = [chunk for chunk in chunks.values() if _names_user(chunk.text)]
+    return {
+        chunk.id
+        for chunk in spoken
+        if next(_asked(chunk.text.split("\n"), question, terms), None) is not None
+    }
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

@@ -23,9 +23,9 @@ from notewell.core import (
     widen_passages,
     without_markers,
 )
+from notewell.kept import Kept
 from notewell.limits import ANSWER_CHARS
 from notewell.records import NamedTuple, deferred
-from notewell.search.kept import Kept
 from notewell.search.utterances import question_before, utterance
 from notewell.search.windows import best_window, from_best_window, line_nearness
 from notewell.types import Hit, ScoredLines, ScoreParts, Span

@@ -9,7 +9,6 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 from __future__ import annotations
 
 from datetime import date
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
@@ -19,9 +18,9 @@ from notewell.core.vector_weights import vector_weights
 from notewell.scripts import script_of
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
-from notewell.search.echoes import DISCOUNT, folded, is_echo
+from notewell.search.echoes import DISCOUNT, find_echoes, folded
 from notewell.search.hits import make_hits
-from notewell.types import Answer, Nearness, Span
+from notewell.types import Answer, Nearness
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -88,26 +87,37 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     relevances = ranking.fuse(legs, weights, options.fusion)
     days = _days(view, chunks.values())
     factors = _time_factors(context, set(days.values()))
-    keyed = []
-    for chunk_id, relevance in relevances.items():
-        # The legs have dropped them already, unless `also` named one.
-        if chunk_id in candidates.hidden:
-            continue
-        chunk = chunks[chunk_id]
-        echoes = is_echo(chunk.text, context.question, candidates.query.terms)
-        candidate = ranking.Candidate(
+    echoes = find_echoes(chunks, context.question, candidates.query.terms)
+    vector_of, text_of, exact = legs.vectors.get, legs.texts.get, legs.exact
+    found = [
+        ranking.Candidate(
             chunk_id,
             relevance,
-            legs.vectors.get(chunk_id),
-            legs.texts.get(chunk_id),
-            chunk_id in legs.exact,
+            vector_of(chunk_id),
+            text_of(chunk_id),
+            chunk_id in exact,
             *factors[days[chunk_id]],
-            DISCOUNT if echoes else 1.0,
+            DISCOUNT if chunk_id in echoes else 1.0,
         )
-        keyed.append((_order(candidate, chunk), candidate, chunk))
-    # Ties go by place, not by row id: an index built in another order gives the same answer.
-    keyed.sort(key=itemgetter(0))
-    return [(candidate, chunk) for _, candidate, chunk in keyed]
+        for chunk_id, relevance in relevances.items()
+        # The legs have dropped them already, unless `also` named one.
+        if chunk_id not in candidates.hidden
+    ]
+    return _in_order([(candidate, chunks[candidate[0]]) for candidate in found])
+
+
+def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Best first. Among notes alone, or conversations alone, this is the order of the scores; ties
+    go by place, not by row id: an index built in another order gives the same answer."""
+    keyed = []
+    for number, (candidate, chunk) in enumerate(ranked):
+        score = candidate.score
+        _, path, source, span, digest, *_ = chunk
+        keyed.append(
+            (-round(score / TIE), source == "sessions", -score, path, span, digest, number)
+        )
+    keyed.sort()
+    return [ranked[key[-1]] for key in keyed]
 
 
 def _days(view: IndexView, chunks: Collection[StoredChunk]) -> dict[int, date | None]:
@@ -142,7 +152,7 @@ def without_repeats(
     if all(candidate.echo == 1.0 for candidate, _ in ranked):
         return ranked
     kept = folded(ranked, context.question, candidates.query.terms, _age)
-    return sorted(kept, key=lambda pair: _order(*pair))
+    return _in_order(kept)
 
 
 def without_copied(ranked: list[Ranked], least: float) -> list[Ranked]:
@@ -191,14 +201,6 @@ def _nearest_is_across_scripts(question: str, ranked: Sequence[Ranked]) -> bool:
         return False
     _, text = max(with_vector)
     return script_of(text) != script_of(question)
-
-
-def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:
-    # Among notes alone, or conversations alone, this is the order of the scores.
-    score = candidate.score
-    tie = -round(score / TIE)
-    is_said = chunk.source == "sessions"
-    return (tie, is_said, -score, chunk.path, chunk.span, chunk.digest)
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:

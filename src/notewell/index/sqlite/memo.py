@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notewell.index.sqlite.postings import PostingReader
+
 if TYPE_CHECKING:
     import apsw
 
@@ -32,6 +34,13 @@ class ReadMemo:
         self.starts: dict[str, list[tuple[int, int]] | None] = {}
         """By the path of a note: its chunks, with their first lines; None if it has many."""
 
+        self._postings: PostingReader | None = None
+
+    def postings(self, db: apsw.Connection) -> PostingReader:
+        if self._postings is None:
+            self._postings = PostingReader(db)
+        return self._postings
+
     def begin(self, db: apsw.Connection) -> None:
         """Drop what is no longer valid, or too much. Called inside a transaction."""
         # Changes with each commit of another connection.
@@ -46,3 +55,5 @@ class ReadMemo:
             self.starts.clear()
         if not is_same or len(self.having) > KEPT_TERMS:
             self.having.clear()
+        if not is_same:
+            self._postings = None

@@ -20,19 +20,22 @@ from notewell.index.records import (
 from notewell.index.sqlite.connect import our_errors, select
 from notewell.index.sqlite.full_text import RANK, TermCounter, match_expression, source_word
 from notewell.index.sqlite.inventory import SqliteInventory
+from notewell.index.sqlite.postings import MOST_PLACES, as_matches, best_chunks, found_chunks
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
     from notewell.core import TextMatch, TextQuery
+    from notewell.index.sqlite.full_text import Totals
     from notewell.index.sqlite.memo import ReadMemo
+    from notewell.index.sqlite.postings import PostingReader
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 
@@ -298,6 +301,26 @@ class SqliteView:
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
         filters = self._filters(sources)
+        forms = [form for group in query.groups for form in group]
+        # Of all sources: a term must weigh the same whichever source is searched.
+        having = self.having(forms)
+        is_short = sum(having.values()) <= MOST_PLACES
+        if self._memo is not None and is_short and among is None and not filters:
+            reader = self._memo.postings(self._db)
+            matches, totals = self._short_lists(query, having, reader, limit)
+        else:
+            matches, totals = self._counted(query, filters, limit, among)
+        chunks, words = (totals.chunks, totals.body_words) if matches else (0, 0)
+        sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
+        # A chunk is in one language, so nearly none has two forms of a term. Without a match the
+        # number of chunks is not known.
+        frequencies = tuple(min(chunks, number) if matches else number for number in sums)
+        return matches, TextStats(chunks, words / max(1, chunks), frequencies)
+
+    def _counted(
+        self, query: TextQuery, filters: Sequence[str], limit: int, among: Sequence[int] | None
+    ) -> tuple[list[TextMatch], Totals]:
+        """FTS5 ranks and counts."""
         counter = TermCounter(query, len(filters))
         only = None if among is None else json.dumps(list(among))
         # `rank MATCH` passes the weights of the columns to FTS5.
@@ -314,14 +337,23 @@ class SqliteView:
                 limit,
             ),
         )
-        matches, chunks = [counter.matches[chunk_id] for chunk_id, _ in rows], counter.chunks
-        # Of all sources: a term must weigh the same whichever source is searched.
-        having = self.having([form for group in query.groups for form in group])
-        sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
-        # A chunk is in one language, so nearly none has two forms of a term. Without a match the
-        # number of chunks is not known.
-        frequencies = tuple(min(chunks, number) if matches else number for number in sums)
-        return matches, TextStats(chunks, counter.words / max(1, chunks), frequencies)
+        return [counter.matches[chunk_id] for chunk_id, _ in rows], counter.totals
+
+    def _short_lists(
+        self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
+    ) -> tuple[list[TextMatch], Totals]:
+        """The same from lists that are kept."""
+        with our_errors(self.path):
+            postings = {
+                form: reader.posting(form, having.get(form, 0))
+                for group in query.groups
+                for form in group
+            }
+            ids = found_chunks(postings.values())
+            # The order matters for pieces of one line, which are all in the same place.
+            if len(ids) > limit or any(one.piece for one in self.chunks(ids).values()):
+                ids = best_chunks(postings, having, ids, reader, limit)
+            return as_matches(query, postings, ids, reader), reader.totals()
 
     def _filters(self, sources: Sequence[str]) -> Sequence[str]:
         """The sources to search, or none if the index has no others."""
