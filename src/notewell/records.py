@@ -169,14 +169,16 @@ def _methods(*, frozen: bool, eq: bool) -> dict[str, Any]:
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     table: _Table = self.__field_table__
-    given = dict(zip(table.positional, values, strict=False))
-    complete = {**table.defaults, **given, **named}
+    setters, positional = table.setters, table.positional
+    complete = {**table.defaults, **named}
+    complete.update(zip(positional, values, strict=False))
     for name, make in table.factories:
         if name not in complete:
             complete[name] = make()
-    setters = table.setters
-    if complete.keys() != setters.keys() or len(given) < len(values) or given.keys() & named:
-        _refuse_arguments(self, len(values), given, named)
+    count = len(values)
+    is_twice = named and count and not named.keys().isdisjoint(positional[:count])
+    if is_twice or count > len(positional) or complete.keys() != setters.keys():
+        _refuse_arguments(self, count, dict(zip(positional, values, strict=False)), named)
     for name, put in setters.items():
         put(self, complete[name])
     if table.has_post_init:

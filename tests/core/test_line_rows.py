@@ -54,4 +54,8 @@ def test_a_word_that_a_part_of_a_line_cuts_off_is_a_word_of_that_part() -> None:
 def test_a_row_knows_what_is_before_it() -> None:
     known = note("one", "two", "", "four", "", "six")
     rows = rows_of_hit(known, Span(2, 4))
-    assert [(row.line, joint) for row, joint in rows] == [(1, LINE_END), (2, LINE_END), (4, BLANK)]
+    assert [(row.line, joint) for row, joint, _ in rows] == [
+        (1, LINE_END),
+        (2, LINE_END),
+        (4, BLANK),
+    ]

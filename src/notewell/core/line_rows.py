@@ -15,12 +15,12 @@ from notewell.core.cutting import LinePart, parts
 from notewell.core.form_places import all_forms
 from notewell.core.long_lines import Extent
 from notewell.records import NamedTuple
+from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from notewell.core.passages import ChunkLines
-    from notewell.types import Span
 
 GROUP_CHARS = 160
 """Lines are joined until a group has so many: a line of hard-wrapped text says little alone."""
@@ -56,11 +56,46 @@ class JoinedRow(NamedTuple):
     joint: str | None
     """What is between the row before it and this one: the end of a line, or nothing, or space; a
     blank line as well, or a text that is not shown (None)."""
+    is_near: bool
+    """Whether it follows the row before it directly."""
 
-    @property
-    def is_near(self) -> bool:
-        """Whether it follows the row before it directly."""
-        return self.joint is not None and self.joint != BLANK
+
+class RowGroup(NamedTuple):
+    """Rows of a hit that are read together."""
+
+    first: int
+    """The number of its first row in the hit."""
+    end: int
+    """That of the row after it."""
+    span: Span
+    text: str
+
+
+class HitGroups(NamedTuple):
+    """The rows of a hit, and the groups that they make; they are the same for every question."""
+
+    rows: Sequence[JoinedRow]
+    groups: Sequence[RowGroup]
+
+
+def groups_of_hit(lines: ChunkLines, span: Span) -> HitGroups:
+    """Of whole lines. With one more line on both sides: they lend their words."""
+    return _grouped(rows_of_hit(lines, span), span)
+
+
+def groups_of_part(lines: ChunkLines, number: int, part: Extent) -> HitGroups:
+    """Of a part of a line that is longer than a chunk."""
+    return _grouped(list(rows_of_part(lines, number, part)), Span(number, number))
+
+
+def _grouped(rows: Sequence[JoinedRow], span: Span) -> HitGroups:
+    groups = []
+    for numbers in group_rows(rows, span):
+        (first, *_), *others = rows[numbers.start : numbers.stop]
+        text = first.text + "".join([f"{joint or ''}{row.text}" for row, joint, _ in others])
+        lines = Span(first.line, rows[numbers.stop - 1].row.line)
+        groups.append(RowGroup(numbers.start, numbers.stop, lines, text))
+    return HitGroups(rows, groups)
 
 
 def rows_of_line(number: int, text: str) -> tuple[LineRow, ...]:
@@ -85,11 +120,14 @@ def rows_of_hit(lines: ChunkLines, span: Span) -> list[JoinedRow]:
         if not own:
             joint = joint and BLANK
             continue
-        rows.append(JoinedRow(own[0], own[0].inner or joint))
-        if len(own) > 1:
-            rows += [JoinedRow(row, row.inner) for row in own[1:]]
+        rows.append(_joined(own[0], own[0].inner or joint))
+        rows += [_joined(row, row.inner) for row in own[1:]]
         joint = LINE_END
     return rows
+
+
+def _joined(row: LineRow, joint: str | None) -> JoinedRow:
+    return JoinedRow(row, joint, joint is not None and joint != BLANK)
 
 
 def rows_of_part(lines: ChunkLines, number: int, part: Extent) -> Iterator[JoinedRow]:
@@ -99,7 +137,7 @@ def rows_of_part(lines: ChunkLines, number: int, part: Extent) -> Iterator[Joine
         sentences = parts(run.text, GROUP_CHARS, GROUP_MOST_CHARS)
         line_end = line.end if line else run.end
         for row in _part_rows(number, sentences, run.start, line_end):
-            yield JoinedRow(row, row.inner)
+            yield _joined(row, row.inner)
 
 
 def _part_rows(
@@ -116,15 +154,15 @@ def _part_rows(
         )
 
 
-def groups_of(rows: Sequence[JoinedRow], span: Span) -> Iterator[range]:
+def group_rows(rows: Sequence[JoinedRow], span: Span) -> Iterator[range]:
     """Every row of the span is in one group; a blank line ends a group."""
     first, chars = -1, 0
     start_line, end_line = span
-    for at, (row, joint) in enumerate(rows):
+    for at, (row, _, is_near) in enumerate(rows):
         size = row.size
         is_full = chars >= GROUP_CHARS or chars + size > GROUP_MOST_CHARS
         is_inside = start_line <= row.line <= end_line
-        if first >= 0 and (is_full or not is_inside or joint is None or joint == BLANK):
+        if first >= 0 and (is_full or not is_inside or not is_near):
             yield range(first, at)
             first, chars = -1, 0
         if is_inside:

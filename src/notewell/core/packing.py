@@ -20,7 +20,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.line_rows import BLANK, LINE_END, groups_of, rows_of_hit, rows_of_part
+from notewell.core.line_rows import BLANK, LINE_END, groups_of_part
 from notewell.core.passages import ELLIPSIS
 from notewell.records import NamedTuple, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
@@ -76,36 +76,45 @@ def score_lines(
 ) -> tuple[ScoredLines, ...]:
     """The lines of a hit in groups, each with its score; with `part`, those of one long line."""
     if part is not None:
-        rows = list(rows_of_part(lines, span.start_line, part))
+        rows, groups = groups_of_part(lines, span.start_line, part)
     else:
-        # With one more line on both sides: they lend their words too.
-        rows = rows_of_hit(lines, span)
-    words = _word_shares(rows, scores.weights)
+        rows, groups = lines.groups(span)
+    values = _row_scores(rows, scores)
+    return tuple(
+        [
+            ScoredLines(
+                group.span,
+                group.text,
+                max(values[group.first : group.end]),
+                rows[group.first].joint,
+                rows[group.first].row.starts_inside,
+                rows[group.end - 1].row.ends_inside,
+            )
+            for group in groups
+        ]
+    )
 
-    def score(at: int) -> float:
-        row, joint = rows[at]
-        lent = 0.0
-        if at and words[at - 1] and joint is not None and joint != BLANK:
-            lent = BEFORE * words[at - 1]
-        if at + 1 < len(rows) and words[at + 1] and rows[at + 1].is_near:
+
+def _row_scores(rows: Sequence[JoinedRow], scores: LineScores) -> list[float]:
+    words = [*_word_shares(rows, scores.weights), 0.0]
+    ends = [*[row.is_near for row in rows], False]
+    values: list[float] = []
+    for at, (row, _, is_near) in enumerate(rows):
+        # Before the first row is the last number, which is 0.
+        lent = BEFORE * words[at - 1] if is_near else 0.0
+        if ends[at + 1]:
             lent += AFTER * words[at + 1]
         base = scores.hit * (1.0 if _is_best(row, scores) else AROUND)
         near = NEAR_WEIGHT * _nearness(row, scores)
-        return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near
-
-    return tuple(
-        [
-            _scored(rows[group.start : group.stop], max(map(score, group)))
-            for group in groups_of(rows, span)
-        ]
-    )
+        values.append(base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near)
+    return values
 
 
 def _word_shares(rows: Sequence[JoinedRow], weights: Mapping[str, float]) -> list[float]:
     """The part of all words of the query that each row has."""
     asked = frozenset(weights)
     total = fsum(weights.values()) or 1.0
-    shared = [asked & row.forms for row, _ in rows]
+    shared = [asked & row.forms for row, *_ in rows]
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
     return [fsum([weights[form] for form in forms]) / total if forms else 0.0 for forms in shared]
 
@@ -129,16 +138,6 @@ def _nearness(row: LineRow, scores: LineScores) -> float:
         score for extent, score in extents if row.part is None or row.part.within(extent).chars > 0
     ]
     return max(found, default=scores.typical)
-
-
-def _scored(rows: Sequence[JoinedRow], score: float) -> ScoredLines:
-    (first, joint), last = rows[0], rows[-1].row
-    text = first.text
-    for row, between in rows[1:]:
-        text += f"{between or ''}{row.text}"
-    return ScoredLines(
-        Span(first.line, last.line), text, score, joint, first.starts_inside, last.ends_inside
-    )
 
 
 # -- the choice ----------------------------------------------------------------------------------
@@ -201,7 +200,7 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
 
 def _is_heading(group: ScoredLines) -> bool:
     """One line with a heading says something only together with other lines."""
-    return group.span.start_line == group.span.end_line and group.text.startswith("#")
+    return group.text.startswith("#") and group.span.start_line == group.span.end_line
 
 
 def _gap_chars(group: ScoredLines) -> int:
@@ -212,13 +211,12 @@ def _gap_chars(group: ScoredLines) -> int:
 def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tuple[int, int]]:
     """The number of a hit and of a group in it, in the order in which they are chosen."""
 
-    def order(key: tuple[int, int]) -> tuple[bool, float, tuple[int, int]]:
-        group = groups[key[0]][key[1]]
-        return _is_heading(group), -group.score, key
-
-    ordered = sorted(
-        ((at, number) for at, own in enumerate(groups) for number in range(len(own))), key=order
-    )
+    scored = [
+        (_is_heading(group), -group.score, at, number)
+        for at, own in enumerate(groups)
+        for number, group in enumerate(own)
+    ]
+    ordered = [(at, number) for _, _, at, number in sorted(scored)]
     if budget < ROOM_CHARS * len(groups):
         return ordered
     first: dict[int, int] = {}

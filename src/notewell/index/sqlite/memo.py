@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notewell.index.sqlite.connect import select
 from notewell.index.sqlite.postings import PostingReader
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class ReadMemo:
         self.starts: dict[str, list[tuple[int, int]] | None] = {}
         """By the path of a note: its chunks, with their first lines; None if it has many."""
 
+        self.is_empty: bool | None = None
+        self.schema: int | None = None
         self._postings: PostingReader | None = None
 
     def postings(self, db: apsw.Connection) -> PostingReader:
@@ -44,7 +47,7 @@ class ReadMemo:
     def begin(self, db: apsw.Connection) -> None:
         """Drop what is no longer valid, or too much. Called inside a transaction."""
         # Changes with each commit of another connection.
-        version = db.pragma("data_version")
+        ((version,),) = select(db, "PRAGMA data_version")
         is_same = version == self._version
         self._version = version
         if not is_same or len(self.chunks) > KEPT_CHUNKS:
@@ -56,4 +59,4 @@ class ReadMemo:
         if not is_same or len(self.having) > KEPT_TERMS:
             self.having.clear()
         if not is_same:
-            self._postings = None
+            self._postings = self.is_empty = self.schema = None

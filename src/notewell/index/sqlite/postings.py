@@ -40,8 +40,8 @@ _AVERAGES = 1
 """The row of `chunks_fts_data` with the number of rows and words (FTS5's averages record)."""
 
 _K1, _B = 1.2, 0.75
-_WEIGHTS = (1.0, 0.6, 0.4)
-"""FTS5's bm25, with the weights of `full_text.RANK` for body, heading and name."""
+_HEADING_WEIGHT, _NAME_WEIGHT = 0.6, 0.4
+"""FTS5's bm25, with the weights of `full_text.RANK`."""
 
 
 class Posting(NamedTuple):
@@ -210,25 +210,29 @@ def best_chunks(
     having: Mapping[str, int],
     ids: Sequence[int],
     reader: PostingReader,
-    limit: int,
 ) -> list[int]:
     """In the order of FTS5's own bm25: the same arithmetic, so that the same chunks are chosen."""
     totals, sizes = reader.totals(), reader.sizes(ids)
     mean = totals.words / totals.chunks
     saturation = {one: _K1 * (1 - _B + _B * sizes[one].all_fields / mean) for one in ids}
     scores = dict.fromkeys(ids, 0.0)
-    for form, (body, heading, name) in postings.items():
+    for form, posting in postings.items():
         number = having.get(form, 0)
         idf = log((totals.chunks - number + 0.5) / (number + 0.5))
         idf = idf if idf > 0 else 1e-6
-        frequencies = {chunk_id: float(len(places)) for chunk_id, places in body.items()}
-        for counts, weight in zip((heading, name), _WEIGHTS[1:], strict=True):
-            for chunk_id, times in counts.items():
-                for _ in range(times):  # Not multiplied: FTS5 adds one by one.
-                    frequencies[chunk_id] = frequencies.get(chunk_id, 0.0) + weight
-        for chunk_id, frequency in frequencies.items():
-            share = frequency * (_K1 + 1.0) / (frequency + saturation[chunk_id])
-            scores[chunk_id] += idf * share
+        for chunk_id, frequency in _frequencies(posting).items():
+            if chunk_id in scores:
+                share = frequency * (_K1 + 1.0) / (frequency + saturation[chunk_id])
+                scores[chunk_id] += idf * share
     # Of equal ones the older chunk, as FTS5 sorts them.
     ranked = sorted([(-score, chunk_id) for chunk_id, score in scores.items()])
-    return [chunk_id for _, chunk_id in ranked[:limit]]
+    return [chunk_id for _, chunk_id in ranked]
+
+
+def _frequencies(posting: Posting) -> dict[int, float]:
+    frequencies = {chunk_id: float(len(places)) for chunk_id, places in posting.body.items()}
+    for counts, weight in ((posting.heading, _HEADING_WEIGHT), (posting.name, _NAME_WEIGHT)):
+        for chunk_id, times in counts.items():
+            for _ in range(times):  # Not multiplied: FTS5 adds one by one.
+                frequencies[chunk_id] = frequencies.get(chunk_id, 0.0) + weight
+    return frequencies

@@ -114,8 +114,12 @@ class SqliteView:
             raise IndexUnreadable(str(self.path), f"meta {SCALE_KEY!r}: {error}") from error
 
     def outdated(self) -> str | None:
-        with our_errors(self.path):
-            schema = int(self._db.pragma("user_version"))
+        schema = None if self._memo is None else self._memo.schema
+        if schema is None:
+            with our_errors(self.path):
+                schema = int(self._db.pragma("user_version"))
+            if self._memo is not None:
+                self._memo.schema = schema
         return f"its schema is {schema}, now {SCHEMA}" if schema < SCHEMA else None
 
     def counts(self) -> Counts:
@@ -144,7 +148,12 @@ class SqliteView:
         )
 
     def is_empty(self) -> bool:
-        return not self._select("SELECT 1 FROM chunks LIMIT 1")
+        known = None if self._memo is None else self._memo.is_empty
+        if known is None:
+            known = not self._select("SELECT 1 FROM chunks LIMIT 1")
+            if self._memo is not None:
+                self._memo.is_empty = known
+        return known
 
     def has_vectors(self) -> bool:
         oldest = self._select("SELECT embedded FROM chunks ORDER BY id LIMIT 1")
@@ -350,10 +359,20 @@ class SqliteView:
                 for form in group
             }
             ids = found_chunks(postings.values())
-            # The order matters for pieces of one line, which are all in the same place.
-            if len(ids) > limit or any(one.piece for one in self.chunks(ids).values()):
-                ids = best_chunks(postings, having, ids, reader, limit)
+            if len(ids) > limit:
+                ids = best_chunks(postings, having, ids, reader)[:limit]
+            elif tied := self._tied(ids):
+                others = [chunk_id for chunk_id in ids if chunk_id not in tied]
+                ids = [*others, *best_chunks(postings, having, tied, reader)]
             return as_matches(query, postings, ids, reader), reader.totals()
+
+    def _tied(self, ids: Sequence[int]) -> list[int]:
+        """Pieces of one line are in the same place: then the order of FTS5 counts."""
+        places: dict[tuple[str, Span], list[int]] = {}
+        for chunk_id, chunk in self.chunks(ids).items():
+            if chunk.piece:
+                places.setdefault((chunk.path, chunk.span), []).append(chunk_id)
+        return [chunk_id for tied in places.values() if len(tied) > 1 for chunk_id in tied]
 
     def _filters(self, sources: Sequence[str]) -> Sequence[str]:
         """The sources to search, or none if the index has no others."""
