@@ -1,7 +1,7 @@
 """The lines of a hit as rows: a line is one row, a long line several, each with some sentences.
 
-A row knows its words, so that a search only looks which of them are words of the query. Rows
-depend on the note alone: they are made once and kept with its lines.
+Rows depend on the note alone: they are made once and kept with its lines. A row that is read again
+knows its words, so that a search only looks which of them are words of the query.
 
     text   ## Storage ⏎ ⏎ We moved to SQLite. … The old files … ⏎ See also …
     rows   ──────────     ───────────────────  ───────────────   ──────────
@@ -12,13 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.core.cutting import LinePart, parts
-from notewell.core.form_places import all_forms
+from notewell.core.form_places import all_forms, finder_of
 from notewell.core.long_lines import Extent
 from notewell.records import NamedTuple
 from notewell.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from notewell.core.passages import ChunkLines
 
@@ -33,20 +33,47 @@ BLANK = "\n\n"
 """The end of a line, and a blank line."""
 
 
-class LineRow(NamedTuple):
+class LineRow:
     """One line, or a part of a long one."""
 
-    line: int
-    text: str
-    forms: frozenset[str]
-    """Of all its words."""
-    size: int
-    """Characters without the space around them."""
-    part: Extent | None = None
-    inner: str | None = None
-    """What is between the part before it and this one, in the same line."""
-    starts_inside: bool = False
-    ends_inside: bool = False
+    __slots__ = ("_forms", "_was_read", "ends_inside", "inner", "line", "part", "size", "text")
+
+    def __init__(
+        self,
+        line: int,
+        text: str,
+        size: int,
+        part: Extent | None = None,
+        inner: str | None = None,
+        *,
+        ends_inside: bool = False,
+    ) -> None:
+        self.line = line
+        self.text = text
+        self.size = size
+        """Characters without the space around them."""
+        self.part = part
+        self.inner = inner
+        """What is between the part before it and this one, in the same line."""
+        self.ends_inside = ends_inside
+        """The line goes on."""
+        self._forms: frozenset[str] | None = None
+        self._was_read = False
+
+    @property
+    def starts_inside(self) -> bool:
+        return self.part is not None and self.part.start > 0
+
+    def shared(self, forms: frozenset[str]) -> Set[str]:
+        """Which of these forms its words have."""
+        if self._forms is None:
+            # Most rows of a large memory are read once: to look for a few forms takes less then
+            # than to split the text.
+            if not self._was_read:
+                self._was_read = True
+                return finder_of(forms).forms_in(self.text) if forms else forms
+            self._forms = all_forms(self.text)
+        return forms & self._forms
 
 
 class JoinedRow(NamedTuple):
@@ -104,7 +131,7 @@ def rows_of_line(number: int, text: str) -> tuple[LineRow, ...]:
     if not bare:
         return ()
     if len(text) <= PART_CHARS:
-        return (LineRow(number, text, all_forms(text), len(bare)),)
+        return (LineRow(number, text, len(bare)),)
     sentences = parts(text, GROUP_CHARS, GROUP_MOST_CHARS)
     return tuple(_part_rows(number, sentences, 0, len(text.rstrip())))
 
@@ -149,9 +176,7 @@ def _part_rows(
         if start:
             inner = " " if part.start > end else ""
         end = part.end
-        yield LineRow(
-            number, text, all_forms(text), len(text), part, inner, part.start > 0, end < line_end
-        )
+        yield LineRow(number, text, len(text), part, inner, ends_inside=end < line_end)
 
 
 def group_rows(rows: Sequence[JoinedRow], span: Span) -> Iterator[range]:

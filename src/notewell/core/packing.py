@@ -114,7 +114,7 @@ def _word_shares(rows: Sequence[JoinedRow], weights: Mapping[str, float]) -> lis
     """The part of all words of the query that each row has."""
     asked = frozenset(weights)
     total = fsum(weights.values()) or 1.0
-    shared = [asked & row.forms for row, *_ in rows]
+    shared = [row.shared(asked) for row, *_ in rows]
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
     return [fsum([weights[form] for form in forms]) / total if forms else 0.0 for forms in shared]
 
