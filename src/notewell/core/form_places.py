@@ -63,18 +63,6 @@ class FormFinder:
             places += self._in_lines(_dense_characters().sub(" ", text))
         return sorted(places)
 
-    def forms_in(self, text: str) -> set[str]:
-        """Which of the forms the text has."""
-        if not text.isascii():
-            return {place.form for place in self.places(text)}
-        return {
-            form
-            for start, end in self._likely_tokens(text)
-            for word in token_words(text[start:end])
-            for form in word.forms
-            if form in self._sparse
-        }
-
     def _in_lines(self, text: str) -> Iterator[FormPlace]:
         """Most lines of a text with a dash or an accent are ASCII."""
         start = 0

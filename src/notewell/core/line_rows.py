@@ -64,16 +64,13 @@ class LineRow:
     def starts_inside(self) -> bool:
         return self.part is not None and self.part.start > 0
 
-    def shared(self, forms: frozenset[str]) -> Set[str]:
-        """Which of these forms its words have."""
-        if self._forms is None:
-            # Most rows of a large memory are read once: to look for a few forms takes less then
-            # than to split the text.
-            if not self._was_read:
-                self._was_read = True
-                return finder_of(forms).forms_in(self.text) if forms else forms
+    def known_forms(self) -> frozenset[str] | None:
+        """Those of its words; None the first time. Most rows of a large memory are read once, and
+        to look for a few forms in a text takes less than to split it."""
+        if self._forms is None and self._was_read:
             self._forms = all_forms(self.text)
-        return forms & self._forms
+        self._was_read = True
+        return self._forms
 
 
 class JoinedRow(NamedTuple):
@@ -123,6 +120,28 @@ def _grouped(rows: Sequence[JoinedRow], span: Span) -> HitGroups:
         lines = Span(first.line, rows[numbers.stop - 1].row.line)
         groups.append(RowGroup(numbers.start, numbers.stop, lines, text))
     return HitGroups(rows, groups)
+
+
+def shared_forms(rows: Sequence[LineRow], forms: frozenset[str]) -> list[Set[str]]:
+    """Which of these forms the words of each row have."""
+    if not forms:
+        return [forms] * len(rows)
+    known = [row.known_forms() for row in rows]
+    unknown = [row.text for row, own in zip(rows, known, strict=True) if own is None]
+    found = iter(_forms_in(unknown, forms))
+    return [next(found) if own is None else forms & own for own in known]
+
+
+def _forms_in(texts: Sequence[str], forms: frozenset[str]) -> Iterator[Set[str]]:
+    """Looked for in all texts at once: no word goes on after the end of a line."""
+    places = finder_of(forms).places(LINE_END.join(texts)) if texts else []
+    at = end = 0
+    for text in texts:
+        end += len(text) + 1
+        first = at
+        while at < len(places) and places[at].start < end:
+            at += 1
+        yield {place.form for place in places[first:at]}
 
 
 def rows_of_line(number: int, text: str) -> tuple[LineRow, ...]:

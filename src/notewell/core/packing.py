@@ -20,7 +20,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.line_rows import BLANK, LINE_END, groups_of_part
+from notewell.core.line_rows import BLANK, LINE_END, groups_of_part, shared_forms
 from notewell.core.passages import ELLIPSIS
 from notewell.records import NamedTuple, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
@@ -114,7 +114,7 @@ def _word_shares(rows: Sequence[JoinedRow], weights: Mapping[str, float]) -> lis
     """The part of all words of the query that each row has."""
     asked = frozenset(weights)
     total = fsum(weights.values()) or 1.0
-    shared = [row.shared(asked) for row, *_ in rows]
+    shared = shared_forms([row for row, *_ in rows], asked)
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
     return [fsum([weights[form] for form in forms]) / total if forms else 0.0 for forms in shared]
 

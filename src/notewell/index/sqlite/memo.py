@@ -7,6 +7,7 @@ memory of a hundred chunks, reading them is most of the work.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from notewell.index.sqlite.connect import select
 from notewell.index.sqlite.postings import PostingReader
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
     from notewell.index.records import StoredChunk
 
-KEPT_CHUNKS = 256
-"""Some 200 KB, and 500 KB of windows: a service keeps them for every agent that was searched."""
+KEPT_CHUNKS = 8192
+"""Some 10 MB, and 12 MB of windows, which all readers of a process share."""
+LEAST_CHUNKS = 256
+"""What a reader keeps however many there are."""
 KEPT_NOTES = 64
 KEPT_TERMS = 4096
 
@@ -26,6 +29,7 @@ class ReadMemo:
     """Of one connection that never writes."""
 
     def __init__(self) -> None:
+        _memos.add(self)
         self._version: object = None
         self.having: dict[str, int] = {}
         """How many chunks have each term, 0 included."""
@@ -50,9 +54,10 @@ class ReadMemo:
         ((version,),) = select(db, "PRAGMA data_version")
         is_same = version == self._version
         self._version = version
-        if not is_same or len(self.chunks) > KEPT_CHUNKS:
+        most = max(LEAST_CHUNKS, KEPT_CHUNKS // len(_memos))
+        if not is_same or len(self.chunks) > most:
             self.chunks.clear()
-        if not is_same or len(self.windows) > KEPT_CHUNKS:
+        if not is_same or len(self.windows) > most:
             self.windows.clear()
         if not is_same or len(self.starts) > KEPT_NOTES:
             self.starts.clear()
@@ -60,3 +65,7 @@ class ReadMemo:
             self.having.clear()
         if not is_same:
             self._postings = self.is_empty = self.schema = None
+
+
+_memos: WeakSet[ReadMemo] = WeakSet()
+"""Of all readers of the process."""
