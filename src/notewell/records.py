@@ -20,7 +20,7 @@ loads: the one of `typing` compiles the type of each field, and a constructor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,10 +29,20 @@ if TYPE_CHECKING:
 else:
     from notewell.named_tuples import NamedTuple
 
-__all__ = ["NamedTuple", "asdict", "dataclass", "field", "field_names", "field_values", "replace"]
+__all__ = [
+    "NamedTuple",
+    "asdict",
+    "dataclass",
+    "deferred",
+    "field",
+    "field_names",
+    "field_values",
+    "replace",
+]
 
 _Class = TypeVar("_Class", bound=type)
 _Value = TypeVar("_Value")
+_Made = TypeVar("_Made")
 
 _NO_VALUE: Any = object()
 """No default. None cannot say so, because None is a frequent default."""
@@ -59,6 +69,8 @@ class _Table(NamedTuple):
     compared: tuple[str, ...]
     setters: dict[str, Callable[[Any, Any], None]]
     """Of the slots: they set a field of a frozen instance too."""
+    getters: dict[str, Callable[[Any], Any]]
+    """Of the slots: a value that is not computed yet stays so."""
     has_post_init: bool
     frozen: bool
 
@@ -78,6 +90,9 @@ def _dataclass(
         # A second slot for a field of a base class would only take memory.
         slots = tuple(name for name in own if name not in inherited)
         made = _with_slots(cls, own, {**methods, "__slots__": slots})
+        descriptors = {name: getattr(made, name) for name in fields}
+        for name in made.__dict__.get("deferred_fields", ()):
+            setattr(made, name, _DeferredSlot(descriptors[name]))
         made.__field_table__ = _Table(
             fields,
             positional,
@@ -88,7 +103,8 @@ def _dataclass(
                 if one.default_factory is not _NO_VALUE
             ),
             tuple(name for name, one in fields.items() if one.compare),
-            {name: getattr(made, name).__set__ for name in fields},
+            {name: slot.__set__ for name, slot in descriptors.items()},
+            {name: slot.__get__ for name, slot in descriptors.items()},
             hasattr(made, "__post_init__"),
             frozen,
         )
@@ -153,14 +169,16 @@ def _methods(*, frozen: bool, eq: bool) -> dict[str, Any]:
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     table: _Table = self.__field_table__
-    given = dict(zip(table.positional, values, strict=False))
-    complete = {**table.defaults, **given, **named}
+    setters, positional = table.setters, table.positional
+    complete = {**table.defaults, **named}
+    complete.update(zip(positional, values, strict=False))
     for name, make in table.factories:
         if name not in complete:
             complete[name] = make()
-    setters = table.setters
-    if complete.keys() != setters.keys() or len(given) < len(values) or given.keys() & named:
-        _refuse_arguments(self, len(values), given, named)
+    count = len(values)
+    is_twice = named and count and not named.keys().isdisjoint(positional[:count])
+    if is_twice or count > len(positional) or complete.keys() != setters.keys():
+        _refuse_arguments(self, count, dict(zip(positional, values, strict=False)), named)
     for name, put in setters.items():
         put(self, complete[name])
     if table.has_post_init:
@@ -250,8 +268,9 @@ def _replace(value: _Value, /, **changes: Any) -> _Value:
     if not changes.keys() <= table.setters.keys():
         return type(value)(**{**field_values(value), **changes})  # Which refuses them.
     copy = object.__new__(type(value))
+    getters = table.getters
     for name, put in table.setters.items():
-        put(copy, changes[name] if name in changes else getattr(value, name))
+        put(copy, changes[name] if name in changes else getters[name](value))
     if table.has_post_init:
         copy.__post_init__()  # type: ignore[attr-defined]
     return copy
@@ -265,6 +284,39 @@ def _field(
     compare: bool = True,
 ) -> Any:
     return _Field(default, default_factory, repr, compare)
+
+
+# -- values that are computed when they are read -------------------------------------------------
+
+
+class _Deferred:
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make: Callable[[], Any] | None = make
+        self._value: Any = None
+
+    def value(self) -> Any:
+        make = self._make
+        if make is not None:  # Two threads may both compute it: the value is the same.
+            self._value, self._make = make(), None
+        return self._value
+
+
+def deferred(make: Callable[[], _Made]) -> _Made:
+    """The value of a field that the class lists in `deferred_fields`: computed by the first who
+    reads it. Most answers are shown without all of their fields."""
+    return cast("_Made", _Deferred(make))
+
+
+class _DeferredSlot:
+    def __init__(self, slot: Any) -> None:
+        self._slot = slot
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        value = self._slot.__get__(instance, owner)
+        return value.value() if type(value) is _Deferred else value
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self._slot.__set__(instance, value)
 
 
 class _StandardAttribute:

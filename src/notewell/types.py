@@ -6,7 +6,7 @@ to define, a third to create, and both are part of the start-up time of `notewel
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from notewell.records import NamedTuple, dataclass, replace
 
@@ -201,6 +201,8 @@ def gap_mark(line: int) -> str:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that answers, with what a reader needs to judge and cite it."""
+
+    deferred_fields: ClassVar = ("snippet",)
 
     id: str
     """The same for the same text in the same place under the same model."""

@@ -245,3 +245,38 @@ def test_every_dataclass_of_the_package_is_made_without_generated_code() -> None
         )
     ]
     assert importing == []
+
+
+# -- values that are computed when they are read -------------------------------------------------
+
+
+@records.dataclass(frozen=True, slots=True)
+class Quoted:
+    deferred_fields: ClassVar = ("text",)
+
+    text: str
+    line: int = 1
+
+
+def test_a_deferred_value_is_computed_once_by_the_first_who_reads_it() -> None:
+    read: list[int] = []
+
+    def make() -> str:
+        read.append(1)
+        return "words"
+
+    quoted = Quoted(records.deferred(make))
+    moved = records.replace(quoted, line=2)
+    assert not read
+    assert (moved.text, quoted.text) == ("words", "words")
+    assert len(read) == 1
+
+
+def test_an_instance_with_a_deferred_value_is_like_any_other() -> None:
+    quoted = Quoted(records.deferred(lambda: "words"))
+    assert quoted == Quoted("words")
+    assert repr(quoted) == "Quoted(text='words', line=1)"
+    assert pickle.loads(pickle.dumps(Quoted(records.deferred(str)))).text == ""
+    assert records.asdict(quoted) == {"text": "words", "line": 1}
+    with pytest.raises(FrozenInstanceError):
+        quoted.text = "others"  # type: ignore[misc]

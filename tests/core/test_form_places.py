@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core.form_places import FormFinder, FormPlace, find_forms
+from notewell.core.form_places import FormPlace, all_forms, find_forms
 from notewell.core.words import split_words
 
 SPELLED = """
@@ -49,7 +49,7 @@ def test_the_same_words_as_by_splitting_the_text(
     known = [*forms_of(text), *forms_of(question)]
     forms = data.draw(st.sets(st.sampled_from(known), max_size=6)) if known else set()
     assert find_forms(text, forms) == splitting(text, forms)
-    assert FormFinder(forms).forms_in(text) == {place.form for place in splitting(text, forms)}
+    assert all_forms(text) == frozenset(forms_of(text))
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

@@ -1,14 +1,20 @@
-"""The words of a query are looked for once in the text of a hit; each row has the same words as if
-it were read alone."""
+"""A row says which forms its words have, the first time and later."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core import ChunkLines, HitText
-from notewell.core.form_places import find_forms, finder_of
-from notewell.core.line_rows import PART_CHARS
+from notewell.core import ChunkLines
+from notewell.core.form_places import find_forms
+from notewell.core.line_rows import (
+    BLANK,
+    LINE_END,
+    PART_CHARS,
+    rows_of_hit,
+    rows_of_line,
+    shared_forms,
+)
 from notewell.types import Span
 
 FORMS = frozenset(("stori", "memory_search", "search", "o'brien", "索引", "cafe", "2026"))
@@ -31,33 +37,36 @@ TOKENS = (
 LINES = st.lists(st.sampled_from(TOKENS), max_size=60).map(" ".join)
 
 
-def hit_text(lines: list[str]) -> tuple[HitText, ChunkLines]:
-    span = Span(1, len(lines))
-    known = ChunkLines([(span, "\n".join(lines))])
-    # The first line and the last one are around the hit.
-    return HitText(known, Span(2, len(lines) - 1), FORMS), known
+def note(*lines: str) -> ChunkLines:
+    return ChunkLines([(Span(1, len(lines)), "\n".join(lines))])
 
 
-@given(st.lists(LINES, min_size=3, max_size=8))
-def test_a_row_has_the_words_that_it_has_alone(lines: list[str]) -> None:
-    text, known = hit_text(lines)
-    for row in text.rows(known):
-        assert text.whole[row.start : row.start + len(row.text)] == row.text
-        assert text.forms_in(row) == finder_of(FORMS).forms_in(row.text)
+def alone(text: str) -> set[str]:
+    return {place.form for place in find_forms(text, FORMS)}
 
 
-@given(st.lists(LINES, min_size=3, max_size=8))
-def test_the_text_of_the_hit_has_the_places_that_it_has_alone(lines: list[str]) -> None:
-    own, places = hit_text(lines)[0].own()
-    assert places == find_forms(own, FORMS)
+@given(st.lists(LINES, max_size=5))
+def test_a_row_has_the_forms_that_are_found_in_its_text(lines: list[str]) -> None:
+    known = note(*lines)
+    rows = [row for at in range(1, len(lines) + 1) for row in known.rows(at)]
+    # The second time each row knows all of its words; of the last two, one is read once more.
+    assert shared_forms(rows[:-1], FORMS) == [alone(row.text) for row in rows[:-1]]
+    for _ in range(2):
+        assert shared_forms(rows, FORMS) == [alone(row.text) for row in rows]
 
 
 def test_a_word_that_a_part_of_a_line_cuts_off_is_a_word_of_that_part() -> None:
     """A line without blanks is cut anywhere."""
-    line = "a" * (PART_CHARS - 6) + "search" * 30
-    text, known = hit_text(["", line, ""])
-    rows = text.rows(known)
+    rows = rows_of_line(1, "a" * (PART_CHARS - 6) + "search" * 30)
     assert len(rows) > 1
-    assert [text.forms_in(row) for row in rows] == [
-        finder_of(FORMS).forms_in(row.text) for row in rows
+    assert shared_forms(rows, FORMS) == [alone(row.text) for row in rows]
+
+
+def test_a_row_knows_what_is_before_it() -> None:
+    known = note("one", "two", "", "four", "", "six")
+    rows = rows_of_hit(known, Span(2, 4))
+    assert [(row.line, joint) for row, joint, _ in rows] == [
+        (1, LINE_END),
+        (2, LINE_END),
+        (4, BLANK),
     ]

@@ -24,7 +24,8 @@ TODAY = date(2026, 11, 15)
 def with_time(
     candidate: Candidate, day: date | None, asked: TimeSpan | None, half_life_days: float | None
 ) -> Candidate:
-    return candidate.weighed(time_factors(day, TODAY, asked, half_life_days))
+    factors = time_factors(day, TODAY, asked, half_life_days)
+    return candidate._replace(decay=factors.decay, recency=factors.recency)
 
 
 def aged(days: int, asked: TimeSpan | None = None) -> float:

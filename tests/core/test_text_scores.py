@@ -11,17 +11,17 @@ from notewell.core.text_scores import (
     NEIGHBOUR_WEIGHT,
     TextMatch,
     TextStats,
-    is_exact,
+    exact_matches,
     query_weights,
     text_score,
-    with_neighbours,
+    text_scores,
 )
 from notewell.types import Span
 
 COUNTS = st.integers(0, 30)
 
 
-def match(*body: int, chunk_id: int = 1, gaps: tuple[int, ...] = ()) -> TextMatch:
+def match(*body: float, chunk_id: int = 1, gaps: tuple[int, ...] = ()) -> TextMatch:
     nothing = (0,) * len(body)
     return TextMatch(chunk_id, body, nothing, nothing, 100, gaps)
 
@@ -69,14 +69,14 @@ def test_words_that_no_chunk_has_lower_the_score() -> None:
 
 def test_a_chunk_with_everything_asked_for_is_exact() -> None:
     query = TextQuery(("alpha", "beta"), frozenset())
-    assert is_exact(match(1, 2), query)
-    assert not is_exact(match(1, 0), query)
+    matches = [match(1, 2, chunk_id=1), match(1, 0, chunk_id=2)]
+    assert exact_matches(matches, query) == {1}
 
 
 def test_a_chunk_with_the_identifier_is_exact() -> None:
     query = TextQuery(("fix", "a828e60"), frozenset({"a828e60"}))
-    assert is_exact(match(0, 1), query)
-    assert not is_exact(match(1, 0), query)
+    matches = [match(0, 1, chunk_id=1), match(1, 0, chunk_id=2)]
+    assert exact_matches(matches, query) == {1}
 
 
 STATS = TextStats(1000, 100.0, (20, 20))
@@ -118,13 +118,24 @@ def test_a_chunk_borrows_a_little_from_those_beside_it() -> None:
         2: ("a.md", Span(5, 9)),  # behind a blank line: still the next one
         3: ("b.md", Span(1, 2)),
     }
-    lent = {one.chunk_id: one.body for one in with_neighbours(matches, places)}
-    assert lent[1] == [1, NEIGHBOUR_WEIGHT]
-    assert lent[2] == [NEIGHBOUR_WEIGHT, 1]
-    assert lent[3] == (0, 4)
+    worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
+    lent = text_scores(matches, places, STATS, worth)
+    assert lent[1] == text_score(match(1, NEIGHBOUR_WEIGHT), STATS, worth)
+    assert lent[2] == text_score(match(NEIGHBOUR_WEIGHT, 1), STATS, worth)
+    assert lent[3] == text_score(match(0, 4), STATS, worth)
+
+
+def test_a_chunk_borrows_from_both_sides() -> None:
+    matches = [match(1, 0, chunk_id=1), match(0, 1, chunk_id=2), match(2, 0, chunk_id=3)]
+    places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(4, 6)), 3: ("a.md", Span(7, 9))}
+    worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
+    both = text_scores(matches, places, STATS, worth)[2]
+    assert both == pytest.approx(text_score(match(3 * NEIGHBOUR_WEIGHT, 1), STATS, worth))
 
 
 def test_a_chunk_further_down_lends_nothing() -> None:
     matches = [match(1, 0, chunk_id=1), match(0, 1, chunk_id=2)]
     places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(40, 44))}
-    assert [one.body for one in with_neighbours(matches, places)] == [(1, 0), (0, 1)]
+    worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
+    alone = [text_score(one, STATS, worth) for one in matches]
+    assert list(text_scores(matches, places, STATS, worth).values()) == alone

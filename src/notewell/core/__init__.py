@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     )
     from notewell.core.cutting import LinePart, token_weight
     from notewell.core.languages import ENGLISH, language_of
-    from notewell.core.line_rows import HitText
     from notewell.core.long_lines import Extent
     from notewell.core.packing import LineScores, pack_hits, score_lines
     from notewell.core.passages import (
@@ -122,7 +121,6 @@ else:
             "chunking": "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units",
             "cutting": "LinePart token_weight",
             "languages": "ENGLISH language_of",
-            "line_rows": "HitText",
             "long_lines": "Extent",
             "packing": "LineScores pack_hits score_lines",
             "passages": (

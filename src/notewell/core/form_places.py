@@ -63,18 +63,6 @@ class FormFinder:
             places += self._in_lines(_dense_characters().sub(" ", text))
         return sorted(places)
 
-    def forms_in(self, text: str) -> set[str]:
-        """Which of the forms the text has."""
-        if not text.isascii():
-            return {place.form for place in self.places(text)}
-        return {
-            form
-            for start, end in self._likely_tokens(text)
-            for word in token_words(text[start:end])
-            for form in word.forms
-            if form in self._sparse
-        }
-
     def _in_lines(self, text: str) -> Iterator[FormPlace]:
         """Most lines of a text with a dash or an accent are ASCII."""
         start = 0
@@ -131,6 +119,14 @@ def _root(form: str) -> str:
 
 def _tokens(text: str) -> list[tuple[int, int]]:
     return [token.span() for token in _TOKEN.finditer(text)]
+
+
+def all_forms(text: str) -> frozenset[str]:
+    """The forms of all words of a text."""
+    tokens = tokens_of(text)
+    return frozenset(
+        [form for token in tokens for word in token_words(token) for form in word.forms]
+    )
 
 
 def tokens_of(text: str) -> list[str]:

@@ -1,31 +1,26 @@
 """The lines of a hit as rows: a line is one row, a long line several, each with some sentences.
 
-A row knows where it begins in the text of the hit, so that the words of the query are looked for
-once in the whole text and not in each row.
+Rows depend on the note alone: they are made once and kept with its lines. A row that is read again
+knows its words, so that a search only looks which of them are words of the query.
 
     text   ## Storage ⏎ ⏎ We moved to SQLite. … The old files … ⏎ See also …
     rows   ──────────     ───────────────────  ───────────────   ──────────
-    words                          ▲                   ▲
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from notewell.core.cutting import LinePart, parts
-from notewell.core.form_places import FormPlace, finder_of
+from notewell.core.form_places import all_forms, finder_of
 from notewell.core.long_lines import Extent
-from notewell.core.words import without_markers
 from notewell.records import NamedTuple
+from notewell.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from notewell.core.passages import ChunkLines
-    from notewell.types import Span
 
 GROUP_CHARS = 160
 """Lines are joined until a group has so many: a line of hard-wrapped text says little alone."""
@@ -37,139 +32,184 @@ LINE_END = "\n"
 BLANK = "\n\n"
 """The end of a line, and a blank line."""
 
-_TOKEN_EDGES = frozenset(("", " ", "\t", "\r", "\n"))
-KEPT_LINES = 1024
-"""Long lines whose parts are kept, of about a kilobyte: the same lines come again in every hit."""
 
-
-class LineRow(NamedTuple):
+class LineRow:
     """One line, or a part of a long one."""
 
-    line: int
-    text: str
+    __slots__ = ("_forms", "_was_read", "ends_inside", "inner", "line", "part", "size", "text")
+
+    def __init__(
+        self,
+        line: int,
+        text: str,
+        size: int,
+        part: Extent | None = None,
+        inner: str | None = None,
+        *,
+        ends_inside: bool = False,
+    ) -> None:
+        self.line = line
+        self.text = text
+        self.size = size
+        """Characters without the space around them."""
+        self.part = part
+        self.inner = inner
+        """What is between the part before it and this one, in the same line."""
+        self.ends_inside = ends_inside
+        """The line goes on."""
+        self._forms: frozenset[str] | None = None
+        self._was_read = False
+
+    @property
+    def starts_inside(self) -> bool:
+        return self.part is not None and self.part.start > 0
+
+    def known_forms(self) -> frozenset[str] | None:
+        """Those of its words; None the first time. Most rows of a large memory are read once, and
+        to look for a few forms in a text takes less than to split it."""
+        if self._forms is None and self._was_read:
+            self._forms = all_forms(self.text)
+        self._was_read = True
+        return self._forms
+
+
+class JoinedRow(NamedTuple):
+    """A row of a hit."""
+
+    row: LineRow
     joint: str | None
     """What is between the row before it and this one: the end of a line, or nothing, or space; a
     blank line as well, or a text that is not shown (None)."""
-    start: int = -1
-    """Where it begins in the text of the hit; less than 0 for a row of another text."""
-    part: Extent | None = None
-    starts_inside: bool = False
-    ends_inside: bool = False
-
-    @property
-    def is_near(self) -> bool:
-        """Whether it follows the row before it directly."""
-        return self.joint is not None and self.joint != BLANK
+    is_near: bool
+    """Whether it follows the row before it directly."""
 
 
-class HitText:
-    """The lines of a hit and one more on both sides, without the markers of entries, and where
-    they have the words of the query."""
+class RowGroup(NamedTuple):
+    """Rows of a hit that are read together."""
 
-    def __init__(self, lines: ChunkLines, span: Span, forms: frozenset[str]) -> None:
-        self.first_line = span.start_line - 1
-        self.whole = without_markers(lines.text(self.first_line, span.end_line + 1))
-        self.texts = self.whole.split("\n")
-        self._finder = finder_of(forms)
-        self._places = self._finder.places(self.whole) if forms else []
-        self._starts = [place[0] for place in self._places]
-
-    def own(self) -> tuple[str, list[FormPlace]]:
-        """The text of the hit alone, and the places in it."""
-        start, end = len(self.texts[0]) + 1, len(self.whole) - len(self.texts[-1]) - 1
-        places = self._places[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
-        moved = [FormPlace(first - start, last - start, form) for first, last, form in places]
-        return self.whole[start:end], moved
-
-    def rows(self, lines: ChunkLines) -> list[LineRow]:
-        """The lines with text."""
-        rows: list[LineRow] = []
-        joint: str | None = LINE_END
-        starts = accumulate((len(text) + 1 for text in self.texts), initial=0)
-        for number, (text, start) in enumerate(
-            zip(self.texts, starts, strict=False), self.first_line
-        ):
-            if lines.long_line(number):
-                joint = None
-            if not text or text.isspace():
-                joint = joint and BLANK
-                continue
-            if len(text) <= PART_CHARS:
-                rows.append(LineRow(number, text, joint, start))
-            else:
-                rows += _cut(number, text, joint, start)
-            joint = LINE_END
-        return rows
-
-    def forms_in(self, row: LineRow) -> set[str]:
-        start, end = row.start, row.start + len(row.text)
-        # Inside of a token a word may begin that the whole token does not have.
-        if row.part is not None and not self._is_whole(start, end):
-            return self._finder.forms_in(row.text)
-        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        return {place[2] for place in self._places[first:last]}
-
-    def _is_whole(self, start: int, end: int) -> bool:
-        """Whether no token goes on before or after."""
-        before = self.whole[start - 1] if start else ""
-        return before in _TOKEN_EDGES and self.whole[end : end + 1] in _TOKEN_EDGES
+    first: int
+    """The number of its first row in the hit."""
+    end: int
+    """That of the row after it."""
+    span: Span
+    text: str
 
 
-def part_rows(lines: ChunkLines, number: int, part: Extent) -> Iterator[LineRow]:
+class HitGroups(NamedTuple):
+    """The rows of a hit, and the groups that they make; they are the same for every question."""
+
+    rows: Sequence[JoinedRow]
+    groups: Sequence[RowGroup]
+
+
+def groups_of_hit(lines: ChunkLines, span: Span) -> HitGroups:
+    """Of whole lines. With one more line on both sides: they lend their words."""
+    return _grouped(rows_of_hit(lines, span), span)
+
+
+def groups_of_part(lines: ChunkLines, number: int, part: Extent) -> HitGroups:
+    """Of a part of a line that is longer than a chunk."""
+    return _grouped(list(rows_of_part(lines, number, part)), Span(number, number))
+
+
+def _grouped(rows: Sequence[JoinedRow], span: Span) -> HitGroups:
+    groups = []
+    for numbers in group_rows(rows, span):
+        (first, *_), *others = rows[numbers.start : numbers.stop]
+        text = first.text + "".join([f"{joint or ''}{row.text}" for row, joint, _ in others])
+        lines = Span(first.line, rows[numbers.stop - 1].row.line)
+        groups.append(RowGroup(numbers.start, numbers.stop, lines, text))
+    return HitGroups(rows, groups)
+
+
+def shared_forms(rows: Sequence[LineRow], forms: frozenset[str]) -> list[Set[str]]:
+    """Which of these forms the words of each row have."""
+    if not forms:
+        return [forms] * len(rows)
+    known = [row.known_forms() for row in rows]
+    unknown = [row.text for row, own in zip(rows, known, strict=True) if own is None]
+    found = iter(_forms_in(unknown, forms))
+    return [next(found) if own is None else forms & own for own in known]
+
+
+def _forms_in(texts: Sequence[str], forms: frozenset[str]) -> Iterator[Set[str]]:
+    """Looked for in all texts at once: no word goes on after the end of a line."""
+    places = finder_of(forms).places(LINE_END.join(texts)) if texts else []
+    at = end = 0
+    for text in texts:
+        end += len(text) + 1
+        first = at
+        while at < len(places) and places[at].start < end:
+            at += 1
+        yield {place.form for place in places[first:at]}
+
+
+def rows_of_line(number: int, text: str) -> tuple[LineRow, ...]:
+    """None for a blank line."""
+    bare = text.strip()
+    if not bare:
+        return ()
+    if len(text) <= PART_CHARS:
+        return (LineRow(number, text, len(bare)),)
+    sentences = parts(text, GROUP_CHARS, GROUP_MOST_CHARS)
+    return tuple(_part_rows(number, sentences, 0, len(text.rstrip())))
+
+
+def rows_of_hit(lines: ChunkLines, span: Span) -> list[JoinedRow]:
+    """The lines with text, and one more on both sides."""
+    rows: list[JoinedRow] = []
+    joint: str | None = LINE_END
+    for number in range(span.start_line - 1, span.end_line + 2):
+        if lines.long_line(number):
+            joint = None
+        own = lines.rows(number)
+        if not own:
+            joint = joint and BLANK
+            continue
+        rows.append(_joined(own[0], own[0].inner or joint))
+        rows += [_joined(row, row.inner) for row in own[1:]]
+        joint = LINE_END
+    return rows
+
+
+def _joined(row: LineRow, joint: str | None) -> JoinedRow:
+    return JoinedRow(row, joint, joint is not None and joint != BLANK)
+
+
+def rows_of_part(lines: ChunkLines, number: int, part: Extent) -> Iterator[JoinedRow]:
     """The sentences of a part of a line that is longer than a chunk."""
     line = lines.long_line(number)
     for run in line.runs(part) if line else ():
+        sentences = parts(run.text, GROUP_CHARS, GROUP_MOST_CHARS)
         line_end = line.end if line else run.end
-        yield from _rows_of(number, _parts(run.text), None, run.start, line_end)
+        for row in _part_rows(number, sentences, run.start, line_end):
+            yield _joined(row, row.inner)
 
 
-def _cut(number: int, text: str, joint: str | None, start: int) -> Iterator[LineRow]:
-    for row in _rows_of(number, _kept_parts(text), joint, 0, len(text.rstrip())):
-        yield row._replace(start=start + row.part.start) if row.part else row
-
-
-def _rows_of(
-    number: int, sentences: Sequence[LinePart], joint: str | None, begin: int, line_end: int
+def _part_rows(
+    number: int, sentences: Iterator[LinePart], begin: int, line_end: int
 ) -> Iterator[LineRow]:
-    end = begin
+    inner, end = None, begin
     for start, text in sentences:
         part = Extent(begin + start, begin + start + len(text))
         if start:
-            joint = " " if part.start > end else ""
+            inner = " " if part.start > end else ""
         end = part.end
-        yield LineRow(number, text, joint, -1, part, part.start > 0, part.end < line_end)
+        yield LineRow(number, text, len(text), part, inner, ends_inside=end < line_end)
 
 
-def _parts(text: str) -> tuple[LinePart, ...]:
-    return tuple(parts(text, GROUP_CHARS, GROUP_MOST_CHARS))
-
-
-_kept_parts = lru_cache(maxsize=KEPT_LINES)(_parts)
-
-
-def groups_of(rows: Sequence[LineRow], span: Span) -> Iterator[range]:
+def group_rows(rows: Sequence[JoinedRow], span: Span) -> Iterator[range]:
     """Every row of the span is in one group; a blank line ends a group."""
     first, chars = -1, 0
-    for at, row in enumerate(rows):
-        size = len(row.text.strip())
+    start_line, end_line = span
+    for at, (row, _, is_near) in enumerate(rows):
+        size = row.size
         is_full = chars >= GROUP_CHARS or chars + size > GROUP_MOST_CHARS
-        is_inside = span.start_line <= row.line <= span.end_line
-        if first >= 0 and (not is_inside or not row.is_near or is_full):
+        is_inside = start_line <= row.line <= end_line
+        if first >= 0 and (is_full or not is_inside or not is_near):
             yield range(first, at)
             first, chars = -1, 0
         if is_inside:
             first, chars = at if first < 0 else first, chars + size
     if first >= 0:
         yield range(first, len(rows))
-
-
-def words_in_rows(
-    rows: Sequence[LineRow], weights: Mapping[str, float], text: HitText | None
-) -> list[set[str]]:
-    """The forms of the query in each row."""
-    if not weights:
-        return [set() for _ in rows]
-    if text is not None:
-        return [text.forms_in(row) for row in rows]
-    finder = finder_of(frozenset(weights))
-    return [finder.forms_in(row.text) for row in rows]

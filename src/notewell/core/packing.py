@@ -20,14 +20,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.line_rows import (
-    BLANK,
-    LINE_END,
-    HitText,
-    groups_of,
-    part_rows,
-    words_in_rows,
-)
+from notewell.core.line_rows import BLANK, LINE_END, groups_of_part, shared_forms
 from notewell.core.passages import ELLIPSIS
 from notewell.core.speakers import are_users
 from notewell.records import NamedTuple, replace
@@ -36,7 +29,7 @@ from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.core.line_rows import LineRow
+    from notewell.core.line_rows import JoinedRow, LineRow
     from notewell.core.long_lines import Extent
     from notewell.core.passages import ChunkLines
     from notewell.types import Hit, Utterance
@@ -84,44 +77,53 @@ class LineScores(NamedTuple):
 
 
 def score_lines(
-    lines: ChunkLines,
-    span: Span,
-    scores: LineScores,
-    part: Extent | None = None,
-    text: HitText | None = None,
+    lines: ChunkLines, span: Span, scores: LineScores, part: Extent | None = None
 ) -> tuple[ScoredLines, ...]:
-    """The lines of a hit in groups, each with its score; with `part`, those of one long line.
-    `text` is that of the lines, if the caller has it, made with the same weights."""
-    total = fsum(scores.weights.values()) or 1.0
+    """The lines of a hit in groups, each with its score; with `part`, those of one long line."""
     if part is not None:
-        rows, text = list(part_rows(lines, span.start_line, part)), None
+        rows, groups = groups_of_part(lines, span.start_line, part)
     else:
-        # With one more line on both sides: they lend their words too.
-        text = text or HitText(lines, span, frozenset(scores.weights))
-        rows = text.rows(lines)
-    # `fsum`: the order of a set differs between processes, and so would a rounded sum.
-    words = [
-        fsum([scores.weights[form] for form in forms]) / total if forms else 0.0
-        for forms in words_in_rows(rows, scores.weights, text)
-    ]
-
-    users = are_users(row.text for row in rows) if scores.prefers_user else ()
-
-    def score(at: int) -> float:
-        lent = BEFORE * words[at - 1] if at and rows[at].is_near else 0.0
-        if at + 1 < len(rows) and rows[at + 1].is_near:
-            lent += AFTER * words[at + 1]
-        base = scores.hit * (1.0 if _is_best(rows[at], scores) else AROUND)
-        near = NEAR_WEIGHT * _nearness(rows[at], scores)
-        user = USER_WEIGHT if users and users[at] else 0.0
-        return base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near + user
-
+        rows, groups = lines.groups(span)
+    values = _row_scores(rows, scores)
     return tuple(
         [
-            _scored(rows[group.start : group.stop], max(map(score, group)))
-            for group in groups_of(rows, span)
+            ScoredLines(
+                group.span,
+                group.text,
+                max(values[group.first : group.end]),
+                rows[group.first].joint,
+                rows[group.first].row.starts_inside,
+                rows[group.end - 1].row.ends_inside,
+            )
+            for group in groups
         ]
     )
+
+
+def _row_scores(rows: Sequence[JoinedRow], scores: LineScores) -> list[float]:
+    words = [*_word_shares(rows, scores.weights), 0.0]
+    ends = [*[row.is_near for row in rows], False]
+    users = are_users(row.text for row, *_ in rows) if scores.prefers_user else None
+    values: list[float] = []
+    for at, (row, _, is_near) in enumerate(rows):
+        # Before the first row is the last number, which is 0.
+        lent = BEFORE * words[at - 1] if is_near else 0.0
+        if ends[at + 1]:
+            lent += AFTER * words[at + 1]
+        base = scores.hit * (1.0 if _is_best(row, scores) else AROUND)
+        near = NEAR_WEIGHT * _nearness(row, scores)
+        user = USER_WEIGHT if users and users[at] else 0.0
+        values.append(base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near + user)
+    return values
+
+
+def _word_shares(rows: Sequence[JoinedRow], weights: Mapping[str, float]) -> list[float]:
+    """The part of all words of the query that each row has."""
+    asked = frozenset(weights)
+    total = fsum(weights.values()) or 1.0
+    shared = shared_forms([row for row, *_ in rows], asked)
+    # `fsum`: the order of a set differs between processes, and so would a rounded sum.
+    return [fsum([weights[form] for form in forms]) / total if forms else 0.0 for forms in shared]
 
 
 def _is_best(row: LineRow, scores: LineScores) -> bool:
@@ -136,28 +138,13 @@ def _is_best(row: LineRow, scores: LineScores) -> bool:
 
 def _nearness(row: LineRow, scores: LineScores) -> float:
     """That of the best window which it shares text with."""
-    if row.line not in scores.near:
+    extents = scores.near.get(row.line)
+    if extents is None:
         return scores.typical
     found = [
-        score
-        for extent, score in scores.near.get(row.line, ())
-        if row.part is None or row.part.within(extent).chars > 0
+        score for extent, score in extents if row.part is None or row.part.within(extent).chars > 0
     ]
     return max(found, default=scores.typical)
-
-
-def _scored(rows: Sequence[LineRow], score: float) -> ScoredLines:
-    text = rows[0].text
-    for row in rows[1:]:
-        text += f"{row.joint or ''}{row.text}"
-    return ScoredLines(
-        Span(rows[0].line, rows[-1].line),
-        text,
-        score,
-        rows[0].joint,
-        rows[0].starts_inside,
-        rows[-1].ends_inside,
-    )
 
 
 # -- the choice ----------------------------------------------------------------------------------
@@ -220,7 +207,7 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
 
 def _is_heading(group: ScoredLines) -> bool:
     """One line with a heading says something only together with other lines."""
-    return group.span.start_line == group.span.end_line and group.text.startswith("#")
+    return group.text.startswith("#") and group.span.start_line == group.span.end_line
 
 
 def _gap_chars(group: ScoredLines) -> int:
@@ -231,13 +218,12 @@ def _gap_chars(group: ScoredLines) -> int:
 def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tuple[int, int]]:
     """The number of a hit and of a group in it, in the order in which they are chosen."""
 
-    def order(key: tuple[int, int]) -> tuple[bool, float, tuple[int, int]]:
-        group = groups[key[0]][key[1]]
-        return _is_heading(group), -group.score, key
-
-    ordered = sorted(
-        ((at, number) for at, own in enumerate(groups) for number in range(len(own))), key=order
-    )
+    scored = [
+        (_is_heading(group), -group.score, at, number)
+        for at, own in enumerate(groups)
+        for number, group in enumerate(own)
+    ]
+    ordered = [(at, number) for _, _, at, number in sorted(scored)]
     if budget < ROOM_CHARS * len(groups):
         return ordered
     first: dict[int, int] = {}

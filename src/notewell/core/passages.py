@@ -19,16 +19,18 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from notewell.core.form_places import find_forms
+from notewell.core.line_rows import groups_of_hit, rows_of_line
 from notewell.core.long_lines import Extent, LongLine
-from notewell.core.words import ASKED
+from notewell.core.words import ASKED, without_markers
 from notewell.limits import SNIPPET_CHARS
-from notewell.records import NamedTuple, dataclass
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from notewell.core.cutting import LinePart
     from notewell.core.form_places import FormPlace
+    from notewell.core.line_rows import HitGroups, LineRow
     from notewell.types import Span
 
 MERGED_CHARS = 2400
@@ -53,26 +55,30 @@ class FoundChunk(NamedTuple):
     """Of a line that is longer than a chunk; None for whole lines."""
 
 
-@dataclass(slots=True)
 class Passage:
     """Consecutive lines of one note with one or more of the chunks that were found."""
 
-    path: str
-    start_line: int
-    end_line: int
-    best: int
-    """The id of the chunk with the best rank."""
-    part: Extent | None = None
-    """Of a line that is longer than a chunk; None for whole lines."""
+    __slots__ = ("best", "end_line", "part", "path", "start_line")
+
+    def __init__(
+        self, path: str, start_line: int, end_line: int, best: int, part: Extent | None = None
+    ) -> None:
+        """`best` is the id of the chunk with the best rank, `part` that of a line that is longer
+        than a chunk; None for whole lines."""
+        self.path = path
+        self.start_line = start_line
+        self.end_line = end_line
+        self.best = best
+        self.part = part
 
     def touches(self, found: FoundChunk) -> bool:
-        path, span = found.path, found.span
-        if self.part or found.part:
+        _, path, (start_line, end_line), part = found
+        if self.part or part:
             return self._reaches(found)
         return (
-            self.path == path
-            and span.start_line <= self.end_line + 1 + BLANK_LINES
-            and self.start_line <= span.end_line + 1 + BLANK_LINES
+            start_line <= self.end_line + 1 + BLANK_LINES
+            and self.start_line <= end_line + 1 + BLANK_LINES
+            and self.path == path
         )
 
     def _reaches(self, found: FoundChunk) -> bool:
@@ -101,6 +107,8 @@ class ChunkLines:
         for line, cut in pieces:
             cuts.setdefault(line, []).append(cut)
         self._long = {line: LongLine(of_line) for line, of_line in cuts.items()}
+        self._rows: dict[int, tuple[LineRow, ...]] = {}
+        self._groups: dict[Span, HitGroups] = {}
 
     def has(self, line: int) -> bool:
         """Whether the whole line is known."""
@@ -112,6 +120,21 @@ class ChunkLines:
 
     def line(self, number: int) -> str:
         return self._texts.get(number, "")
+
+    def rows(self, number: int) -> tuple[LineRow, ...]:
+        """The rows of a line without the marker of an entry; none if it is blank."""
+        rows = self._rows.get(number)
+        if rows is None:
+            text = without_markers(self._texts.get(number, ""))
+            self._rows[number] = rows = rows_of_line(number, text)
+        return rows
+
+    def groups(self, span: Span) -> HitGroups:
+        """The rows of a hit and the groups in which they are read."""
+        groups = self._groups.get(span)
+        if groups is None:
+            self._groups[span] = groups = groups_of_hit(self, span)
+        return groups
 
     def text(self, first: int, last: int) -> str:
         return "\n".join([self._texts.get(line, "") for line in range(first, last + 1)])
@@ -127,9 +150,13 @@ def merge_passages(
     passages: list[Passage] = []
     by_note: dict[str, list[Passage]] = {}
     for found in ranked:
-        path, span = found.path, found.span
+        _, path, span, _ = found
         others = by_note.setdefault(path, [])
-        near = next((passage for passage in others if passage.touches(found)), None)
+        near = None
+        for passage in others:
+            if passage.touches(found):
+                near = passage
+                break
         if near is not None and _join(near, found, notes[path]):
             continue
         # Too large to join, but all its lines are in the passage already (overlap).
@@ -249,22 +276,16 @@ def _next_line(passage: Passage, step: int, lines: ChunkLines) -> int:
 ELLIPSIS = "…"
 
 
-def snippet(
-    text: str,
-    weights: Mapping[str, float],
-    max_chars: int = SNIPPET_CHARS,
-    places: Sequence[FormPlace] | None = None,
-) -> str:
+def snippet(text: str, weights: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> str:
     """The window of a text with the highest sum of weights of distinct terms. It begins at the
     start of a line if possible; without any term, at the start of the text.
 
-    `weights` has the weight of each term of the query, and `places` where the text has them, if
-    the caller knows.
+    `weights` has the weight of each term of the query.
     """
     if len(text) <= max_chars:
         return text
     # The window leaves room for an ellipsis at both ends.
-    places = find_forms(text, weights) if places is None else places
+    places = find_forms(text, weights)
     start = _best_start(text, weights, places, max_chars - 2 * len(ELLIPSIS))
     end = min(len(text), start + max_chars - (2 if start else 1) * len(ELLIPSIS))
     shown = text[start:end].strip()

@@ -51,7 +51,7 @@ class LegScores(NamedTuple):
     """Empty in a keyword search."""
     cosines: Mapping[int, float]
     exact: frozenset[int]
-    """Chunks that have every term of the query; see `text_scores.is_exact`."""
+    """Chunks that have every term of the query; see `text_scores.exact_matches`."""
     estimates: Mapping[int, float] = MappingProxyType({})
     """The expected vector score of chunks whose vector is not computed yet."""
 
@@ -85,19 +85,6 @@ class Candidate(NamedTuple):
         if self.rerank is not None:
             return self.rerank
         return min(1.0, self.relevance * self.decay * self.recency * self.speaker) * self.echo
-
-    def weighed(self, time: TimeFactors, echo: float = 1.0, speaker: float = 1.0) -> Candidate:
-        """With these factors. A search has hundreds: `_replace` would take three times as long."""
-        return Candidate(
-            self.chunk_id,
-            self.relevance,
-            self.vector,
-            self.text,
-            self.exact,
-            *time,
-            echo,
-            speaker,
-        )
 
     def passes(self, min_score: float) -> bool:
         """Whether it is relevant enough to be shown."""
@@ -182,24 +169,15 @@ def estimated_vectors(
 
 def fuse(
     legs: LegScores, weights: Mapping[int, float], fusion: Fusion = "weighted"
-) -> list[Candidate]:
-    """One candidate for each chunk of `weights`, which says how much its vector counts. A leg that
+) -> dict[int, float]:
+    """The relevance of each chunk of `weights`, which says how much its vector counts. A leg that
     did not find the chunk gives it 0, or the estimate."""
     vector_part, text_part, scale = _FUSIONS[fusion](legs)
-    return [
-        Candidate(
-            chunk_id,
-            scale(
-                weight * vector_part.get(chunk_id, 0.0)
-                + (1 - weight) * text_part.get(chunk_id, 0.0)
-            ),
-            legs.vectors.get(chunk_id),
-            legs.texts.get(chunk_id),
-            chunk_id in legs.exact,
-        )
-        # In no order: the caller sorts by score and then by path, so that ties are stable.
+    vector_of, text_of = vector_part.get, text_part.get
+    return {
+        chunk_id: scale(weight * vector_of(chunk_id, 0.0) + (1 - weight) * text_of(chunk_id, 0.0))
         for chunk_id, weight in weights.items()
-    ]
+    }
 
 
 _FusionParts: TypeAlias = (

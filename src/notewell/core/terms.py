@@ -120,6 +120,8 @@ def useful_terms(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
         rarest = sorted(filter(counts.get, terms), key=lambda term: counts[term])
         kept = frozenset(rarest[:MAX_QUERY_TERMS])
         terms = [term for term in terms if term in kept]
+    if not query.variants and len(terms) == len(query.terms):
+        return query
     variants = {term: tuple(filter(having.get, others)) for term, *others in query.groups}
     return _query(tuple(terms), query.pairs, variants)
 

@@ -16,7 +16,7 @@ the query, add to the share. docs/ranking.md has the measured effect of each par
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from notewell.records import NamedTuple
@@ -100,11 +100,20 @@ def query_weights(query: TextQuery, stats: TextStats) -> QueryWeights:
     return QueryWeights(terms, tuple(map(min, separate, separate[1:])), sum(terms))
 
 
-def text_score(match: TextMatch, stats: TextStats, weights: QueryWeights) -> float:
+def text_score(
+    match: TextMatch,
+    stats: TextStats,
+    weights: QueryWeights,
+    before: TextMatch | None = None,
+    after: TextMatch | None = None,
+) -> float:
+    """With the matches in the chunks before and after, if they match too."""
     possible = weights.possible
     if not possible:
         return 0.0
     _, bodies, headings, names, words, gaps = match
+    if before is not None or after is not None:
+        bodies = _with_share(bodies, before, after)
     length = words / stats.mean_length if stats.mean_length else 1.0
     saturation = K1 * (1 - B + B * length)
     earned = 0.0
@@ -133,38 +142,52 @@ def _closeness(match: TextMatch, weights: QueryWeights) -> float:
     )
 
 
-def with_neighbours(
-    matches: Iterable[TextMatch], places: Mapping[int, tuple[str, Span]]
-) -> list[TextMatch]:
-    """Each match with a share of the frequencies of the chunks before and after, if they match
-    too. `places` has the note and the lines of each chunk.
-    """
-    in_order = sorted(matches, key=lambda match: places[match.chunk_id])
-    bodies = [match.body for match in in_order]
-    for number, (match, after) in enumerate(pairwise(in_order)):
-        (path, span), (next_path, next_span) = places[match.chunk_id], places[after.chunk_id]
-        if path == next_path and next_span.start_line <= span.end_line + NEIGHBOUR_LINES:
-            # From the original bodies: otherwise a share of a share would travel on.
-            bodies[number] = _with_share(bodies[number], after.body)
-            bodies[number + 1] = _with_share(bodies[number + 1], match.body)
-    return [
-        match if body is match.body else match._replace(body=body)
-        for match, body in zip(in_order, bodies, strict=True)
-    ]
+def text_scores(
+    matches: Iterable[TextMatch],
+    places: Mapping[int, tuple[str, Span]],
+    stats: TextStats,
+    weights: QueryWeights,
+) -> dict[int, float]:
+    """The score of each match, by chunk. `places` has the note and the lines of each chunk."""
+    in_order = sorted(matches, key=lambda match: places[match[0]])
+    scores: dict[int, float] = {}
+    before = None
+    for match, after in zip_longest(in_order, in_order[1:]):
+        is_near = after is not None and _is_near(places[match[0]], places[after[0]])
+        scores[match[0]] = text_score(match, stats, weights, before, after if is_near else None)
+        before = match if is_near else None
+    return scores
 
 
-def _with_share(body: Sequence[float], neighbour: Sequence[float]) -> Sequence[float]:
-    return [own + NEIGHBOUR_WEIGHT * other for own, other in zip(body, neighbour, strict=True)]
+def _is_near(place: tuple[str, Span], after: tuple[str, Span]) -> bool:
+    (path, (_, end_line)), (next_path, (start_line, _)) = place, after
+    return start_line <= end_line + NEIGHBOUR_LINES and path == next_path
 
 
-def is_exact(match: TextMatch, query: TextQuery) -> bool:
-    """Whether the chunk has all terms, or an identifier: then no threshold applies to it."""
-    if 0 not in match.body:
-        return True
-    if any(match.heading) or any(match.name):
-        fields = zip(match.body, match.heading, match.name, strict=True)
-        if all(body or heading or name for body, heading, name in fields):
-            return True
-    return bool(query.identifiers) and any(
-        match.has(query.terms.index(term)) for term in query.identifiers
-    )
+def _with_share(
+    own: Sequence[float], before: TextMatch | None, after: TextMatch | None
+) -> Sequence[float]:
+    """With a share of the frequencies of the chunks around it."""
+    if before is not None and after is not None:
+        around = zip(own, before.body, after.body, strict=True)
+        return [one + NEIGHBOUR_WEIGHT * b + NEIGHBOUR_WEIGHT * a for one, b, a in around]
+    other = before or after
+    if other is None:
+        return own
+    return [one + NEIGHBOUR_WEIGHT * o for one, o in zip(own, other.body, strict=True)]
+
+
+def exact_matches(matches: Iterable[TextMatch], query: TextQuery) -> set[int]:
+    """The chunks that have all terms, or an identifier: no threshold applies to them."""
+    numbers = [query.terms.index(term) for term in query.identifiers]
+    return {
+        match[0]
+        for match in matches
+        if 0 not in match.body
+        or ((any(match.heading) or any(match.name)) and _has_all(match))
+        or (numbers and any(match.has(number) for number in numbers))
+    }
+
+
+def _has_all(match: TextMatch) -> bool:
+    return all(map(any, zip(match.body, match.heading, match.name, strict=True)))

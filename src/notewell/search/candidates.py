@@ -273,12 +273,8 @@ def search_words(
     candidates.chunks = stats.chunks
     worth = text_scores.query_weights(query, stats)
     candidates.worth = dict(zip(query.terms, worth.terms, strict=True))
-    candidates.exact = {
-        match.chunk_id for match in by_id.values() if text_scores.is_exact(match, query)
-    }
-    places = view.places(by_id)
-    for match in text_scores.with_neighbours(by_id.values(), places):
-        candidates.texts[match.chunk_id] = text_scores.text_score(match, stats, worth)
+    candidates.exact = text_scores.exact_matches(by_id.values(), query)
+    candidates.texts = text_scores.text_scores(by_id.values(), view.places(by_id), stats, worth)
 
 
 def _matching(

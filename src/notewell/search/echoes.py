@@ -13,13 +13,14 @@ has the only answer is still found: a reply with a name or a number is not folde
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core import text_query
 from notewell.core.speakers import SPOKEN_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from notewell.core import Candidate
     from notewell.index import StoredChunk
@@ -36,6 +37,9 @@ common with "Which espresso machine did we choose?"."""
 
 SAME_REPLY = 0.6
 
+KEPT_TEXTS = 4096
+"""The next question finds many of the same chunks. About 4 MB of text at most."""
+
 MAX_STRETCH = 3
 """A line so many times longer than the query says more than the query."""
 
@@ -45,12 +49,22 @@ _DIGITS = frozenset("0123456789")
 _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 
 
-def is_echo(text: str, question: str, terms: Collection[str]) -> bool:
-    """Whether a line of the text is the user asking this question; `terms` are those of it."""
+def find_echoes(
+    chunks: Mapping[int, StoredChunk], question: str, terms: Collection[str]
+) -> set[int]:
+    """The chunks in which the user asks this question; `terms` are those of it."""
     # Most texts are no conversations, and a search looks at some two hundred.
-    if "user" not in text.lower():
-        return False
-    return next(_asked(text.split("\n"), question, terms), None) is not None
+    spoken = [chunk for chunk in chunks.values() if _names_user(chunk.text)]
+    return {
+        chunk.id
+        for chunk in spoken
+        if next(_asked(chunk.text.split("\n"), question, terms), None) is not None
+    }
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _names_user(text: str) -> bool:
+    return "user" in text.lower()
 
 
 def folded(

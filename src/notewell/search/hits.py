@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from notewell.core import (
     ChunkLines,
     Extent,
     FoundChunk,
-    HitText,
     LinePart,
     LineScores,
     Passage,
@@ -24,8 +24,9 @@ from notewell.core import (
     without_markers,
 )
 from notewell.core.speakers import is_about_user
+from notewell.kept import Kept
 from notewell.limits import ANSWER_CHARS
-from notewell.records import NamedTuple
+from notewell.records import NamedTuple, deferred
 from notewell.search.utterances import question_before, utterance
 from notewell.search.windows import best_window, from_best_window, line_nearness
 from notewell.types import Hit, ScoredLines, ScoreParts, Span
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 SCORED_HITS = 24
 """The lines of so many hits are scored; a later hit shows its snippet, if there is room."""
+
+KEPT_CHARS = 1_000_000
+"""Lines of so many characters of notes are kept, with their words: 10 MB at most, in all memories
+of a process."""
 
 REACH_LINES = 80
 """How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
@@ -73,8 +78,8 @@ def make_hits(
     sources = {chunk.path: chunk.source for _, chunk in ranked}
     passages = _passages([chunk for _, chunk in ranked], sources, context.options)
     # Fetched after the quotas, for the few passages that are shown.
-    around = [chunk for passage in passages for chunk in _around(view, passage)]
-    lines = _lines_by_note(around)
+    around = _chunks_around(view, passages)
+    lines = {path: _kept_lines(of_note) for path, of_note in around.items()}
     widen_passages(passages, lines)
     spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
     add_answers([passage for passage in passages if passage.path in spoken], lines)
@@ -85,7 +90,7 @@ def make_hits(
         ranking.Ranks(candidates.vectors),
         ranking.Ranks(candidates.texts),
         view.sessions(spoken) if spoken else {},
-        [chunk for chunk in around if chunk.path in spoken],
+        [chunk for path in spoken for chunk in around[path]],
         max((candidate.score for candidate, _ in ranked), default=0.0),
         nearness,
         is_about_user(context.question),
@@ -118,22 +123,39 @@ def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
     grouped: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
         grouped.setdefault(chunk.path, []).append(chunk)
-    return {
-        path: ChunkLines(
-            ((chunk.span, chunk.text) for chunk in of_note if not chunk.piece),
-            (
-                (chunk.span.start_line, LinePart(chunk.offset, chunk.text))
-                for chunk in of_note
-                if chunk.piece
-            ),
-        )
-        for path, of_note in grouped.items()
-    }
+    return {path: _lines(of_note) for path, of_note in grouped.items()}
 
 
-def _around(view: IndexView, passage: Passage) -> list[StoredChunk]:
-    first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
-    return view.around(passage.path, first, last)
+def _lines(chunks: Sequence[StoredChunk]) -> ChunkLines:
+    """Of one note."""
+    pieces = [chunk for chunk in chunks if chunk.piece]
+    return ChunkLines(
+        ((chunk.span, chunk.text) for chunk in chunks if not chunk.piece),
+        ((chunk.span.start_line, LinePart(chunk.offset, chunk.text)) for chunk in pieces),
+    )
+
+
+_kept = Kept[ChunkLines](KEPT_CHARS)
+
+
+def _kept_lines(chunks: tuple[StoredChunk, ...]) -> ChunkLines:
+    """The key is all that the lines are made of, so that a change of the note makes others."""
+    chars = sum([len(chunk.text) for chunk in chunks])
+    return _kept.get(chunks, chars, lambda: _lines(chunks))
+
+
+def _chunks_around(
+    view: IndexView, passages: Sequence[Passage]
+) -> dict[str, tuple[StoredChunk, ...]]:
+    """By note, the chunks of the passages and those near them."""
+    around: dict[str, tuple[StoredChunk, ...]] = {}
+    for passage in passages:
+        first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
+        found = tuple(view.around(passage.path, first, last))
+        known = around.get(passage.path, found)
+        # Of two passages in a long note, each has others around it.
+        around[passage.path] = known if found == known else tuple(dict.fromkeys(known + found))
+    return around
 
 
 def _hit(
@@ -147,19 +169,17 @@ def _hit(
     candidate, chunk = best
     text = _text(passage, lines, chunk)
     weights = common.candidates.worth_in(text)
-    whole = None
-    if not passage.part and not chunk.piece:
-        whole = HitText(lines, Span(passage.start_line, passage.end_line), frozenset(weights))
-    shown = _snippet(text, chunk, common, weights, whole)
+    show = partial(_snippet, passage, text, chunk, common, weights)
+    is_said = chunk.source == "sessions"
     return Hit(
-        id=_chunk_key(chunk, common.context.facts.model),
-        path=chunk.path,
-        span=Span(passage.start_line, passage.end_line),
-        score=round(candidate.score, 4),
-        snippet=shown,
-        source=chunk.source,
-        heading=chunk.heading or question_before(chunk, passage.start_line, common.spoken),
-        parts=ScoreParts(
+        _chunk_key(chunk, common.context.facts.model),
+        chunk.path,
+        Span(passage.start_line, passage.end_line),
+        round(candidate.score, 4),
+        deferred(show),
+        chunk.source,
+        chunk.heading or question_before(chunk, passage.start_line, common.spoken),
+        ScoreParts(
             candidate.vector,
             candidate.text,
             common.vector_ranks.of(chunk.id),
@@ -171,9 +191,9 @@ def _hit(
             candidate.speaker,
             best_window(chunk, common.candidates, common.context),
         ),
-        chars=len(text),
-        said=utterance(chunk, shown, text, common.spoken, common.sessions),
-        lines=_scored_lines(passage, lines, best, common, weights, whole) if scored else (),
+        len(text),
+        utterance(chunk, show(), text, common.spoken, common.sessions) if is_said else None,
+        _scored_lines(passage, lines, best, common, weights) if scored else (),
     )
 
 
@@ -191,7 +211,6 @@ def _scored_lines(
     best: tuple[Candidate, StoredChunk],
     common: _HitContext,
     weights: Mapping[str, float],
-    whole: HitText | None,
 ) -> tuple[ScoredLines, ...]:
     candidate, chunk = best
     near = common.nearness
@@ -205,26 +224,25 @@ def _scored_lines(
         common.is_about_user,
     )
     span = Span(passage.start_line, passage.end_line)
-    return score_lines(lines, span, scores, passage.part, whole)
+    return score_lines(lines, span, scores, passage.part)
 
 
 def _snippet(
+    passage: Passage,
     text: str,
     chunk: StoredChunk,
     common: _HitContext,
     weights: Mapping[str, float],
-    whole: HitText | None,
 ) -> str:
     """Around the words that matched; if none did, from the best window of the chunk."""
     chars = common.context.options.snippet_chars
     has_words = chunk.id in common.candidates.texts
-    if has_words and whole is not None:
-        source, places = whole.own()
-        return snippet(source, weights, chars, places)
     source = without_markers(text)
     if not has_words:
         source = from_best_window(chunk, common.candidates, chars)
-    return snippet(source, common.candidates.worth_in(source), chars)
+    if not has_words or passage.part or chunk.piece:
+        weights = common.candidates.worth_in(source)
+    return snippet(source, weights, chars)
 
 
 def _chunk_key(chunk: StoredChunk, model: str) -> str:

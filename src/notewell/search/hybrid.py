@@ -9,7 +9,6 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 from __future__ import annotations
 
 from datetime import date
-from functools import cache
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
@@ -20,19 +19,19 @@ from notewell.core.vector_weights import vector_weights
 from notewell.scripts import script_of
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
-from notewell.search.echoes import DISCOUNT, folded, is_echo
+from notewell.search.echoes import DISCOUNT, find_echoes, folded
 from notewell.search.hits import make_hits
-from notewell.types import Answer, Nearness, Span
+from notewell.types import Answer, Nearness
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
-    from notewell.types import Notice, SessionFacts
+    from notewell.types import Notice
 
     Ranked = tuple[Candidate, StoredChunk]
 
@@ -86,37 +85,72 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
     chunks = view.chunks(legs.chunk_ids())
     texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
     weights = vector_weights(legs, context.facts, context.question, texts, options.fusion, weight)
-    fused = ranking.fuse(legs, weights, options.fusion)
-    span = find_times(context.question, options.today)
-    spoken = {chunk.path for chunk in chunks.values() if chunk.source == "sessions"}
-    sessions = view.sessions(spoken) if spoken else {}
-    about_user = is_about_user(context.question)
-
-    @cache
-    def factors(day: date | None) -> ranking.TimeFactors:
-        return ranking.time_factors(day, options.today, span, options.half_life_days)
-
-    ranked: list[Ranked] = []
-    for candidate in fused:
+    relevances = ranking.fuse(legs, weights, options.fusion)
+    days = _days(view, chunks.values())
+    factors = _time_factors(context, set(days.values()))
+    echoes = find_echoes(chunks, context.question, candidates.query.terms)
+    speakers = _speaker_factors(context.question, chunks)
+    vector_of, text_of, exact = legs.vectors.get, legs.texts.get, legs.exact
+    found = [
+        ranking.Candidate(
+            chunk_id,
+            relevance,
+            vector_of(chunk_id),
+            text_of(chunk_id),
+            chunk_id in exact,
+            *factors[days[chunk_id]],
+            DISCOUNT if chunk_id in echoes else 1.0,
+            speakers.get(chunk_id, 1.0),
+        )
+        for chunk_id, relevance in relevances.items()
         # The legs have dropped them already, unless `also` named one.
-        if candidate.chunk_id in candidates.hidden:
-            continue
-        chunk = chunks[candidate.chunk_id]
-        echoes = is_echo(chunk.text, context.question, candidates.query.terms)
-        time = factors(_day(chunk, sessions))
-        speaker = speaker_factor(chunk.text, chunk.source) if about_user else 1.0
-        ranked.append((candidate.weighed(time, DISCOUNT if echoes else 1.0, speaker), chunk))
-    # Ties go by place, not by row id: an index built in another order gives the same answer.
-    ranked.sort(key=lambda pair: _order(*pair))
-    return ranked
+        if chunk_id not in candidates.hidden
+    ]
+    return _in_order([(candidate, chunks[candidate[0]]) for candidate in found])
 
 
-def _day(chunk: StoredChunk, sessions: Mapping[str, SessionFacts]) -> date | None:
-    """When the lines were said: a session may last for weeks. A note has its day in its name."""
-    if chunk.said_at:
-        return date.fromisoformat(chunk.said_at[:10])
-    session = sessions.get(chunk.path)
-    return (session.day if session else None) or note_date(chunk.path)
+def _speaker_factors(question: str, chunks: Mapping[int, StoredChunk]) -> dict[int, float]:
+    """None for a question that is not about the user."""
+    if not is_about_user(question):
+        return {}
+    return {number: speaker_factor(chunk.text, chunk.source) for number, chunk in chunks.items()}
+
+
+def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Best first. Among notes alone, or conversations alone, this is the order of the scores; ties
+    go by place, not by row id: an index built in another order gives the same answer."""
+    keyed = []
+    for number, (candidate, chunk) in enumerate(ranked):
+        score = candidate.score
+        _, path, source, span, digest, *_ = chunk
+        keyed.append(
+            (-round(score / TIE), source == "sessions", -score, path, span, digest, number)
+        )
+    keyed.sort()
+    return [ranked[key[-1]] for key in keyed]
+
+
+def _days(view: IndexView, chunks: Collection[StoredChunk]) -> dict[int, date | None]:
+    """When the lines of each chunk were said: a session may last for weeks. A note has its day in
+    its name."""
+    spoken = {chunk.path for chunk in chunks if chunk.source == "sessions"}
+    sessions = view.sessions(spoken) if spoken else {}
+    of_path = {
+        path: (sessions[path].day if path in sessions else None) or note_date(path)
+        for path in {chunk.path for chunk in chunks}
+    }
+    return {
+        chunk.id: date.fromisoformat(chunk.said_at[:10]) if chunk.said_at else of_path[chunk.path]
+        for chunk in chunks
+    }
+
+
+def _time_factors(
+    context: SearchContext, days: Collection[date | None]
+) -> dict[date | None, ranking.TimeFactors]:
+    today, half_life = context.options.today, context.options.half_life_days
+    span = find_times(context.question, today)
+    return {day: ranking.time_factors(day, today, span, half_life) for day in days}
 
 
 def without_repeats(
@@ -128,7 +162,7 @@ def without_repeats(
     if all(candidate.echo == 1.0 for candidate, _ in ranked):
         return ranked
     kept = folded(ranked, context.question, candidates.query.terms, _age)
-    return sorted(kept, key=lambda pair: _order(*pair))
+    return _in_order(kept)
 
 
 def without_copied(ranked: list[Ranked], least: float) -> list[Ranked]:
@@ -177,14 +211,6 @@ def _nearest_is_across_scripts(question: str, ranked: Sequence[Ranked]) -> bool:
         return False
     _, text = max(with_vector)
     return script_of(text) != script_of(question)
-
-
-def _order(candidate: Candidate, chunk: StoredChunk) -> tuple[float, bool, float, str, Span, str]:
-    # Among notes alone, or conversations alone, this is the order of the scores.
-    score = candidate.score
-    tie = -round(score / TIE)
-    is_said = chunk.source == "sessions"
-    return (tie, is_said, -score, chunk.path, chunk.span, chunk.digest)
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:

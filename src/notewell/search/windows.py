@@ -43,13 +43,18 @@ def line_nearness(
     context: SearchContext,
     candidates: Candidates,
     passages: Sequence[Passage],
-    around: Iterable[StoredChunk],
+    around: Mapping[str, Iterable[StoredChunk]],
 ) -> LineNearness:
     """For the lines of these passages; nothing if the model has no windows, or the question no
-    vector. `around` are the chunks near them."""
+    vector. `around` has the chunks near them, by note."""
     if context.vector is None or not context.facts.window_share or not candidates.vectors:
         return LineNearness({})
-    chunks = {chunk.id: chunk for chunk in around if _is_in(chunk, passages)}
+    chunks = {
+        chunk.id: chunk
+        for passage in passages
+        for chunk in around[passage.path]
+        if _is_in(chunk, passage)
+    }
     windows = candidates.windows | view.window_cosines(
         context.vector, [one for one in chunks if one not in candidates.vectors]
     )
@@ -64,13 +69,9 @@ def line_nearness(
     return LineNearness(by_path, fsum(scores) / len(scores) if scores else 0.0)
 
 
-def _is_in(chunk: StoredChunk, passages: Sequence[Passage]) -> bool:
-    return any(
-        chunk.path == passage.path
-        and chunk.span.start_line <= passage.end_line
-        and chunk.span.end_line >= passage.start_line
-        for passage in passages
-    )
+def _is_in(chunk: StoredChunk, passage: Passage) -> bool:
+    start_line, end_line = chunk.span
+    return start_line <= passage.end_line and end_line >= passage.start_line
 
 
 def _cosines(

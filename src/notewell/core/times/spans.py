@@ -38,6 +38,9 @@ UNITS = {
 }
 """The length in days, and how many days earlier or later "one ago" may mean."""
 
+KEPT_PATHS = 4096
+"""The next question finds many of the same notes."""
+
 OTHER_YEAR_DAYS = 7
 """The distance of the same day in another year: the latest year is meant first."""
 
@@ -91,6 +94,7 @@ class ParsedTime(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(maxsize=KEPT_PATHS)
 def note_date(path: str) -> date | None:
     """The day of `2026-11-15.md` or `2026-11-15-<slug>.md`; None for a note without a date."""
     match = compiled(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-.+)?\.md", re.IGNORECASE).fullmatch(

@@ -42,8 +42,8 @@ class IndexFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.pointer = path / CURRENT
-        # Each search asks twice, and a `Path` takes longer to make than its file to read.
-        self._generation: Path | None = None
+        # What CURRENT named when it was read last, and which file that was: a search asks twice.
+        self._named: tuple[object, Path | None] = (None, None)
 
     @property
     def cache(self) -> Path:
@@ -71,19 +71,22 @@ class IndexFolder:
     def current(self) -> Path | None:
         """The generation that answers; None if nothing was published yet."""
         try:
-            with open(self.pointer, "rb") as file:  # noqa: PTH123 - each search reads it
-                name = file.read().decode("ascii", "replace").strip()
+            stat = os.stat(self.pointer)  # noqa: PTH116 - each search asks
+            # It is replaced and never changed, so that the same file names the same generation.
+            mark = (stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size)
+            known, generation = self._named
+            if mark != known:
+                name = self.pointer.read_bytes().decode("ascii", "replace").strip()
+                # Only the name of a generation in this folder is valid: CURRENT must not lead
+                # elsewhere.
+                is_valid = _GENERATION.fullmatch(name) is not None
+                generation = self.path / name if is_valid else None
+                self._named = (mark, generation)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
-        # Only the name of a generation in this folder is valid: CURRENT must not lead elsewhere.
-        if not _GENERATION.fullmatch(name):
-            return None
-        known = self._generation
-        if known is None or known.name != name:
-            self._generation = known = self.path / name
-        return known
+        return generation
 
     def next_generation(self) -> Path:
         """A name that no reader can have open: numbers only grow."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from notewell.core import TextMatch
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,14 @@ _BODY, _HEADING = 1, 2
 _SOURCE_MARK = "_"
 # The source only filters: with a weight of 0 it does not change the rank.
 RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
+
+
+class Totals(NamedTuple):
+    """The number of chunks and words of an index."""
+
+    chunks: int
+    body_words: int
+    words: int
 
 
 def register_counts(db: apsw.Connection) -> None:
@@ -42,14 +51,14 @@ class TermCounter:
         # For each phrase after them the number of its term: a term and its variants are one.
         self._terms = [number for number, group in enumerate(query.groups) for _ in group]
         self._nowhere = (0,) * len(query.terms)
-        self.chunks = 0
-        """How many the index has, and how many words; known after the first match."""
-        self.words = 0
+        self.totals = Totals(0, 0, 0)
+        """Known after the first match."""
         self.matches: dict[int, TextMatch] = {}
 
     def count(self, api: apsw.FTS5ExtensionApi) -> None:
         if not self.matches:
-            self.chunks, self.words = api.row_count, api.column_total_size(1)
+            words = api.column_total_size(_BODY), api.column_total_size()
+            self.totals = Totals(api.row_count, *words)
         body: dict[int, list[int]] = {}
         heading, name = list(self._nowhere), list(self._nowhere)
         # Most phrases are not in a row: to ask for the columns takes less than for the places.
@@ -82,11 +91,11 @@ class TermCounter:
         gaps = list(self._nowhere[1:])
         for term, places in body.items():
             if after := body.get(term + 1):
-                gaps[term] = _gap(places, after)
+                gaps[term] = least_gap(places, after)
         return tuple(gaps)
 
 
-def _gap(one: Sequence[int], other: Sequence[int]) -> int:
+def least_gap(one: Sequence[int], other: Sequence[int]) -> int:
     """The least distance between two terms."""
     # Both lists ascend, so one pass as in a merge meets the smallest distance.
     least, i, j = 0, 0, 0

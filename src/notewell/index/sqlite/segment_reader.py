@@ -118,8 +118,13 @@ class SegmentReader:
             # The version is random, so that no other state of an index has the same one.
             for table in self._compared if version == self._compared_version else ():
                 parts.append(table.rows_of(wanted))
+                if len(parts[-1][0]) == len(wanted):  # Of a small index the first one has all.
+                    break
                 wanted = np.setdiff1d(wanted, parts[-1][0], assume_unique=True)
-            parts.append(fetched(db, wanted, dims))
+            else:
+                parts.append(fetched(db, wanted, dims))
+        if len(parts) == 1:
+            return parts[0][0].tolist(), parts[0][1]
         found = np.concatenate([ids for ids, _ in parts])
         order = np.argsort(found)
         return found[order].tolist(), np.concatenate([rows for _, rows in parts])[order]

@@ -27,6 +27,7 @@ from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
 from notewell.index.sqlite.full_text import register_counts
 from notewell.index.sqlite.lease import writer_lease
 from notewell.index.sqlite.memo import ReadMemo
+from notewell.index.sqlite.postings import PLACES_TABLE
 from notewell.index.sqlite.schema import AS_CURRENT, SCHEMA
 from notewell.index.sqlite.view import SqliteView, driver_in
 from notewell.records import NamedTuple
@@ -381,11 +382,12 @@ def _open_checked(generation: Path) -> apsw.Connection:
     except BaseException:
         db.close()
         raise
+    db.pragma("temp_store", "memory")
     if schema < SCHEMA:
         if schema not in AS_CURRENT:
             db.close()
             raise IndexUnreadable(str(generation), f"it has the older schema {schema}")
-        db.pragma("temp_store", "memory")
         db.execute(AS_CURRENT[schema])
+    db.execute(PLACES_TABLE)
     register_counts(db)
     return db

@@ -20,19 +20,22 @@ from notewell.index.records import (
 from notewell.index.sqlite.connect import our_errors, select
 from notewell.index.sqlite.full_text import RANK, TermCounter, match_expression, source_word
 from notewell.index.sqlite.inventory import SqliteInventory
+from notewell.index.sqlite.postings import MOST_PLACES, as_matches, best_chunks, found_chunks
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
     from notewell.core import TextMatch, TextQuery
+    from notewell.index.sqlite.full_text import Totals
     from notewell.index.sqlite.memo import ReadMemo
+    from notewell.index.sqlite.postings import PostingReader
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 
@@ -111,8 +114,12 @@ class SqliteView:
             raise IndexUnreadable(str(self.path), f"meta {SCALE_KEY!r}: {error}") from error
 
     def outdated(self) -> str | None:
-        with our_errors(self.path):
-            schema = int(self._db.pragma("user_version"))
+        schema = None if self._memo is None else self._memo.schema
+        if schema is None:
+            with our_errors(self.path):
+                schema = int(self._db.pragma("user_version"))
+            if self._memo is not None:
+                self._memo.schema = schema
         return f"its schema is {schema}, now {SCHEMA}" if schema < SCHEMA else None
 
     def counts(self) -> Counts:
@@ -141,7 +148,12 @@ class SqliteView:
         )
 
     def is_empty(self) -> bool:
-        return not self._select("SELECT 1 FROM chunks LIMIT 1")
+        known = None if self._memo is None else self._memo.is_empty
+        if known is None:
+            known = not self._select("SELECT 1 FROM chunks LIMIT 1")
+            if self._memo is not None:
+                self._memo.is_empty = known
+        return known
 
     def has_vectors(self) -> bool:
         oldest = self._select("SELECT embedded FROM chunks ORDER BY id LIMIT 1")
@@ -298,6 +310,26 @@ class SqliteView:
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
         filters = self._filters(sources)
+        forms = [form for group in query.groups for form in group]
+        # Of all sources: a term must weigh the same whichever source is searched.
+        having = self.having(forms)
+        is_short = sum(having.values()) <= MOST_PLACES
+        if self._memo is not None and is_short and among is None and not filters:
+            reader = self._memo.postings(self._db)
+            matches, totals = self._short_lists(query, having, reader, limit)
+        else:
+            matches, totals = self._counted(query, filters, limit, among)
+        chunks, words = (totals.chunks, totals.body_words) if matches else (0, 0)
+        sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
+        # A chunk is in one language, so nearly none has two forms of a term. Without a match the
+        # number of chunks is not known.
+        frequencies = tuple(min(chunks, number) if matches else number for number in sums)
+        return matches, TextStats(chunks, words / max(1, chunks), frequencies)
+
+    def _counted(
+        self, query: TextQuery, filters: Sequence[str], limit: int, among: Sequence[int] | None
+    ) -> tuple[list[TextMatch], Totals]:
+        """FTS5 ranks and counts."""
         counter = TermCounter(query, len(filters))
         only = None if among is None else json.dumps(list(among))
         # `rank MATCH` passes the weights of the columns to FTS5.
@@ -314,14 +346,33 @@ class SqliteView:
                 limit,
             ),
         )
-        matches, chunks = [counter.matches[chunk_id] for chunk_id, _ in rows], counter.chunks
-        # Of all sources: a term must weigh the same whichever source is searched.
-        having = self.having([form for group in query.groups for form in group])
-        sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
-        # A chunk is in one language, so nearly none has two forms of a term. Without a match the
-        # number of chunks is not known.
-        frequencies = tuple(min(chunks, number) if matches else number for number in sums)
-        return matches, TextStats(chunks, counter.words / max(1, chunks), frequencies)
+        return [counter.matches[chunk_id] for chunk_id, _ in rows], counter.totals
+
+    def _short_lists(
+        self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
+    ) -> tuple[list[TextMatch], Totals]:
+        """The same from lists that are kept."""
+        with our_errors(self.path):
+            postings = {
+                form: reader.posting(form, having.get(form, 0))
+                for group in query.groups
+                for form in group
+            }
+            ids = found_chunks(postings.values())
+            if len(ids) > limit:
+                ids = best_chunks(postings, having, ids, reader)[:limit]
+            elif tied := self._tied(ids):
+                others = [chunk_id for chunk_id in ids if chunk_id not in tied]
+                ids = [*others, *best_chunks(postings, having, tied, reader)]
+            return as_matches(query, postings, ids, reader), reader.totals()
+
+    def _tied(self, ids: Sequence[int]) -> list[int]:
+        """Pieces of one line are in the same place: then the order of FTS5 counts."""
+        places: dict[tuple[str, Span], list[int]] = {}
+        for chunk_id, chunk in self.chunks(ids).items():
+            if chunk.piece:
+                places.setdefault((chunk.path, chunk.span), []).append(chunk_id)
+        return [chunk_id for tied in places.values() if len(tied) > 1 for chunk_id in tied]
 
     def _filters(self, sources: Sequence[str]) -> Sequence[str]:
         """The sources to search, or none if the index has no others."""
