@@ -219,6 +219,21 @@ class IndexTooNew(IndexTrouble):
         return "the index was written by a newer Notewell"
 
 
+class OldTextLeft(IndexTrouble):
+    """What was to be forgotten is no longer found, but a file that cannot be removed has it."""
+
+    def __init__(self, paths: tuple[str, ...], why: str) -> None:
+        super().__init__(
+            f"text that was removed is still in {', '.join(map(repr, paths))}: {why}. Fix that, "
+            f"or end the program that uses the file, and repeat the command"
+        )
+        self.paths = paths
+        self.why = why
+
+    def public_text(self) -> str:
+        return "text that was removed is still in a file of the index"
+
+
 class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
         super().__init__(

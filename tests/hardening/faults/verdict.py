@@ -53,6 +53,7 @@ def problems(run: Run) -> list[str]:
     broken, mended = run.aftermath["value"]["before"], run.aftermath["value"]["after"]
     return [
         *found,
+        *_reported(run, broken),
         *_answers(run, broken),
         *_notes(run, broken),
         *_mended(run, broken, mended),
@@ -85,6 +86,15 @@ def _names_a_path(message: str, run: Run) -> bool:
 
 
 # -- after the fault -----------------------------------------------------------------------------
+
+
+def _reported(run: Run, broken: Seen) -> Iterator[str]:
+    if run.ended["ended"] != "done":
+        return
+    for name, right in run.new["reported"].items():
+        if broken["reported"].get(name) != right:
+            found = broken["reported"].get(name)
+            yield f"reported as done, but {name} is {found!r:.600}, not {right!r:.600}"
 
 
 def _answers(run: Run, broken: Seen) -> Iterator[str]:

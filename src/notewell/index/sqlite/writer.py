@@ -158,10 +158,13 @@ class SqliteWriter:
             open_writer(new).close()
         self.close()
         self._folder.publish(new)
-        self._folder.sweep()
-        self._folder.remove_damaged()
+        self._folder.remove_others()
         with our_errors(new):
             self._db, self._path = open_writer(new), new
+
+    def discard(self) -> None:
+        self.close()
+        self._folder.discard()
 
     def close(self) -> None:
         if self._db is not None:
