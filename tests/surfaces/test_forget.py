@@ -23,6 +23,7 @@ from notewell.files import file_lock, locks
 from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
 from notewell.index.sqlite.connect import open_writer
 from notewell.index.sqlite.schema import SCHEMA
+from notewell.notes import open_notes
 from notewell.qmd import Collection, QmdModels, SessionText, export_sessions, home_of
 from notewell.sessions import (
     ForgetRule,
@@ -232,7 +233,7 @@ def test_the_history_says_that_something_was_forgotten_and_not_what(
     assert desk.run("history", "--json") == 0
     (done,) = json.loads(capsys.readouterr().out)["forgotten"]
     assert (done["by"], done["messages"]) == (["phrase"], 1)
-    assert writes(desk.captures) == []
+    assert writes(desk.captures, open_notes(desk.workspace)) == []
 
 
 def test_the_answer_as_json_has_every_message_and_place(

@@ -206,7 +206,8 @@ class _Turn:
         if not done.added:
             return f"it is there already: {done.path}#{done.span}"
         self.entries.append(done)
-        return f"wrote {done.path}#{done.span}"
+        notice = f"; {done.notice}" if done.notice else ""
+        return f"wrote {done.path}#{done.span}{notice}"
 
 
 def append_tool(path: str) -> dict[str, Any]:

@@ -58,5 +58,5 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         say(f"it is there already: {citation}")
     if done.unrecorded:
-        tell(f"{NOT_RECORDED}: {done.unrecorded}")
+        tell(f"{NOT_RECORDED}: {done.unrecorded.reason}")
     return DEGRADED if done.unrecorded else 0

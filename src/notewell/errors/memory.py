@@ -238,10 +238,15 @@ class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
             f"cannot write to {path!r}: {why}. Fix that, or choose another folder with "
-            f"--state-dir or NOTEWELL_STATE_DIR; your notes are untouched"
+            f"--state-dir or NOTEWELL_STATE_DIR; it holds none of your notes"
         )
         self.path = path
         self.why = why
+
+    @property
+    def reason(self) -> str:
+        """What failed, for a report about something that did not: it says nothing of the notes."""
+        return f"cannot write to {self.path!r}: {self.why}"
 
     @property
     def system_reason(self) -> str | None:

@@ -60,6 +60,7 @@ def _seen(case: str, scene: Scene) -> dict[str, Any]:
         "parts": seen.get("parts", {}),
         "whole": seen.get("whole", {}),
         "reported": seen.get("reported", {}),
+        "recovered": seen.get("recovered", {}),
         "cached": seen.get("cached", []),
         "notes": scene.notes(),
         "files": scene.state_files(),

@@ -152,7 +152,8 @@ class Case(Protocol):
     def look(self, scene: Scene) -> Seen:
         """What a fresh process is told. `parts`: each must be as before or as afterwards;
         `whole`: only once everything is done, exactly as if nothing had happened; `reported`: as
-        soon as the action has ended without an error."""
+        soon as the action has ended without an error; `recovered`: once a killed action was done
+        again."""
         ...
 
 
