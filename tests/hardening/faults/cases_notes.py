@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.hardening.faults.scene import NOW, Scene, Seen, told
 
+from notewell.assembly import open_memory
 from notewell.capture import (
     CannotUndo,
     FlushFacts,
@@ -35,6 +36,7 @@ from notewell.capture import (
 )
 from notewell.capture.undo import undo_write
 from notewell.cli.hook import handle
+from notewell.cli.init import run as init
 from notewell.cli.parser import build_parser
 from notewell.cli.review import run as review
 from notewell.errors import BadRequest, EditRefused, NotewellError
@@ -383,6 +385,31 @@ class ReviewCase:
         return {"whole": whole, "reported": known, "recovered": known}
 
 
+@dataclass(frozen=True, slots=True)
+class InitCase:
+    """A folder becomes a workspace: with a settings file, or with a first note."""
+
+    name: str
+    has_notes: bool
+    writes_to: tuple[str, ...] = ("notewell.json", "MEMORY.md")
+
+    def prepare(self, scene: Scene) -> None:
+        (scene.workspace / "memory").rmdir()
+        if self.has_notes:
+            scene.write("docs/plan.md", "We ship on Friday.\n")
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        place = ["--workspace", str(scene.workspace), "--state-dir", str(scene.state)]
+        arguments = build_parser("init").parse_args(["init", *place])
+        arm()
+        with redirect_stdout(io.StringIO()):
+            init(arguments)
+
+    def look(self, scene: Scene) -> Seen:
+        with open_memory(scene.workspace, state_dir=scene.state, environment={}) as memory:
+            return {"whole": {"notes": sorted(memory.inspect.paths())}}
+
+
 class Degraded(NotewellError):
     """A command that did its work has said what is missing, and ended with another code."""
 
@@ -443,6 +470,8 @@ NOTE_CASES = (
     ImportCase("import a conversation"),
     ImportCase("import the beginning of a conversation", has_end=True),
     ReviewCase(),
+    InitCase("init a folder of notes", has_notes=True),
+    InitCase("init an empty folder", has_notes=False),
     UndoCase("undo an entry"),
     UndoCase("undo a note", whole_note=True),
     EditCase(
