@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from notewell.ports import Kind, Vectors
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-LATER_S = 3600
-"""The second run comes so much later: longer than any claim of the first one lasts."""
+LATER_S = 2
+"""The second run comes so much later: nothing that a killed process claimed may outlast it."""
 CHUNK_TOKENS = 60
 """Small, so that a few short notes make several calls of the embedder."""
 
