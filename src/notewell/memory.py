@@ -312,11 +312,9 @@ class Memory:
         from notewell.notes import Entry, Section
 
         target = Section(section) if section is not None else self.now().date()
-        appended = self.notes.append(Entry(text, origin, id), target)
-        # Before the journal: the next search must find the entry even if the journal cannot be
-        # written.
+        appended = self.journal.append(Entry(text, origin, id), target)
         self.mark_changed()
-        return self.journal.appended(appended, origin)
+        return appended
 
     def mark_changed(self) -> None:
         """Say that a note has just changed: the next search looks at the notes again."""

@@ -57,7 +57,7 @@ def save(
 
 def notes(place: NoteWriter) -> list[str]:
     """In the order they were made."""
-    made = [one.write.path for one in writes(place.folder)]
+    made = [one.write.path for one in writes(place.folder, place.notes)]
     assert len(made) == len(list((Path(place.notes.location) / "memory").iterdir()))
     return [(Path(place.notes.location) / path).read_text(encoding="utf-8") for path in made]
 

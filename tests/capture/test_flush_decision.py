@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from notewell.capture import FlushFacts, FlushSettings, RunFlush, Skip, decide
 from notewell.capture.flush_decision import (
-    CLAIM_S,
     MAX_TRIES,
     NO_REPLY,
     Mark,
@@ -22,15 +21,14 @@ from notewell.capture.flush_decision import (
 from notewell.notes import user_day
 
 TODAY = date(2026, 11, 15)
-NOW_S = 1_800_000_000.0
 FULL = FlushFacts(used_tokens=176_000, context_window=200_000, compactions=0)
-DONE = Mark(TODAY, 0, 176_000, 1, done=True, begun_s=0.0)
+DONE = Mark(TODAY, 0, 176_000, 1, done=True)
 
 
 def test_runs_from_the_threshold_on_and_not_before() -> None:
-    assert isinstance(decide(FULL, FlushSettings(), None, TODAY, NOW_S), RunFlush)
+    assert isinstance(decide(FULL, FlushSettings(), None, TODAY), RunFlush)
     below = replace(FULL, used_tokens=175_999)
-    skipped = decide(below, FlushSettings(), None, TODAY, NOW_S)
+    skipped = decide(below, FlushSettings(), None, TODAY)
     assert skipped == Skip("175999 tokens are used; it is time at 176000")
 
 
@@ -45,7 +43,7 @@ def test_runs_from_the_threshold_on_and_not_before() -> None:
     ],
 )
 def test_skips_with_the_reason(facts: FlushFacts, settings: FlushSettings, why: str) -> None:
-    skipped = decide(facts, settings, None, TODAY, NOW_S)
+    skipped = decide(facts, settings, None, TODAY)
     assert isinstance(skipped, Skip)
     assert why in skipped.why
 
@@ -55,56 +53,47 @@ def test_every_window_is_flushed_before_it_is_full(window: int, reserve: int, so
     settings = FlushSettings(reserve_tokens=reserve, soft_threshold_tokens=soft)
     assert 1 <= threshold(window, settings) <= window
     full = FlushFacts(used_tokens=window, context_window=window)
-    assert isinstance(decide(full, settings, None, TODAY, NOW_S), RunFlush)
+    assert isinstance(decide(full, settings, None, TODAY), RunFlush)
 
 
 def test_once_a_cycle_and_again_in_the_next() -> None:
-    assert isinstance(decide(FULL, FlushSettings(), DONE, TODAY, NOW_S), Skip)
-    assert isinstance(
-        decide(replace(FULL, compactions=1), FlushSettings(), DONE, TODAY, NOW_S), RunFlush
-    )
+    assert isinstance(decide(FULL, FlushSettings(), DONE, TODAY), Skip)
+    assert isinstance(decide(replace(FULL, compactions=1), FlushSettings(), DONE, TODAY), RunFlush)
 
 
 def test_where_nobody_counts_a_conversation_that_shrank_is_in_its_next_cycle() -> None:
     mark = replace(DONE, compactions=None)
     uncounted = replace(FULL, compactions=None)
-    assert isinstance(decide(uncounted, FlushSettings(), mark, TODAY, NOW_S), Skip)
+    assert isinstance(decide(uncounted, FlushSettings(), mark, TODAY), Skip)
     small = FlushFacts(used_tokens=40_000, context_window=60_000)
-    assert isinstance(decide(small, FlushSettings(), mark, TODAY, NOW_S), RunFlush)
+    assert isinstance(decide(small, FlushSettings(), mark, TODAY), RunFlush)
 
 
 def test_compaction_by_another_path_flushes_whatever_the_tokens_are() -> None:
     asked = FlushFacts(used_tokens=10, context_window=0, compactions=0, compacting=True)
-    assert isinstance(decide(asked, FlushSettings(), None, TODAY, NOW_S), RunFlush)
-    assert isinstance(decide(asked, FlushSettings(), DONE, TODAY, NOW_S), Skip)
+    assert isinstance(decide(asked, FlushSettings(), None, TODAY), RunFlush)
+    assert isinstance(decide(asked, FlushSettings(), DONE, TODAY), Skip)
 
 
 def test_a_second_try_after_midnight_keeps_its_note() -> None:
-    begun = replace(DONE, done=False, begun_s=NOW_S - CLAIM_S)
-    again = decide(FULL, FlushSettings(), begun, TODAY + timedelta(days=1), NOW_S)
+    begun = replace(DONE, done=False)
+    again = decide(FULL, FlushSettings(), begun, TODAY + timedelta(days=1))
     assert isinstance(again, RunFlush)
     assert again.path == "memory/2026-11-15.md"
 
 
 def test_a_turn_under_way_is_left_alone_and_a_failing_one_given_up() -> None:
-    begun = replace(DONE, done=False, begun_s=NOW_S - 1)
-    under_way = decide(FULL, FlushSettings(), begun, TODAY, NOW_S)
+    begun = replace(DONE, done=False)
+    under_way = decide(FULL, FlushSettings(), begun, TODAY, is_under_way=True)
     assert under_way == Skip("the flush of this compaction cycle is under way")
-    given_up = decide(
-        FULL, FlushSettings(), replace(begun, begun_s=0.0, tries=MAX_TRIES), TODAY, NOW_S
-    )
+    given_up = decide(FULL, FlushSettings(), replace(begun, tries=MAX_TRIES), TODAY)
     assert given_up == Skip("the flush of this compaction cycle failed 2 times")
-
-
-def test_a_clock_set_back_a_year_does_not_keep_a_claim_alive() -> None:
-    begun = replace(DONE, done=False, begun_s=NOW_S + 365 * 86400)
-    assert isinstance(decide(FULL, FlushSettings(), begun, TODAY, NOW_S), RunFlush)
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_every_prompt_says_how_to_stay_silent(prompt: str, system: str) -> None:
     settings = FlushSettings(prompt=prompt, system_prompt=system)
-    run = decide(FULL, settings, None, TODAY, NOW_S)
+    run = decide(FULL, settings, None, TODAY)
     assert isinstance(run, RunFlush)
     assert NO_REPLY in run.prompt
     assert NO_REPLY in run.system_prompt
@@ -112,7 +101,7 @@ def test_every_prompt_says_how_to_stay_silent(prompt: str, system: str) -> None:
 
 def test_the_users_prompt_gets_the_day_filled_in() -> None:
     told = FlushSettings(prompt="Write to memory/YYYY-MM-DD.md or NO_REPLY.")
-    run = decide(FULL, told, None, TODAY, NOW_S)
+    run = decide(FULL, told, None, TODAY)
     assert isinstance(run, RunFlush)
     assert run.prompt == "Write to memory/2026-11-15.md or NO_REPLY."
 
@@ -142,6 +131,6 @@ def test_an_answer_is_not_silence() -> None:
 )
 def test_the_day_is_the_users(moment: str, zone: str, day: str) -> None:
     today = user_day(datetime.fromisoformat(moment).astimezone(UTC), ZoneInfo(zone))
-    run = decide(FULL, FlushSettings(), None, today, NOW_S)
+    run = decide(FULL, FlushSettings(), None, today)
     assert isinstance(run, RunFlush)
     assert run.path == f"memory/{day}.md"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -227,6 +230,32 @@ def test_two_that_see_the_same_full_window_flush_once(place: NoteWriter) -> None
 
     assert isinstance(run(place, model).decision, RunFlush)
     assert second[0].decision == Skip("the flush of this compaction cycle is under way")
+
+
+KILLED = """
+import os, signal, sys
+from datetime import UTC
+from pathlib import Path
+from notewell.capture import FlushFacts, FlushSettings, NoteWriter, flush
+from notewell.notes import open_notes
+
+def model(messages, tools):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+writer = NoteWriter(open_notes(sys.argv[1]), Path(sys.argv[2]), str)
+facts = FlushFacts(used_tokens=190_000, context_window=200_000, compactions=0)
+flush(writer, "agent:main:main", facts, (), model, settings=FlushSettings(), zone=UTC)
+"""
+
+
+def test_a_flush_that_was_killed_is_not_under_way(place: NoteWriter) -> None:
+    words = [sys.executable, "-c", KILLED, place.notes.location, str(place.folder)]
+    assert subprocess.run(words, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert list(place.folder.glob("flush-*.lock"))
+    report = run(place, Scripted(writes("One."), SILENT))
+    assert isinstance(report.decision, RunFlush)
+    assert len(report.entries) == 1
+    assert not list(place.folder.glob("flush-*.lock"))
 
 
 def test_a_state_file_that_is_broken_counts_as_empty(place: NoteWriter, tmp_path: Path) -> None:

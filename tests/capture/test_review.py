@@ -119,7 +119,7 @@ def test_proposing_writes_nothing_and_accepting_can_be_undone(place: NoteWriter)
         "- We ship on Friday (from memory/2026-11-15.md#L1-L1) <!-- @review"
     )
     assert texts(place) == []
-    undo_write(place.notes, place.folder, writes(place.folder)[0].id, now=NOW)
+    undo_write(place.notes, place.folder, writes(place.folder, place.notes)[0].id, now=NOW)
     assert memory.read_bytes() == b"# Mine\n"
     assert (
         (Path(place.notes.location) / "memory/2026-11-15.md")

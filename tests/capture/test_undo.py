@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notewell.capture import Conversation, NoteWriter, Saved, save_session
-from notewell.capture.history import record, writes
+from notewell.capture.history import Write, record, writes
 from notewell.capture.undo import CannotUndo, undo_write
 from notewell.errors import BadEntry, BadRequest, NoteBusy, NoteNotWritable
-from notewell.notes import Entry, Section, locked_note
+from notewell.notes import Appended, Entry, Section, locked_note
 from notewell.notes.workspace import Workspace
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -31,7 +31,7 @@ def note(place: NoteWriter) -> Path:
 
 def append(place: NoteWriter, text: str, to: date | Section = DAY) -> str:
     place.append(Entry(text, "test"), to, now=NOW)
-    return writes(place.folder)[-1].id
+    return writes(place.folder, place.notes)[-1].id
 
 
 def take_back(place: NoteWriter, id_: str) -> None:
@@ -123,7 +123,7 @@ def test_what_was_changed_since_is_left_alone(place: NoteWriter) -> None:
     with pytest.raises(CannotUndo, match="was changed since"):
         take_back(place, id_)
     assert note(place).read_bytes() == before
-    assert not writes(place.folder)[0].undone
+    assert not writes(place.folder, place.notes)[0].undone
 
 
 def test_a_line_without_its_end_does_not_run_into_the_next_entry(place: NoteWriter) -> None:
@@ -191,7 +191,7 @@ def test_a_link_in_the_place_of_the_note_is_not_followed(
 
 def test_a_note_that_is_changed_while_it_is_undone_is_left_alone(place: NoteWriter) -> None:
     append(place, "one")
-    (recorded,) = writes(place.folder)
+    (recorded,) = writes(place.folder, place.notes)
 
     def change(_: bytes) -> bytes:
         note(place).write_bytes(b"an editor saves\n")
@@ -257,7 +257,7 @@ def test_a_note_that_we_made_is_removed_and_one_that_was_edited_is_not(place: No
     talk = Conversation(["User: hello there"])
     saved = [save_session(place, talk, now=NOW, zone=UTC) for _ in range(2)]
     first, second = (one.path for one in saved if isinstance(one, Saved))
-    ids = {one.write.path: one.id for one in writes(place.folder)}
+    ids = {one.write.path: one.id for one in writes(place.folder, place.notes)}
     (Path(place.notes.location) / second).write_text("edited", encoding="utf-8")
     take_back(place, ids[first])
     with pytest.raises(CannotUndo):
@@ -269,8 +269,10 @@ def test_a_note_that_we_made_is_removed_and_one_that_was_edited_is_not(place: No
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/outside.md", "memory//a.md", ""])
 def test_a_history_that_names_a_file_outside_is_not_believed(place: NoteWriter, path: str) -> None:
     append(place, "one")
-    record(place.folder, replace(writes(place.folder)[0].write, path=path), NOW)
-    assert [one.write.path for one in writes(place.folder)] == ["memory/2026-11-15.md"]
+    record(place.folder, replace(writes(place.folder, place.notes)[0].write, path=path), NOW)
+    assert [one.write.path for one in writes(place.folder, place.notes)] == [
+        "memory/2026-11-15.md"
+    ]
 
 
 def test_a_history_with_strange_lines_is_still_read(place: NoteWriter) -> None:
@@ -278,4 +280,40 @@ def test_a_history_with_strange_lines_is_still_read(place: NoteWriter) -> None:
     with (place.folder / "history.jsonl").open("ab") as file:
         file.write(b'not json\n[]\n{"id": "x"}\n{"undone": "nobody"}\ntorn')
     append(place, "two")
-    assert len(writes(place.folder)) == 2
+    assert len(writes(place.folder, place.notes)) == 2
+
+
+def test_an_append_that_was_cut_off_counts_if_its_bytes_are_in_the_note(
+    place: NoteWriter,
+) -> None:
+    def die(planned: Appended) -> None:
+        record(place.folder, written_as(planned), NOW, is_intended=True)
+        raise KeyboardInterrupt
+
+    entry = Entry("We ship on Friday.", "test")
+    with pytest.raises(KeyboardInterrupt):
+        place.notes.append(entry, DAY, intend=die)
+    assert writes(place.folder, place.notes) == []
+    with suppress(KeyboardInterrupt):
+        place.notes.append(entry, DAY, intend=die)
+    done = place.notes.append(entry, DAY)  # Killed before it could be confirmed.
+    assert done.added
+    # Three attempts, one entry: it is listed once, and can be undone.
+    (recorded,) = writes(place.folder, place.notes)
+    assert recorded.write == written_as(done)
+    take_back(place, recorded.id)
+    assert note(place).read_bytes() == b""
+    assert [one.undone for one in writes(place.folder, place.notes)] == [True]
+
+
+def written_as(done: Appended) -> Write:
+    return Write(
+        done.path,
+        done.start_byte,
+        done.end_byte,
+        done.digest,
+        done.digest_before,
+        done.digest_after,
+        "test",
+        "entry",
+    )

@@ -589,6 +589,19 @@ def test_a_purge_leaves_what_is_there_and_drops_vectors_that_nothing_uses(
     assert store.cache_entries() == 2
 
 
+def test_a_store_whose_index_was_discarded_has_none(store: IndexStore) -> None:
+    publish(store)
+    with store.writing(wait_s=0) as writer:
+        assert isinstance(writer.open_current(), UpToDate)
+        writer.discard()
+        assert isinstance(writer.open_current(), MustRebuild)
+    with store.view() as view:
+        assert view is None
+    publish(store)
+    with store.view() as view:
+        assert view is not None
+
+
 # -- sync and search through the store ------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ def test_an_index_that_was_just_made_agrees(ward: Ward) -> None:
     assert (verdict.notes, verdict.chunks, verdict.embedded, verdict.cached) == (2, 3, 3, 3)
     assert (verdict.waiting, verdict.unread) == (0, 0)
     assert verdict.pages == ward.current.stat().st_size // 8192
-    assert {one.label for one in seen} == {"pages", "notes", "cache"} | {"vectors"}
+    assert {one.label for one in seen} == {"pages", "notes", "words", "vectors", "cache"}
 
 
 def test_without_an_index_nothing_is_proved(ward: Ward) -> None:
@@ -99,14 +99,14 @@ def test_a_note_that_changed_behind_the_same_stat_is_named(ward: Ward) -> None:
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
-        ("UPDATE chunks SET text = 'x' WHERE start_line = 5", [("chunk", "MEMORY.md:5")] * 2),
+        ("UPDATE chunks SET text = 'x' WHERE start_line = 5", [("chunk", "MEMORY.md:5")] * 3),
         (
             "UPDATE chunks SET end_line = 9 WHERE start_line = 5",
             [("chunk", "MEMORY.md:5")] * 2,
         ),
         (
             "UPDATE chunks SET path = 'memory/ghost.md' WHERE start_line = 5",
-            [("chunk", "MEMORY.md:5"), ("chunk", "memory/ghost.md:5")],
+            [("chunk", "MEMORY.md:5"), *[("chunk", "memory/ghost.md:5")] * 2],
         ),
         ("DELETE FROM chunks_fts WHERE rowid = 1", [("chunk", "MEMORY.md:1")]),
         ("DELETE FROM chunks_vec WHERE id = 2", [("vector", "MEMORY.md:5")]),
@@ -154,6 +154,22 @@ def test_windows_that_are_wrong_are_named(ward: Ward, sql: str, message: str) ->
     messages = [one.message for one in ward.verify().disagreements]
     assert message in messages[0]
     assert len(messages) == (2 if "77" in sql else 1)
+
+
+def test_the_words_of_another_text_are_named(ward: Ward) -> None:
+    ward.sync()
+    note = ward.workspace / "MEMORY.md"
+    note.write_text(f"{note.read_text('utf-8')}\nDie Häuser am GW-North_7: 索引。\n", "utf-8")
+    ward.sync()
+    assert ward.verify().agrees  # Also with rows that were removed.
+    file = ward.current
+    ward.close()
+    first = "(SELECT min(id) FROM chunks)"
+    change(file, f"DELETE FROM chunks_fts WHERE rowid = {first}")
+    row = "INSERT INTO chunks_fts (rowid, source, body, heading, name) "
+    change(file, f"{row} VALUES ({first}, ?, ?, '', '')", "_memory", "other words")
+    (found,) = ward.verify().disagreements
+    assert "its words are those of another text" in found.message
 
 
 def test_broken_words_are_found_by_fts5_itself(ward: Ward) -> None:

@@ -97,7 +97,8 @@ def test_the_audit_says_who_and_where_but_not_what(served: Served) -> None:
 
 def test_it_can_be_undone_as_any_other_write(served: Served) -> None:
     append(served, ENTRY)
-    (recorded,) = writes(served.agents.memory("main").journal.folder)
+    memory = served.agents.memory("main")
+    (recorded,) = writes(memory.journal.folder, memory.notes)
     assert recorded.write.origin == "http"
     assert b"giraffe" in (served.workspaces["main"] / recorded.write.path).read_bytes()
 

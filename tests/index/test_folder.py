@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from notewell.errors import IndexUnreadable, StateNotWritable
+from notewell.errors import IndexUnreadable, OldTextLeft, StateNotWritable
 from notewell.index.sqlite.folder import IndexFolder
 
 if TYPE_CHECKING:
@@ -208,6 +208,44 @@ def test_a_sweep_leaves_what_answers_and_what_was_paid_for(folder: IndexFolder) 
     ]
 
 
+def test_only_the_published_generation_is_left_when_all_others_must_go(
+    folder: IndexFolder,
+) -> None:
+    generation(folder, 1, "-wal", "-shm")
+    folder.publish(generation(folder, 2))
+    generation(folder, 3, "-journal")
+    for name in ("index-0.sqlite.damaged", "index-1.sqlite-map", "cache.sqlite"):
+        (folder.path / name).touch()
+    (folder.path / "index-9.sqlite.damaged").mkdir()  # We make no folders: it is not ours.
+    folder.remove_others()
+    left = ["CURRENT", "cache.sqlite", "index-2.sqlite", "index-9.sqlite.damaged"]
+    assert names(folder) == left
+    folder.discard()
+    assert names(folder) == ["cache.sqlite", "index-9.sqlite.damaged"]
+    assert folder.current() is None
+
+
+def test_each_file_that_must_go_and_cannot_is_named(
+    shared_path: Path, unprivileged: Callable[[], AbstractContextManager[None]]
+) -> None:
+    folder = IndexFolder(shared_path / "index")
+    folder.create()
+    folder.publish(generation(folder, 2))
+    left = [generation(folder, 1), folder.path / "index-0.sqlite.damaged"]
+    left[1].touch()
+    folder.pointer.chmod(0o644)
+    folder.path.chmod(0o555)
+    with unprivileged():
+        folder.sweep()
+        with pytest.raises(OldTextLeft, match="Permission denied") as raised:
+            folder.remove_others()
+        with pytest.raises(StateNotWritable, match="CURRENT"):
+            folder.discard()
+    assert raised.value.paths == tuple(map(str, left))
+    assert "folder" not in raised.value.public_text()
+    folder.path.chmod(0o755)
+
+
 def test_a_damaged_generation_is_kept_under_another_name(folder: IndexFolder) -> None:
     path = generation(folder, 1, "-wal", "-shm")
     path.write_bytes(b"damaged")
@@ -297,5 +335,7 @@ def test_what_cannot_be_looked_into_has_no_size(
     folder.path.chmod(0o000)
     with unprivileged():
         assert folder.size() == 0
+        with pytest.raises(IndexUnreadable, match="Permission denied"):
+            folder.newer_than(folder.path / "index-0.sqlite")
         with pytest.raises(IndexUnreadable, match="Permission denied"):
             folder.current()

@@ -339,6 +339,28 @@ def test_init_starts_an_empty_folder_and_leaves_a_full_one_alone(cli: Cli, tmp_p
     assert (cli.workspace / "MEMORY.md").read_bytes() == before
 
 
+@pytest.mark.parametrize("torn", ["", '{"agents": {"defa'])
+def test_a_torn_settings_file_of_the_workspace_is_told_and_stops_nothing(
+    cli: Cli, tmp_path: Path, torn: str
+) -> None:
+    for note in cli.workspace.rglob("*.md"):
+        note.unlink()
+    (cli.workspace / "docs").mkdir()
+    (cli.workspace / "docs" / "plan.md").write_text("We ship on Friday.\n", encoding="utf-8")
+    (cli.workspace / "notewell.json").write_text(torn, encoding="utf-8")
+    ignored = "ignored: 1 mistake in the workspace's settings file"
+    assert cli("init") == 5
+    assert ignored in cli.err
+    assert cli("append", "The router is red.") == 0
+    assert ignored in cli.err
+    assert cli("search", "router") in (0, 5)
+    assert ignored in cli.err
+    assert "The router is red." in cli.out
+    assert cli("get", "docs/plan.md") == 1
+    assert ignored in cli.err
+    assert (cli.workspace / "notewell.json").read_text(encoding="utf-8") == torn
+
+
 def test_init_takes_the_folder_as_an_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

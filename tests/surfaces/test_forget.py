@@ -21,6 +21,9 @@ from notewell.core import index_words
 from notewell.entries import EntriesSettings, EntryStore
 from notewell.files import file_lock, locks
 from notewell.http_service.transcripts import NewTurn, add_turns, transcript_file
+from notewell.index.sqlite.connect import open_writer
+from notewell.index.sqlite.schema import SCHEMA
+from notewell.notes import open_notes
 from notewell.qmd import Collection, QmdModels, SessionText, export_sessions, home_of
 from notewell.sessions import (
     ForgetRule,
@@ -230,7 +233,7 @@ def test_the_history_says_that_something_was_forgotten_and_not_what(
     assert desk.run("history", "--json") == 0
     (done,) = json.loads(capsys.readouterr().out)["forgotten"]
     assert (done["by"], done["messages"]) == (["phrase"], 1)
-    assert writes(desk.captures) == []
+    assert writes(desk.captures, open_notes(desk.workspace)) == []
 
 
 def test_the_answer_as_json_has_every_message_and_place(
@@ -353,7 +356,8 @@ def test_a_file_that_gets_its_other_name_meanwhile_is_rewritten_too(desk: Desk) 
 def test_the_copy_that_a_killed_import_has_left_goes_too(desk: Desk) -> None:
     talk(desk, "the cat is ill", "oh")
     (kept,) = desk.kept.glob("*.jsonl")
-    kept.with_name(f".{kept.name}.tmp").write_bytes(kept.read_bytes()[:-9])
+    for copy in (kept.with_name(f".{kept.name}.tmp"), desk.kept.parent / ".chat-1.jsonl.tmp"):
+        copy.write_bytes(kept.read_bytes()[:-9])
     assert desk.forget("cat", "--yes") == 0
     assert desk.files_with("the cat is ill") == []
 
@@ -504,6 +508,45 @@ def test_the_indexes_of_all_workspaces_of_the_agent_lose_what_programs_sent(desk
     desk.workspace = second
     assert desk.run("search", "cat") == 3
     assert desk.run("search", "tea") == 0
+
+
+@pytest.mark.parametrize("harm", ["an older schema", "damage"])
+def test_an_index_of_another_workspace_that_cannot_be_cleaned_is_removed(
+    desk: Desk, harm: str
+) -> None:
+    desk.configure(SEARCH_ALL)
+    file = transcript_file(desk.state, "main", "chat-1")
+    add_turns(file, [NewTurn("user", "the cat is ill"), NewTurn("user", "tea")], "key", START)
+    first, second = desk.workspace, desk.root / "second"
+    second.mkdir()
+    desk.workspace = second
+    assert desk.run("index") == 0
+    (index,) = desk.state.glob("memory/*/index-1.sqlite")
+    if harm == "damage":
+        (index.parent / "SUSPECT").write_text("index-1.sqlite", encoding="ascii")
+    else:
+        db = open_writer(index)
+        db.pragma("user_version", SCHEMA - 1)
+        db.close()
+    desk.workspace = first
+    assert desk.forget("cat", "--yes") == 0
+    assert desk.files_with("the cat is ill") == []
+    desk.workspace = second
+    assert desk.run("search", "tea") == 0
+
+
+def test_a_first_index_that_was_cut_short_is_removed(desk: Desk) -> None:
+    talk(desk, "the cat is ill", "oh")
+    desk.configure({})
+    assert desk.run("index") == 0
+    (current,) = desk.state.glob("memory/*/CURRENT")
+    index, cache = current.parent / "index-1.sqlite", current.parent / "cache.sqlite"
+    index.rename(index.with_name("index-2.sqlite.damaged"))
+    index.write_bytes(b"half of a page: the cat is ill")
+    for file in (current, cache):
+        file.unlink(missing_ok=True)
+    assert desk.forget("cat", "--yes") == 0
+    assert desk.files_with("the cat is ill") == []
 
 
 def test_an_index_from_before_qmd_is_cleaned_also_if_qmd_does_not_run(

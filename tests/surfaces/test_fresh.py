@@ -308,7 +308,7 @@ def test_what_was_appended_can_be_taken_back(memory: Memory, workspace: Path) ->
     before = (workspace / "MEMORY.md").read_bytes()
     memory.append("The sail is white.", section="Facts")
     folder = memory.journal.writer().folder
-    (written,) = writes(folder)
+    (written,) = writes(folder, memory.notes)
     undo_write(memory.notes, folder, written.id, now=datetime(2026, 11, 15, tzinfo=UTC))
     assert (workspace / "MEMORY.md").read_bytes() == before
 

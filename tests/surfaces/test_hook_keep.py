@@ -20,6 +20,7 @@ from notewell.cli import hook_setup
 from notewell.cli.hook_call import HookTime
 from notewell.errors import NotewellError
 from notewell.files import read_json_lines
+from notewell.notes import open_notes
 from notewell.sessions.tail import TAILS_BYTES
 from notewell.sync import Synced, Timing, WatchEvent
 from notewell.testing import HashEmbedder
@@ -238,7 +239,7 @@ def test_the_end_of_a_session_does_not_read_the_history_of_a_year(host: Host) ->
     assert len(host.notes()) == 3
     assert parsed == []
     folder = capture_dir(host.state, "main", host.workspace.resolve())
-    assert len(history.writes(folder)) == 3
+    assert len(history.writes(folder, open_notes(host.workspace))) == 3
 
 
 def test_what_cannot_be_kept_stops_neither_the_host_nor_the_note(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import resource
 import sys
 from datetime import UTC, datetime
 from importlib import import_module
@@ -14,7 +15,7 @@ import pytest
 
 from notewell.capture import CannotUndo, KeepSettings, SessionEnd, keep_messages
 from notewell.cli.parser import build_parser
-from notewell.errors import BadRequest
+from notewell.errors import BadRequest, NoteNotWritable
 from notewell.sessions import kept_dir
 
 
@@ -80,6 +81,60 @@ def test_only_what_is_accepted_is_written_and_it_can_be_undone(cli: Cli) -> None
     assert cli.out.endswith("bytes out of MEMORY.md\n")
     assert cli.memory.read_bytes() == before
     assert cli.json("history")["writes"][0]["state"] == "undone"
+
+
+def test_what_an_interrupted_command_has_written_is_accepted_again_with_the_rest(
+    cli: Cli,
+) -> None:
+    ids = [one["id"] for one in cli.json("review")["proposals"]]
+    assert cli("review", "--accept", ids[0]) == 0
+    assert cli("review", "--accept", *ids) == 0
+    assert "it is there already: MEMORY.md#L7-L7\nwrote MEMORY.md#L8-L8\n" in cli.out
+    text = cli.memory.read_text(encoding="utf-8")
+    assert (text.count("We ship on Friday"), text.count("Bo eats fish")) == (1, 1)
+
+
+def test_what_cannot_be_recorded_is_written_and_told_as_it_is(cli: Cli) -> None:
+    first, second = [one["id"] for one in cli.json("review")["proposals"]]
+    assert cli("review", "--accept", first) == 0
+    (lock,) = cli.state.glob("capture/*/history.jsonl.lock")
+    lock.unlink()
+    lock.mkdir()  # As on a full disk: nothing can be recorded.
+    assert cli("review", "--accept", second) == 5
+    assert "it is saved, but the history does not have it" in cli.err
+    assert "untouched" not in cli.err
+    text = cli.memory.read_text(encoding="utf-8")
+    assert (text.count("We ship on Friday"), text.count("Bo eats fish")) == (1, 1)
+    lock.rmdir()
+    assert len(cli.json("history")["writes"]) == 1
+
+
+def test_an_undo_that_cannot_be_recorded_says_so(cli: Cli) -> None:
+    before = cli.memory.read_bytes()
+    (first, _) = [one["id"] for one in cli.json("review")["proposals"]]
+    assert cli("review", "--accept", first) == 0
+    (write,) = cli.json("history")["writes"]
+    (lock,) = cli.state.glob("capture/*/history.jsonl.lock")
+    lock.unlink()
+    lock.mkdir()
+    assert cli("undo", write["id"]) == 5
+    assert "it is undone, but the history does not say so: cannot write to" in cli.err
+    assert "untouched" not in cli.err
+    assert cli.memory.read_bytes() == before
+
+
+def test_what_is_written_before_an_error_is_told(cli: Cli) -> None:
+    ids = [one["id"] for one in cli.json("review")["proposals"]]
+    cli.memory.write_text(f"# Mine\n\n{'tea ' * 2000}\n", encoding="utf-8")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    room = cli.memory.stat().st_size + 130  # For the first one and its heading.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(NoteNotWritable):
+            cli("review", "--accept", *ids)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "wrote MEMORY.md#L7-L7" in cli.capsys.readouterr().out
 
 
 def test_answers_at_the_terminal_decide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

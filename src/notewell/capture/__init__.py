@@ -86,7 +86,14 @@ if TYPE_CHECKING:
     from notewell.capture.keep_status import KeepStatus, read_keep_status
     from notewell.capture.keeping import Kept, forgotten_filter, keep_messages, keep_turn
     from notewell.capture.kept_folder import KeptFiles, drop_expired, kept_files
-    from notewell.capture.review import Proposal, accept, decline, preview, propose
+    from notewell.capture.review import (
+        Proposal,
+        accept,
+        acceptable,
+        decline,
+        preview,
+        propose,
+    )
     from notewell.capture.search_journal import (
         SEARCHES,
         SearchRecord,
@@ -112,14 +119,22 @@ if TYPE_CHECKING:
         KeepSettings,
         user_zone,
     )
-    from notewell.capture.undo import CannotUndo, Cut, NoCut, decide_cut, undo_write
+    from notewell.capture.undo import (
+        NOT_SAID,
+        CannotUndo,
+        Cut,
+        NoCut,
+        Undone,
+        decide_cut,
+        undo_write,
+    )
     from notewell.capture.user_command import (
         SLUG_TIMEOUT_S,
         CommandFailed,
         ask_program,
         slug_namer,
     )
-    from notewell.capture.writer import NoteWriter, capture_dir, record_append
+    from notewell.capture.writer import NoteWriter, capture_dir
 else:
     from notewell.lazy import lazy_exports
 
@@ -147,15 +162,15 @@ else:
             "keep_status": "KeepStatus read_keep_status",
             "keeping": "Kept forgotten_filter keep_messages keep_turn",
             "kept_folder": "KeptFiles drop_expired kept_files",
-            "review": "Proposal accept decline preview propose",
+            "review": "Proposal accept acceptable decline preview propose",
             "search_journal": (
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "
                 "recall_days record_recall record_search recorded_searches"
             ),
             "session_note": "Conversation MESSAGES SESSION_HEADING Saved save_session",
             "settings": "CaptureSettings FlushSettings KeepSettings user_zone",
-            "undo": "CannotUndo Cut NoCut decide_cut undo_write",
+            "undo": "CannotUndo Cut NOT_SAID NoCut Undone decide_cut undo_write",
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
-            "writer": "NoteWriter capture_dir record_append",
+            "writer": "NoteWriter capture_dir",
         },
     )

@@ -27,8 +27,7 @@ MAX_TRIES = 2
 """A model that failed is tried once more in the same cycle. Without a limit it would be tried in
 every turn until the compaction."""
 
-CLAIM_S = 600.0
-"""A turn that began longer ago than this has died with its process."""
+UNDER_WAY: Final = "the flush of this compaction cycle is under way"
 
 NO_REPLY: Final = "NO_REPLY"
 """A reply with this word and nothing else is shown to nobody."""
@@ -73,8 +72,6 @@ class Mark:
     used_tokens: int
     tries: int
     done: bool
-    begun_s: float
-    """When the last try began, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +90,19 @@ class Skip:
 
 
 def decide(
-    facts: FlushFacts, settings: FlushSettings, mark: Mark | None, today: date, now_s: float
+    facts: FlushFacts,
+    settings: FlushSettings,
+    mark: Mark | None,
+    today: date,
+    *,
+    is_under_way: bool = False,
 ) -> RunFlush | Skip:
     """Run, with the note and the prompts, or skip, with the reason."""
     why_not = _not_possible(facts, settings) or _not_yet(facts, settings)
     if why_not:
         return Skip(why_not)
     if mark is not None and is_same_cycle(facts, mark):
-        why_not = _had_its_turn(mark, now_s)
+        why_not = UNDER_WAY if is_under_way else _had_its_turn(mark)
         if why_not:
             return Skip(why_not)
         # A second try writes to the note of the first, even if it is past midnight now.
@@ -156,12 +158,9 @@ def _not_yet(facts: FlushFacts, settings: FlushSettings) -> str | None:
     return None
 
 
-def _had_its_turn(mark: Mark, now_s: float) -> str | None:
+def _had_its_turn(mark: Mark) -> str | None:
     if mark.done:
         return "this compaction cycle had its flush"
-    # The lower bound: a clock that was set back must not keep a claim alive.
-    if 0 <= now_s - mark.begun_s < CLAIM_S:
-        return "the flush of this compaction cycle is under way"
     if mark.tries >= MAX_TRIES:
         return f"the flush of this compaction cycle failed {mark.tries} times"
     return None

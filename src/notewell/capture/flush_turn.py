@@ -4,16 +4,20 @@
                         └── RunFlush ──▶ claim ── model ⇄ memory_append ──▶ done, logged
 
 The claim is written under a lock before the model is called, so two processes that see the same
-full window flush once. The only tool of that turn appends to one note.
+full window flush once. A turn holds a lease, which the kernel frees when its process dies: a flush
+that was killed is not under way. The only tool of that turn appends to one note.
 """
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import ExitStack, suppress
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from notewell.capture.flush_decision import (
     TOOL,
+    UNDER_WAY,
     Mark,
     RunFlush,
     Skip,
@@ -22,10 +26,20 @@ from notewell.capture.flush_decision import (
     is_same_cycle,
     is_silent,
 )
-from notewell.errors import BadEntry, NoteNotWritable
-from notewell.files import append_json_line, read_json, state_lock, write_json
+from notewell.errors import BadEntry, NoteNotWritable, StateNotWritable
+from notewell.files import (
+    LockFailed,
+    LockTimeout,
+    append_json_line,
+    describe_os_error,
+    file_lock,
+    inspect_lock,
+    read_json,
+    state_lock,
+    write_json,
+)
 from notewell.notes import user_day
-from notewell.records import dataclass, field
+from notewell.records import dataclass, field, field_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,11 +122,18 @@ def flush(
     tries once more."""
     now = clock()
     folder = writer.folder
-    decision = _claim(folder, session, facts, settings, user_day(now, zone), now)
-    if isinstance(decision, Skip):
-        _log(folder, session, now, decision)
-        return FlushReport(decision)
-    turn = _Turn(writer, decision, now)
+    with ExitStack() as lease:
+        decision = _claim(folder, session, facts, settings, user_day(now, zone), lease)
+        if isinstance(decision, Skip):
+            _log(folder, session, now, decision)
+            return FlushReport(decision)
+        return _run_turn(_Turn(writer, decision, now), session, conversation, model)
+
+
+def _run_turn(
+    turn: _Turn, session: str, conversation: Sequence[Message], model: FlushModel
+) -> FlushReport:
+    folder, decision, now = turn.writer.folder, turn.decision, turn.now
     try:
         said = turn.run(conversation, model)
     except Exception as error:
@@ -141,10 +162,11 @@ def flush_due(
     `memory_append` as its tool. `flush_failed` makes them available once more.
     """
     now = clock()
-    decision = _claim(folder, session, facts, settings, user_day(now, zone), now)
-    if isinstance(decision, RunFlush):
-        # Done, not under way: a host that never reports the end must not flush a second time.
-        _settle(folder, session, done=True)
+    with ExitStack() as lease:
+        decision = _claim(folder, session, facts, settings, user_day(now, zone), lease)
+        if isinstance(decision, RunFlush):
+            # Done, not under way: a host that never reports the end must not flush a second time.
+            _settle(folder, session, done=True)
     _log(folder, session, now, decision)
     return decision
 
@@ -206,7 +228,8 @@ class _Turn:
         if not done.added:
             return f"it is there already: {done.path}#{done.span}"
         self.entries.append(done)
-        return f"wrote {done.path}#{done.span}"
+        notice = f"; {done.notice}" if done.notice else ""
+        return f"wrote {done.path}#{done.span}{notice}"
 
 
 def append_tool(path: str) -> dict[str, Any]:
@@ -232,15 +255,22 @@ def _claim(
     facts: FlushFacts,
     settings: FlushSettings,
     today: date,
-    now: datetime,
+    lease: ExitStack,
 ) -> RunFlush | Skip:
+    """`lease` holds what a turn holds as long as it runs."""
     if facts.access != "rw":  # Then the state folder may be read-only too: no lock.
-        return decide(facts, settings, None, today, now.timestamp())
+        return decide(facts, settings, None, today)
     file = folder / STATE
     with state_lock(file):
         state = read_json(file)
         mark = _mark(state.get(session))
-        decision = decide(facts, settings, mark, today, now.timestamp())
+        held = inspect_lock(_lease_file(folder, session))
+        is_under_way = held is not None and held.is_held is True
+        decision = decide(facts, settings, mark, today, is_under_way=is_under_way)
+        if isinstance(decision, Skip):
+            _drop_leases(folder)
+        elif not _take(lease, _lease_file(folder, session)):
+            return Skip(UNDER_WAY)
         if isinstance(decision, RunFlush):
             tries = mark.tries + 1 if mark and is_same_cycle(facts, mark) else 1
             record = {
@@ -249,7 +279,6 @@ def _claim(
                 "used_tokens": facts.used_tokens,
                 "tries": tries,
                 "done": False,
-                "begun_s": now.timestamp(),
             }
             _keep(folder, state, session, record)
         elif mark and facts.compactions is None and has_shrunk(facts, mark):
@@ -264,8 +293,36 @@ def _settle(folder: Path, session: str, *, done: bool) -> None:
         state = read_json(file)
         record = state.get(session)
         if isinstance(record, dict):
-            # `begun_s` in the past: a failed flush is no longer under way and may be tried again.
-            _keep(folder, state, session, {**record, "done": done, "begun_s": 0.0})
+            _keep(folder, state, session, {**record, "done": done})
+        _drop_leases(folder, _lease_file(folder, session))
+
+
+# -- leases: made and removed only under the lock of the state, so that no two have one name ------
+
+
+def _lease_file(folder: Path, session: str) -> Path:
+    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return folder / f"flush-{digest}.lock"
+
+
+def _take(lease: ExitStack, file: Path) -> bool:
+    """False if another turn of the session has it. Raises `StateNotWritable`."""
+    try:
+        lease.enter_context(file_lock(file, wait_s=0))
+    except LockTimeout:
+        return False
+    except LockFailed as failed:
+        raise StateNotWritable(str(file), describe_os_error(failed.error)) from failed.error
+    return True
+
+
+def _drop_leases(folder: Path, own: Path | None = None) -> None:
+    """The lease of a turn that ends, and those of processes that were killed."""
+    for file in folder.glob("flush-*.lock"):
+        state = inspect_lock(file)
+        if file == own or (state is not None and state.is_held is False):
+            with suppress(OSError):  # It is empty of meaning once nobody holds it.
+                file.unlink()
 
 
 def _keep(
@@ -283,7 +340,8 @@ def _mark(record: object) -> Mark | None:
     if not isinstance(record, dict):
         return None
     try:
-        return Mark(**{**record, "day": date.fromisoformat(record["day"])})
+        known = {name: record[name] for name in field_names(Mark)}
+        return Mark(**{**known, "day": date.fromisoformat(record["day"])})
     except (KeyError, TypeError, ValueError):
         return None  # Written by another version: one flush too many does no harm.
 

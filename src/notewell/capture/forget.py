@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +22,7 @@ from notewell.capture.hook_state import HEARTBEAT
 from notewell.capture.kept_file import encoded, forgotten_message
 from notewell.capture.kept_folder import LOCK, LOCK_WAIT_S
 from notewell.capture.search_journal import RECALLS, SEARCHES
-from notewell.errors import StateNotWritable
+from notewell.errors import OldTextLeft, StateNotWritable
 from notewell.files import describe_os_error, read_json, state_lock, write_json, write_state
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.records import dataclass, replace
@@ -185,6 +184,7 @@ def session_ids(place: ForgetPlace) -> dict[str, str]:
 def remove_messages(place: ForgetPlace, rule: ForgottenMessages) -> int:
     """Rewrite the transcripts without what a rule is about; returns how many messages went."""
     _drop_copies(place.kept)
+    _drop_copies(place.own)
     removed, done = 0, set[Path]()
     # Until none is new: an import may rename a file while an earlier one is rewritten.
     while new := [one for one in own_transcripts(place) if one.file not in done]:
@@ -195,16 +195,21 @@ def remove_messages(place: ForgetPlace, rule: ForgottenMessages) -> int:
     return removed
 
 
-def _drop_copies(kept: Path) -> None:
+def _drop_copies(folder: Path) -> None:
     """Remove what a process has left that was killed while it replaced a transcript."""
-    if not any(kept.glob(_COPIES)):
+    if not any(folder.glob(_COPIES)):
         return
-    with state_lock(kept / LOCK, wait_s=5 * LOCK_WAIT_S):
-        for copy in kept.glob(_COPIES):
-            try:
-                copy.unlink(missing_ok=True)
-            except OSError as error:
-                raise StateNotWritable(str(copy), describe_os_error(error)) from error
+    # Hooks replace kept transcripts, too; those of programs are replaced here alone.
+    with state_lock(folder / LOCK, wait_s=5 * LOCK_WAIT_S):
+        for copy in folder.glob(_COPIES):
+            _drop(copy)
+
+
+def _drop(copy: Path) -> None:
+    try:
+        copy.unlink(missing_ok=True)
+    except OSError as error:
+        raise OldTextLeft((str(copy),), describe_os_error(error)) from error
 
 
 def _locked(place: ForgetPlace, transcript: OwnTranscript) -> AbstractContextManager[None]:
@@ -340,8 +345,7 @@ def _texts(value: object) -> Iterator[str]:
 
 def _drop_lines(file: Path, is_about: Callable[[dict[str, Any]], bool]) -> None:
     # A process that was killed while it shortened the log has left a copy.
-    with suppress(OSError):
-        file.with_name(f".{file.name}.tmp").unlink()
+    _drop(file.with_name(f".{file.name}.tmp"))
     records = list(_records(_bytes_of(file)))
     left = [record for record in records if record and not is_about(record)]
     if len(left) < len(records):
@@ -353,6 +357,7 @@ def _drop_trouble(file: Path, rule: ForgottenMessages) -> None:
     if not os.path.lexists(file):
         return
     with state_lock(file):
+        _drop(file.with_name(f".{file.name}.tmp"))
         state = read_json(file)
         quotes = (rule.has_phrase(one, text) for one in rule.rules for text in _texts(state))
         if any(quotes) and state.pop("trouble", None) is not None:

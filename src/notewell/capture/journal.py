@@ -1,8 +1,8 @@
 """The journal of one memory: what was appended, what agents asked, and the flush of a session.
 
-`appended`, `recalled` and `answered` record a by-product of something that has already succeeded.
-If it cannot be written (disk full, no permission), the answer stays valid, so those errors are
-suppressed. The errors of a flush are raised.
+`append`, `recalled` and `answered` record a by-product. If it cannot be written (disk full, no
+permission), the entry and the answer stay valid: the result of an append says why, the other
+errors are suppressed. The errors of a flush are raised.
 
 `recalled` and `answered` return at once: a thread writes the record after the answer
 (`record_queue`).
@@ -14,13 +14,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from notewell.capture.settings import user_zone
-from notewell.errors import NotewellError, StateNotWritable
-from notewell.files import describe_os_error
-from notewell.records import replace
+from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from datetime import date, datetime
     from pathlib import Path
 
     from notewell.capture.flush_decision import FlushFacts, RunFlush, Skip
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from notewell.capture.session_note import Conversation, Saved
     from notewell.capture.settings import CaptureSettings
     from notewell.capture.writer import NoteWriter
-    from notewell.notes import Appended, NoteStore
+    from notewell.notes import Appended, Entry, NoteStore, Section
     from notewell.types import Answer, Span
 
 
@@ -77,20 +75,10 @@ class Journal:
         self._has_records = True
         record_queue().add(attempt)
 
-    def appended(self, entry: Appended, origin: str) -> Appended:
-        """Record an append, so that it can be undone. The entry stays if that is not possible, and
-        the result says why."""
-        from notewell.capture.writer import record_append
-
-        try:
-            record_append(self.folder, entry, origin, self._now())
-        except NotewellError as error:
-            return replace(entry, unrecorded=error)
-        except OSError as error:
-            why = StateNotWritable(str(self.folder), describe_os_error(error))
-            why.__cause__ = error
-            return replace(entry, unrecorded=why)
-        return entry
+    def append(self, entry: Entry, to: date | Section) -> Appended:
+        """Append an entry and record it, so that it can be undone. The entry stays if it cannot be
+        recorded, and the result says why. Raises as `NoteStore.append`."""
+        return self._writer(str).append(entry, to, now=self._now())
 
     def recalled(self, lines: Sequence[tuple[str, Span]]) -> None:
         """Record lines that an agent was shown; `notewell review` counts on how many days."""
@@ -196,6 +184,9 @@ class Journal:
 
     def writer(self) -> NoteWriter:
         """Writes what a flush or a session note captures, and records it here."""
+        return self._writer(self._load_redactor())
+
+    def _writer(self, redact: Callable[[str], str]) -> NoteWriter:
         from notewell.capture.writer import NoteWriter
 
-        return NoteWriter(self._notes, self.folder, self._load_redactor())
+        return NoteWriter(self._notes, self.folder, redact)

@@ -116,9 +116,18 @@ class Proposal:
 def propose(notes: NoteStore, folder: Path, said: Iterable[FoundMessage] = ()) -> list[Proposal]:
     """What could go to MEMORY.md, the best reasons first. `said` are the messages of kept
     conversations."""
+    curated = _read(notes, [path for path in notes.scan().notes if path in _CURATED])
+    proposals = acceptable(notes, folder, said)
+    return [one for one in proposals if not _is_known(one, curated)][:MAX_PROPOSALS]
+
+
+def acceptable(
+    notes: NoteStore, folder: Path, said: Iterable[FoundMessage] = ()
+) -> list[Proposal]:
+    """Also what MEMORY.md says already, or a part of it: a process may have been killed while it
+    wrote a proposal, and who accepts it again must not be refused."""
     paths = sorted(notes.scan().notes, key=_day_of, reverse=True)
     daily = _read(notes, [path for path in paths if _DAY.fullmatch(path)])
-    curated = _read(notes, [path for path in paths if path in _CURATED])
     both = sorted([*daily, *said_statements(said)], key=_said_on, reverse=True)
     recalled = recall_days(folder)
     declined = read_json(folder / DECLINED)
@@ -128,10 +137,9 @@ def propose(notes: NoteStore, folder: Path, said: Iterable[FoundMessage] = ()) -
         for group in _grouped(both[:MAX_STATEMENTS])
         if (reasons := _reasons(group, recalled))
     ]
-    proposals = [proposal for proposal in proposals if not _is_known(proposal, curated)]
     # The sort is stable: among equals the newest stays first.
     proposals.sort(key=lambda proposal: -len(proposal.why))
-    return [proposal for proposal in proposals if proposal.id not in declined][:MAX_PROPOSALS]
+    return [proposal for proposal in proposals if proposal.id not in declined]
 
 
 def addition(proposal: Proposal, section: str = SECTION) -> tuple[Entry, Section]:

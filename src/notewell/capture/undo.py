@@ -9,14 +9,11 @@ remove: a wrong guess would delete words of the user.
 
 from __future__ import annotations
 
-import hashlib
-import re
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from notewell.capture.history import record_undo, writes
-from notewell.errors import BadRequest, NoteBusy, NoteNotWritable, NotewellError
-from notewell.records import dataclass
+from notewell.capture.history import record_undo, starts_of, writes
+from notewell.errors import BadRequest, NoteBusy, NoteNotWritable, NotewellError, StateNotWritable
+from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
 
 WAIT_S = 10.0
 """An undo takes milliseconds: a process that holds the note's lock for this long is stuck."""
+
+NOT_SAID = "it is undone, but the history does not say so"
 
 
 class CannotUndo(NotewellError):
@@ -60,7 +59,7 @@ class NoCut:
 
 def decide_cut(data: bytes, write: Write) -> Cut | NoCut:
     """Where our bytes are now, if the rest of the note keeps its meaning without them."""
-    starts = _starts(data, write)
+    starts = starts_of(data, write)
     if not starts:
         return NoCut("what was added is no longer there, or was changed since; edit the note")
     if len(starts) > 1:
@@ -69,23 +68,6 @@ def decide_cut(data: bytes, write: Write) -> Cut | NoCut:
     end = start + write.end_byte - write.start_byte
     why = _why_not(data[:start], data[start:end], data[end:])
     return NoCut(why) if why else Cut(start, end)
-
-
-def _starts(data: bytes, write: Write) -> list[int]:
-    size = write.end_byte - write.start_byte
-    if _is_ours(data[write.start_byte : write.end_byte], write):
-        return [write.start_byte]
-    ends = [match.start() for match in re.finditer(b"\n", data)]
-    # A line begins after a line break. Our bytes may begin with that break (LF or CRLF), if the
-    # line above them had none.
-    starts = {0, *(at + 1 for at in ends), *ends, *(at - 1 for at in ends if at)}
-    return [at for at in sorted(starts) if _is_ours(data[at : at + size], write)]
-
-
-def _is_ours(piece: bytes, write: Write) -> bool:
-    if len(piece) != write.end_byte - write.start_byte:
-        return False
-    return hashlib.sha256(piece).hexdigest() == write.digest
 
 
 def _why_not(before: bytes, ours: bytes, after: bytes) -> str | None:
@@ -100,14 +82,27 @@ def _why_not(before: bytes, ours: bytes, after: bytes) -> str | None:
     return None
 
 
+class Undone(NamedTuple):
+    """A write that was taken back."""
+
+    recorded: Recorded
+    unrecorded: StateNotWritable | None = None
+    """Why the history does not say so; None: it does."""
+
+    @property
+    def notice(self) -> str | None:
+        """The same for a remote reader; it names no folder."""
+        return f"{NOT_SAID}: {self.unrecorded.public_text()}" if self.unrecorded else None
+
+
 def undo_write(
     notes: NoteStore, folder: Path, id_: str, *, now: datetime, wait_s: float = WAIT_S
-) -> Recorded:
+) -> Undone:
     """Undo the write with this id, or with the only id that begins so.
 
     Raises `BadRequest` for an unknown id, `CannotUndo`, and `NoteBusy`.
     """
-    recorded = _only(folder, id_)
+    recorded = _only(notes, folder, id_)
     path = recorded.write.path
     try:
         notes.rewrite(path, lambda data: _without(data, recorded), wait_s=wait_s)
@@ -115,11 +110,13 @@ def undo_write(
         raise
     except NoteNotWritable as error:
         raise CannotUndo(recorded.id, path, error.why) from error
-    with suppress(NotewellError):
-        # The bytes are removed: an error here must not say that they are not. A second undo
-        # finds that they are gone.
+    try:
         record_undo(folder, recorded.id, now)
-    return recorded
+    except StateNotWritable as error:
+        # The bytes are removed: an error must not say that they are not. A second undo finds
+        # that they are gone.
+        return Undone(recorded, error)
+    return Undone(recorded)
 
 
 def _without(data: bytes, recorded: Recorded) -> bytes | None:
@@ -132,8 +129,9 @@ def _without(data: bytes, recorded: Recorded) -> bytes | None:
     return rest or (None if recorded.write.kind == "note" else b"")
 
 
-def _only(folder: Path, id_: str) -> Recorded:
-    matching = [recorded for recorded in writes(folder) if id_ and recorded.id.startswith(id_)]
+def _only(notes: NoteStore, folder: Path, id_: str) -> Recorded:
+    found = writes(folder, notes)
+    matching = [recorded for recorded in found if id_ and recorded.id.startswith(id_)]
     if len(matching) != 1:
         many = "more than one write has" if matching else "no write has"
         raise BadRequest(f"{many} the id {id_!r}: `notewell history` lists them")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from notewell.capture.history import Write, has_note, record
-from notewell.errors import NoteUnreadable
-from notewell.records import dataclass
+from notewell.capture.history import Write, confirm, has_note, record
+from notewell.errors import NoteUnreadable, StateNotWritable
+from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +41,10 @@ class NoteWriter:
     """Sees every text before it is written."""
 
     def append(self, entry: Entry, to: date | Section, *, now: datetime) -> Appended:
-        """Append one entry and record it in the history."""
-        done = self.notes.append(entry, to)
-        record_append(self.folder, done, entry.origin, now)
-        return done
+        """Append one entry and record it in the history. The entry stays if that is not possible,
+        and the result says why."""
+        intent = _Intent(self.folder, entry.origin, now)
+        return intent.settle(self.notes.append(entry, to, intend=intent.declare))
 
     def create(self, stem: str, text: str) -> str:
         """Make `memory/<stem>.md`, or the next free number; returns its path.
@@ -92,21 +93,47 @@ def encode_note(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def record_append(folder: Path, done: Appended, origin: str, now: datetime) -> str | None:
-    """Record an append that was made without a `NoteWriter`; returns its id in the history.
+class _Intent:
+    """The line of one append in the history; see `history`. Its errors are kept: what is appended
+    counts more than its line."""
 
-    None if nothing was added.
-    """
-    if not done.added:
-        return None
-    write = Write(
-        path=done.path,
-        start_byte=done.start_byte,
-        end_byte=done.end_byte,
-        digest=done.digest,
-        digest_before=done.digest_before,
-        digest_after=done.digest_after,
-        origin=origin,
-        kind="entry",
-    )
-    return record(folder, write, now)
+    def __init__(self, folder: Path, origin: str, now: datetime) -> None:
+        self._folder = folder
+        self._origin = origin
+        self._now = now
+        self._id = ""
+        self._declared: Write | None = None
+
+    def declare(self, planned: Appended) -> None:
+        """Before the note is written; once more if an editor has replaced the note meanwhile."""
+        write = self._write(planned)
+        with suppress(StateNotWritable):  # It is tried again when the note is written.
+            self._id = record(self._folder, write, self._now, id_=self._id, is_intended=True)
+            self._declared = write
+
+    def settle(self, done: Appended) -> Appended:
+        """After the note was written."""
+        if not done.added:
+            return done
+        write = self._write(done)
+        if write == self._declared:
+            with suppress(StateNotWritable):  # Without it the note decides.
+                confirm(self._folder, self._id, self._now)
+            return done
+        try:
+            record(self._folder, write, self._now, id_=self._id)
+        except StateNotWritable as error:
+            return replace(done, unrecorded=error)
+        return done
+
+    def _write(self, done: Appended) -> Write:
+        return Write(
+            path=done.path,
+            start_byte=done.start_byte,
+            end_byte=done.end_byte,
+            digest=done.digest,
+            digest_before=done.digest_before,
+            digest_after=done.digest_after,
+            origin=self._origin,
+            kind="entry",
+        )

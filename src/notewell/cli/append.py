@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import print_json, say, tell
+from notewell.cli.output import print_json, say, tell, tell_ignored
 from notewell.cli.place import memory_of
+from notewell.config import workspace_file
 from notewell.errors import BadRequest, NoteUnreadable
 from notewell.notes import NOT_RECORDED
 
@@ -25,7 +26,9 @@ def _require_notes(memory: Memory) -> None:
     # The two usual notes first: if one is there, the folder need not be scanned.
     if any(_is_note(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):
         return
-    if not memory.inspect.paths():
+    # A settings file of the workspace shows that this is the folder, even if it cannot be read.
+    folder = memory.notes.folder
+    if not (folder and workspace_file(folder)) and not memory.inspect.paths():
         raise BadRequest(
             f"there are no notes in {memory.notes.location!r}: `notewell init` makes a start, "
             "-w names another folder"
@@ -49,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     with memory_of(arguments) as memory:
         _require_notes(memory)
         done = memory.append(text, section=arguments.section, origin=ORIGIN)
+        tell_ignored(memory.settings)
     citation = f"{done.path}#{done.span}"
     if arguments.json:
         notice = {"notice": done.notice} if done.notice else {}
@@ -58,5 +62,5 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         say(f"it is there already: {citation}")
     if done.unrecorded:
-        tell(f"{NOT_RECORDED}: {done.unrecorded}")
+        tell(f"{NOT_RECORDED}: {done.unrecorded.reason}")
     return DEGRADED if done.unrecorded else 0

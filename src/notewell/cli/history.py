@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
 
 NOTHING_FOUND = 3
+DEGRADED = 5
 SHOWN = 20
 _ONE = {
     "messages": "message",
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     notes, folder = notes_of(arguments)
     forgotten = forgettings(folder)[::-1][: max(0, arguments.last)]
     # The journal is in the order of writing.
-    newest = writes(folder)[::-1][: max(0, arguments.last)]
+    newest = writes(folder, notes)[::-1][: max(0, arguments.last)]
     rows = [(recorded, _state(notes, recorded)) for recorded in newest]
     if arguments.json:
         print_json(
@@ -128,13 +129,15 @@ def _as_json(recorded: Recorded, state: str) -> dict[str, object]:
 
 
 def undo(arguments: argparse.Namespace) -> int:
-    from notewell.capture import undo_write
+    from notewell.capture import NOT_SAID, undo_write
 
     notes, folder = notes_of(arguments)
-    done = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
+    done, unrecorded = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
     size = done.write.end_byte - done.write.start_byte
     if arguments.json:
         print_json({"undone": done.id, "path": done.write.path, "bytes": size})
     else:
         say(f"took {size} bytes out of {done.write.path}")
-    return 0
+    if unrecorded:
+        tell(f"{NOT_SAID}: {unrecorded.reason}")
+    return DEGRADED if unrecorded else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import ProgressBar, ignored_settings, print_json, say, tell
+from notewell.cli.output import ProgressBar, print_json, say, tell, tell_ignored
 from notewell.cli.place import memory_of
 from notewell.errors import IndexBusy
 from notewell.tools import report_json
@@ -56,9 +56,7 @@ def _show(report: SyncReport, took_s: float, memory: Memory) -> None:
         f"{report.written} written, {report.forgotten} forgotten, {report.unchanged} unchanged, "
         f"{counted(report.vectors_added, 'vector')} added ({took_s:.1f} s)"
     )
-    settings = memory.settings
-    for notice in ignored_settings(settings.refused_keys, settings.workspace_errors):
-        tell(f"ignored: {notice}")
+    tell_ignored(memory.settings)
     _show_list("left out", report.ignored)
     _show_list("could not be read", report.unreadable)
     _show_list("read with a repair, the file stays as it is", report.repaired)

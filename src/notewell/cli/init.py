@@ -6,9 +6,16 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import print_json, say
+from notewell.cli.output import print_json, say, tell_ignored
 from notewell.cli.place import memory_of, workspace_of
-from notewell.config import WORKSPACE_FILE, leaves_the_workspace, write_workspace_file
+from notewell.config import (
+    WORKSPACE_FILE,
+    leaves_the_workspace,
+    unfinished,
+    workspace_file,
+    write_new,
+    write_workspace_file,
+)
 from notewell.errors import BadRequest
 from notewell.notes import ExtraPath, folder_of, open_notes
 from notewell.types import counted
@@ -16,6 +23,8 @@ from notewell.types import counted
 if TYPE_CHECKING:
     import argparse
 
+DEGRADED = 5
+NOTE = "MEMORY.md"
 STARTER = """# Memory
 
 What should be remembered for good: decisions, preferences, facts about people and projects.
@@ -38,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     # Opened after the settings file was written, so that the count includes the extra paths.
     with memory_of(arguments) as memory:
         status = memory.status()
+    tell_ignored(memory.settings)
+    code = DEGRADED if status.workspace_errors else 0
     if arguments.json:
         print_json(
             {
@@ -47,27 +58,28 @@ def run(arguments: argparse.Namespace) -> int:
                 "notes": status.eligible,
             }
         )
-        return 0
+        return code
     for line in done:
         say(line)
     say(f"{counted(status.eligible, 'note')} in {status.workspace}")
     say(f"next: notewell index -w {shlex.quote(place)}")
-    return 0
+    return code
 
 
 def _settle(root: Path, extra: list[str]) -> list[str]:
     """Decide what the folder needs: nothing, extra paths, or a first note."""
+    for name in (WORKSPACE_FILE, NOTE):
+        unfinished(root / name).unlink(missing_ok=True)
     if extra:
         return _take_in(root, extra)
     # A settings file counts even without notes: the user has already decided what belongs here.
-    if (root / WORKSPACE_FILE).exists() or open_notes(root).scan().notes:
+    if workspace_file(root) or open_notes(root).scan().notes:
         return []
     if open_notes(root, [ExtraPath(".")]).scan().notes:
         return _take_in(root, ["."])
     (root / "memory").mkdir(exist_ok=True)
-    # Mode x fails if the file appeared since the scan: an existing file is never changed.
-    with (root / "MEMORY.md").open("x", encoding="utf-8") as file:
-        file.write(STARTER)
+    # It fails if the file appeared since the scan: an existing file is never changed.
+    write_new(root / NOTE, STARTER)
     return ["wrote MEMORY.md and made memory/ for daily notes"]
 
 

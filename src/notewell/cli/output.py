@@ -14,6 +14,7 @@ from notewell.types import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from notewell.config import Settings
     from notewell.sync import Progress
 
 _OURS = ("\x1b[1m", "\x1b[0m")
@@ -57,6 +58,12 @@ def ignored_settings(refused_keys: Sequence[str], errors: int) -> list[str]:
         mistakes = counted(errors, "mistake")
         notices.append(f"{mistakes} in the workspace's settings file ({check} lists them)")
     return notices
+
+
+def tell_ignored(settings: Settings) -> None:
+    """A workspace's settings file that cannot be used stops no command; the user is told."""
+    for notice in ignored_settings(settings.refused_keys, settings.workspace_errors):
+        tell(f"ignored: {notice}")
 
 
 def flush() -> None:

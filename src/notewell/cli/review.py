@@ -12,14 +12,17 @@ from notewell.cli.history import notes_of
 from notewell.cli.output import flush, print_json, say, tell
 from notewell.cli.place import add_place, location_of
 from notewell.errors import BadRequest
+from notewell.notes import NOT_RECORDED
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from notewell.capture import NoteWriter, Proposal
+    from notewell.notes import Appended
 
 NOTHING_FOUND = 3
+DEGRADED = 5
 SECTION = "Remembered"
 
 
@@ -37,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture import ForgetPlace, NoteWriter, propose, said_messages
+    from notewell.capture import ForgetPlace, NoteWriter, acceptable, propose, said_messages
     from notewell.sessions import is_kept, kept_dir
 
     notes, folder = notes_of(arguments)
@@ -48,9 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     place = ForgetPlace(kept, kept.parent, folder)
     # Those that programs sent over HTTP belong to all workspaces of the agent.
     said = (message for message in said_messages(place) if is_kept(message.path))
-    proposals = propose(notes, folder, said)
     if arguments.accept:
-        return _accept(arguments, writer, _chosen(proposals, arguments.accept))
+        chosen = _chosen(acceptable(notes, folder, said), arguments.accept)
+        return _accept(arguments, writer, chosen)
+    proposals = propose(notes, folder, said)
     if arguments.json:
         print_json(
             {
@@ -85,29 +89,35 @@ def _chosen(proposals: Sequence[Proposal], ids: Sequence[str]) -> list[Proposal]
 def _accept(arguments: argparse.Namespace, writer: NoteWriter, chosen: Sequence[Proposal]) -> int:
     from notewell.capture import accept
 
-    written = [
-        accept(writer, proposal, arguments.section, now=datetime.now(UTC)) for proposal in chosen
-    ]
+    written: list[Appended] = []
+    try:
+        for proposal in chosen:
+            done = accept(writer, proposal, arguments.section, now=datetime.now(UTC))
+            written.append(done)
+    finally:
+        # Also if a later one cannot be written: these are.
+        _show_written(arguments, written)
+    return DEGRADED if any(done.unrecorded for done in written) else 0
+
+
+def _show_written(arguments: argparse.Namespace, written: Sequence[Appended]) -> None:
     if arguments.json:
-        print_json(
-            {
-                "written": [
-                    {"citation": f"{done.path}#{done.span}", "added": done.added}
-                    for done in written
-                ]
-            }
-        )
-    else:
-        for done in written:
-            say(f"wrote {done.path}#{done.span}")
+        rows = [{"citation": f"{done.path}#{done.span}", "added": done.added} for done in written]
+        print_json({"written": rows})
+    for done in written:
+        if not arguments.json:
+            how = "wrote" if done.added else "it is there already:"
+            say(f"{how} {done.path}#{done.span}")
+        if done.unrecorded:
+            tell(f"{NOT_RECORDED}: {done.unrecorded.reason}")
+    if not arguments.json and any(done.added and not done.unrecorded for done in written):
         tell("`notewell history` lists it, `notewell undo ID` takes it back")
-    return 0
 
 
 def _ask(arguments: argparse.Namespace, writer: NoteWriter, proposals: Sequence[Proposal]) -> int:
     from notewell.capture import decline
 
-    taken = 0
+    taken = code = 0
     for proposal in proposals:
         _show(writer, proposal, arguments.section)
         answer = _answer()
@@ -116,12 +126,12 @@ def _ask(arguments: argparse.Namespace, writer: NoteWriter, proposals: Sequence[
         if answer == "y":
             taken += 1
             # Written at once, so that a user who stops later keeps what was accepted.
-            _accept(arguments, writer, [proposal])
+            code = _accept(arguments, writer, [proposal]) or code
         elif answer == "n":
             # Only "never" is remembered; a skipped proposal comes again next time.
             decline(writer.folder, [proposal.id], now=datetime.now(UTC))
     say(f"{taken} {'entry' if taken == 1 else 'entries'} written to MEMORY.md")
-    return 0
+    return code
 
 
 def _answer() -> str:

@@ -6,16 +6,15 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from notewell.cli.output import ProgressBar, flush, ignored_settings, print_json, say, tell
+from notewell.cli.output import ProgressBar, flush, print_json, say, tell, tell_ignored
 from notewell.cli.place import memory_of
-from notewell.errors import BadRequest, IndexTrouble
+from notewell.errors import BadRequest, IndexTrouble, NotANote
 from notewell.records import replace
 from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.config import Settings
     from notewell.memory import Memory
     from notewell.sync import Progress
     from notewell.types import Answer, ScoreParts
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         if vectors_follow:
             answer = replace(answer, notice=INDEXED_NOW, public_notice=INDEXED_NOW)
         _print(answer, arguments)
-        _tell_ignored(memory.settings)
+        tell_ignored(memory.settings)
         if memory.indexer.looks.is_due:
             _look_follows(memory)
         is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
@@ -153,11 +152,6 @@ def _show(answer: Answer, *, explain: bool) -> None:
         tell(f"{answer.mode}: {answer.notice}")
 
 
-def _tell_ignored(settings: Settings) -> None:
-    for notice in ignored_settings(settings.refused_keys, settings.workspace_errors):
-        tell(f"ignored: {notice}")
-
-
 def _explained(parts: ScoreParts) -> str:
     legs = (("meaning", parts.vector, parts.vector_rank), ("words", parts.text, parts.text_rank))
     texts = [
@@ -186,7 +180,11 @@ def _explained(parts: ScoreParts) -> str:
 def get(arguments: argparse.Namespace) -> int:
     path, first, count = _range(arguments)
     with memory_of(arguments) as memory:
-        excerpt = memory.get(path, from_line=first, lines=count)
+        try:
+            excerpt = memory.get(path, from_line=first, lines=count)
+        except NotANote:
+            tell_ignored(memory.settings)  # It may be what the file would have taken in.
+            raise
     if arguments.json:
         from notewell.tools import excerpt_json
 

@@ -23,13 +23,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.config.document import ConfigFinding, FindingKind
+    from notewell.config.layers import workspace_file
     from notewell.config.openclaw import OpenClaw, from_openclaw
     from notewell.config.paths import (
         WORKSPACE_FILE,
         default_state_dir,
         has_files,
         moved_user_file,
+        unfinished,
         user_config_dir,
+        write_new,
         write_workspace_file,
     )
     from notewell.config.provider_entries import PROVIDER_FIELDS
@@ -58,10 +61,11 @@ else:
         __name__,
         {
             "document": "ConfigFinding FindingKind",
+            "layers": "workspace_file",
             "openclaw": "OpenClaw from_openclaw",
             "paths": (
-                "WORKSPACE_FILE default_state_dir has_files moved_user_file user_config_dir "
-                "write_workspace_file"
+                "WORKSPACE_FILE default_state_dir has_files moved_user_file unfinished "
+                "user_config_dir write_new write_workspace_file"
             ),
             "provider_entries": "PROVIDER_FIELDS",
             "registry": "json_schema",

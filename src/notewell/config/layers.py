@@ -55,9 +55,7 @@ def read_layer(path: Path, owner: Owner, environment: Mapping[str, str]) -> Laye
 def _only_one(
     folder: Path, stem: str, owner: Owner, environment: Mapping[str, str]
 ) -> Layer | None:
-    candidates = (folder / f"{stem}{suffix}" for suffix in SUFFIXES)
-    # lexists, not exists: a broken link or an unreadable file must be reported, not ignored.
-    paths = [path for path in candidates if os.path.lexists(path)]
+    paths = _candidates(folder, stem)
     if len(paths) > 1:
         names = " and ".join(path.name for path in paths)
         message = f"both {names} exist: keep one of them, so that it is clear which one counts"
@@ -65,6 +63,17 @@ def _only_one(
         document = Document(str(folder), Located({}, 1), (finding,))
         return check_document(document, owner, environment)
     return read_layer(paths[0], owner, environment) if paths else None
+
+
+def workspace_file(workspace: Path) -> Path | None:
+    """A settings file of the workspace, readable or not."""
+    return next(iter(_candidates(workspace, WORKSPACE_STEM)), None)
+
+
+def _candidates(folder: Path, stem: str) -> list[Path]:
+    candidates = (folder / f"{stem}{suffix}" for suffix in SUFFIXES)
+    # lexists, not exists: a broken link or an unreadable file must be reported, not ignored.
+    return [path for path in candidates if os.path.lexists(path)]
 
 
 # -- one file ------------------------------------------------------------------------------------
@@ -75,6 +84,8 @@ def read_document(path: Path, *, follow_links: bool = True) -> Document:
     file = str(path)
     try:
         data = _read_regular(path, follow_links=follow_links)
+        if not data and not follow_links:
+            return _unreadable(file, 0, "the file is empty: write its settings, or remove it")
         # Editors on Windows put a byte order mark before UTF-8.
         text = data.decode("utf-8-sig")
         root, findings = _parsed(text, file, path.suffix)

@@ -5,6 +5,7 @@ Every search loads this module, so it imports nothing of Notewell.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -93,7 +94,20 @@ def write_workspace_file(workspace: Path, extra_paths: Sequence[str]) -> Path:
     """Create the workspace's file; an existing file is never overwritten."""
     path = workspace / WORKSPACE_FILE
     content = {"agents": {"defaults": {"memorySearch": {"extraPaths": list(extra_paths)}}}}
-    # "x" fails if the file exists, without a gap between the check and the write.
-    with path.open("x", encoding="utf-8") as file:
-        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    write_new(path, text)
     return path
+
+
+def write_new(path: Path, text: str) -> None:
+    """Create a file of the user's, whole or not at all. Raises OSError, FileExistsError too."""
+    from notewell.files import create_file
+
+    part = unfinished(path)
+    if not create_file(path, text.encode(), durable=True, mode=None, temporary=part):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+
+
+def unfinished(path: Path) -> Path:
+    """What a killed `write_new` may leave; one name, so that the next try removes it."""
+    return path.with_name(f".{path.name}.tmp")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import RemoveFiles, RepairStore, RestrictAccess, SyncIndex
 from notewell.doctor.state_files import own_files
-from notewell.errors import NotewellError
+from notewell.errors import IndexTrouble, NotewellError
 from notewell.records import dataclass
 from notewell.types import counted
 
@@ -96,6 +96,8 @@ def _carry_out(
             return _remove(paths)
         case RepairStore():
             done = _repair_store(remedy, subject)
+            if remedy.repair == "reset-cache" and done and remedy.folder == subject.index:
+                return "; ".join(filter(None, [done, _refill_cache(subject.memory)]))
             if remedy.repair != "set-aside":
                 return done
             return "; ".join(filter(None, [done, _sync(subject.memory, on_progress)]))
@@ -108,6 +110,24 @@ def _repair_store(remedy: RepairStore, subject: Subject) -> str:
 
     store = subject.store if remedy.folder == subject.index else store_at(remedy.folder)
     return store.repair(remedy.repair, wait_s=LEASE_WAIT_S, now=subject.now())
+
+
+def _refill_cache(memory: Memory | None) -> str:
+    """The index has the vectors of its chunks: a provider is not paid for them again."""
+    from notewell.engines import maker_of
+    from notewell.sync import keep_vectors, why_not_kept
+
+    if memory is None:
+        return ""
+    store = memory.indexer.store
+    try:
+        index = memory.indexer.index_facts()
+        if index is None or not index.has_vectors or why_not_kept(store):
+            return ""
+        keep_vectors(store, maker_of(index.identity))
+        return f"copied {counted(store.cache_entries(), 'vector')} from the index"
+    except IndexTrouble as trouble:
+        return f"nothing was copied from the index: {trouble}"
 
 
 def _restrict_access(paths: Sequence[Path], subject: Subject) -> str:

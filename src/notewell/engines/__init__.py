@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         as_recorded,
         with_record,
     )
+    from notewell.engines.switching import maker_of
 else:
     from notewell.lazy import lazy_exports
 
@@ -40,6 +41,7 @@ else:
             "inspect": "IndexInspector Placed",
             "protocol": "Engine SearchElsewhere StoreSearcher search_fresh",
             "qmd": "open_qmd",
+            "switching": "maker_of",
             "status": "Answering EmbedderProbe Probe Status VectorProbe as_recorded with_record",
         },
     )

@@ -18,6 +18,7 @@
     │   ├── IndexBusy           somebody else is writing it: wait
     │   ├── IndexUnreadable     damaged or not ours: `notewell index` sets it aside and rebuilds
     │   ├── IndexTooNew         written by a later Notewell: upgrade, or rebuild with --force
+    │   ├── OldTextLeft         removed text is still in a file that cannot be removed
     │   └── StateNotWritable    no permission or no room where the index lives
     │       └── StateBusy       another process holds the lock of a state file: wait
     ├── OutputFailed            the answer could not be written to the output
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         NotesNotInFolder,
         NoteUnreadable,
         NotewellError,
+        OldTextLeft,
         OutputFailed,
         StateBusy,
         StateNotWritable,
@@ -102,8 +104,8 @@ else:
                 "BackendFailed BadEntry BadRequest BadSetting ConversationDenied EditRefused "
                 "IndexBusy IndexTooNew IndexTrouble IndexUnreadable MemoryOff NotADataset "
                 "NotANote NoteBusy NoteNotWritable NoteUnreadable NotesNotInFolder "
-                "NotewellError OutputFailed StateBusy StateNotWritable WorkspaceMissing "
-                "WorkspaceNotSet"
+                "NotewellError OldTextLeft OutputFailed StateBusy StateNotWritable "
+                "WorkspaceMissing WorkspaceNotSet"
             ),
         },
     )

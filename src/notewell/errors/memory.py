@@ -219,14 +219,34 @@ class IndexTooNew(IndexTrouble):
         return "the index was written by a newer Notewell"
 
 
+class OldTextLeft(IndexTrouble):
+    """What was to be forgotten is no longer found, but a file that cannot be removed has it."""
+
+    def __init__(self, paths: tuple[str, ...], why: str) -> None:
+        super().__init__(
+            f"text that was removed is still in {', '.join(map(repr, paths))}: {why}. Fix that, "
+            f"or end the program that uses the file, and repeat the command"
+        )
+        self.paths = paths
+        self.why = why
+
+    def public_text(self) -> str:
+        return "text that was removed is still in a file of the index"
+
+
 class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
             f"cannot write to {path!r}: {why}. Fix that, or choose another folder with "
-            f"--state-dir or NOTEWELL_STATE_DIR; your notes are untouched"
+            f"--state-dir or NOTEWELL_STATE_DIR; it holds none of your notes"
         )
         self.path = path
         self.why = why
+
+    @property
+    def reason(self) -> str:
+        """What failed, for a report about something that did not: it says nothing of the notes."""
+        return f"cannot write to {self.path!r}: {self.why}"
 
     @property
     def system_reason(self) -> str | None:

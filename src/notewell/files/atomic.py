@@ -52,13 +52,22 @@ def replace_file(
         sync_directory(path.parent)
 
 
-def create_file(path: Path, data: bytes, *, durable: bool, mode: int = PRIVATE_FILE) -> bool:
+def create_file(
+    path: Path,
+    data: bytes,
+    *,
+    durable: bool,
+    mode: int | None = PRIVATE_FILE,
+    temporary: Path | None = None,
+) -> bool:
     """Make `path` with this content; False if something has the name, which then stays as it is.
+
+    Without a `mode`, it is a file of the user's, as the umask says. `temporary` as above.
 
     Unlike `open(path, "x")` it never shows a file that is half written. On a file system without
     hard links (FAT, exFAT, some network shares) a reader may see it empty for a moment.
     """
-    with _written(path, data, None, mode, durable=durable) as ready:
+    with _written(path, data, temporary, mode, durable=durable) as ready:
         made = _given_name(ready, path)
         ready.unlink(missing_ok=True)
     if durable:
@@ -96,21 +105,22 @@ def _move_to_free_name(ready: Path, path: Path) -> None:
 
 @contextmanager
 def _written(
-    path: Path, data: bytes, temporary: Path | None, mode: int, *, durable: bool
+    path: Path, data: bytes, temporary: Path | None, mode: int | None, *, durable: bool
 ) -> Iterator[Path]:
     """A complete temporary file, for the caller to rename or to link; removed on a failure."""
     ready = temporary or path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     if temporary:
         ready.unlink(missing_ok=True)
     # O_EXCL also refuses a link that somebody put there.
-    fd = os.open(ready, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    fd = os.open(ready, flags, 0o666 if mode is None else mode)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
             if durable:
                 os.fsync(fd)
-        if mode != PRIVATE_FILE:
+        if mode not in (None, PRIVATE_FILE):
             ready.chmod(mode)  # `open` has applied the umask.
         yield ready
     except BaseException:

@@ -98,11 +98,8 @@ def append_json_line(
     """
     line = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
     with state_lock(file):
-        try:
-            if file.stat().st_size + len(line) > max_bytes:
-                write_state(file, _newer_half(_read(file)))
-        except FileNotFoundError:
-            pass
+        if _size(file) + len(line) > max_bytes:
+            write_state(file, _newer_half(_read(file)))
         _append(file, line, durable=durable)
 
 
@@ -151,6 +148,15 @@ def _write_whole(fd: int, line: bytes, end: int) -> None:
     if os.write(fd, line) != len(line):
         os.ftruncate(fd, end)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise StateNotWritable(str(file), describe_os_error(error)) from error
 
 
 def _read(file: Path) -> bytes:

@@ -300,7 +300,13 @@ class IndexWriter(Protocol):
 
     def purge(self) -> None:
         """Publish this generation as a new one without a trace of what was removed from it, and
-        remove all others: no file of the store has the text of a removed chunk afterwards."""
+        remove all others: no file of the store has the text of a removed chunk afterwards.
+        Raises `OldTextLeft` if one of them cannot be removed; the new one is published then."""
+        ...
+
+    def discard(self) -> None:
+        """Remove all generations, the published one too: the next sync builds the first one.
+        Raises `OldTextLeft`."""
         ...
 
     def finish(self) -> None:

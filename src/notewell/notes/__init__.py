@@ -18,7 +18,7 @@ excerpt.py        some lines of a note
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.notes.append import append_result, find_entry, plan_addition
+    from notewell.notes.append import append_result, find_entry, plan_addition, planned_append
     from notewell.notes.append_format import add_to_section
     from notewell.notes.edit import Content, EditableFolder, FolderEntry, Kind
     from notewell.notes.entry import MAX_ENTRY_BYTES, Block, Entry
@@ -43,7 +43,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "append": "append_result find_entry plan_addition",
+            "append": "append_result find_entry plan_addition planned_append",
             "append_format": "add_to_section",
             "edit": "Content EditableFolder FolderEntry Kind",
             "entry": "Block Entry MAX_ENTRY_BYTES",

@@ -37,12 +37,13 @@ from notewell.notes.ports import Appended
 from notewell.notes.scope import TOO_LARGE
 from notewell.notes.section import Section, headings_above
 from notewell.records import dataclass
+from notewell.types import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from notewell.files import Directory
-    from notewell.types import Span
 
 TRIES = 8
 """A note that is replaced during eight tries in a row is not being edited by a person."""
@@ -52,7 +53,13 @@ AGAIN = "append it again then: what is there already is not doubled"
 
 
 def append_entry(
-    disk: Directory, root: Path, entry: Entry, to: date | Section, *, wait_s: float
+    disk: Directory,
+    root: Path,
+    entry: Entry,
+    to: date | Section,
+    *,
+    wait_s: float,
+    intend: Callable[[Appended], None] | None = None,
 ) -> Appended:
     """Append the entry to the note of a day, or under a heading of MEMORY.md.
 
@@ -65,7 +72,7 @@ def append_entry(
     try:
         target = append_target(disk, root, to)
         path = target.path
-        return _Append(target, block, to).run(wait_s)
+        return _Append(target, block, to, intend).run(wait_s)
     except NotPlain as refusal:
         raise NoteNotWritable(path, refusal.why, PLAIN) from None
     except OSError as error:
@@ -77,6 +84,7 @@ class _Append:
     target: AppendTarget
     block: Block
     to: date | Section
+    intend: Callable[[Appended], None] | None
 
     def run(self, wait_s: float) -> Appended:
         deadline = time.monotonic() + wait_s
@@ -110,6 +118,9 @@ class _Append:
         if not data:
             # Before the write, so that a note with content is known to have its name on disk.
             self.target.sync_folders()
+        if self.intend:
+            planned = planned_append(self.target.path, data, addition, self.block, self.to)
+            self.intend(planned)
         start = self._write(fd, addition.lead + addition.body)
         os.fsync(fd)
         return self._read_back(fd, start, addition)
@@ -244,6 +255,18 @@ def plan_addition(path: str, data: bytes, block: Block, to: date | Section) -> A
     if len(data) + len(addition.lead) + len(addition.body) > MAX_NOTE_BYTES:
         raise _too_large(path)
     return addition
+
+
+def planned_append(
+    path: str, data: bytes, addition: Addition, block: Block, to: date | Section
+) -> Appended:
+    """The result of an append that adds this at the end of `data`."""
+    after = data + addition.lead + addition.body
+    end = len(after)
+    span = find_entry(after, block, to)
+    # Without the end of a line above it, it may not be found: its lines are the last ones then.
+    last = after.count(b"\n")
+    return append_result(path, after, span or Span(last, last), len(data), end)
 
 
 def append_result(path: str, data: bytes, span: Span, start: int, end: int) -> Appended:

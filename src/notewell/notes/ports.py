@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime, tzinfo
     from pathlib import Path
 
-    from notewell.errors import NotewellError
+    from notewell.errors import StateNotWritable
     from notewell.notes.entry import Entry
     from notewell.notes.section import Section
     from notewell.types import Note, Scan, Span
@@ -52,7 +52,7 @@ class Appended:
     digest_before: str
     digest_after: str
     """sha256 of the note up to `start_byte`, and up to `end_byte`."""
-    unrecorded: NotewellError | None = None
+    unrecorded: StateNotWritable | None = None
     """Why the history does not have it, and cannot undo it; None: it has."""
 
     @property
@@ -98,8 +98,18 @@ class NoteStore(Protocol):
         """A note exactly as it is kept; None if it is not there. Raises `NoteUnreadable`."""
         ...
 
-    def append(self, entry: Entry, to: date | Section, *, wait_s: float = ...) -> Appended:
+    def append(
+        self,
+        entry: Entry,
+        to: date | Section,
+        *,
+        wait_s: float = ...,
+        intend: Callable[[Appended], None] | None = None,
+    ) -> Appended:
         """Add one entry to the note of a day, or under a heading of MEMORY.md; durable on return.
+
+        `intend` is called with the result right before the note is written, so that it can be
+        recorded first; not for an entry that is there already.
 
         The day is the user's (see `user_day`). Existing text is never changed, and an entry that
         is there already is not added again. Raises `BadEntry`, `NoteBusy` and `NoteNotWritable`.

@@ -98,13 +98,18 @@ class Workspace:
         return read_raw(self._disk, (str(self.root), *path.split("/")), path)
 
     def append(
-        self, entry: Entry, to: date | Section, *, wait_s: float = APPEND_WAIT_S
+        self,
+        entry: Entry,
+        to: date | Section,
+        *,
+        wait_s: float = APPEND_WAIT_S,
+        intend: Callable[[Appended], None] | None = None,
     ) -> Appended:
         from notewell.notes.append import append_entry
 
         # A missing workspace must not look like one note that cannot be written.
         self._open_root().close()
-        return append_entry(self._disk, self.root, entry, to, wait_s=wait_s)
+        return append_entry(self._disk, self.root, entry, to, wait_s=wait_s, intend=intend)
 
     def create(self, stem: str, data: bytes) -> str:
         from notewell.notes.rewrite import create_note

@@ -36,17 +36,26 @@ def doubt_transcripts(indexer: Indexer) -> None:
 
 def purge_index(indexer: Indexer) -> None:
     """The index and its cache have nothing but what is searchable now. Raises `IndexTrouble`."""
-    if indexer.store.describe().generation is not None:
-        with indexer.store.writing(wait_s=indexer.lease_wait_s) as writer:
+    store = indexer.store
+    store.close()  # Windows does not remove a file that a reader has open, not even our own.
+    if _is_there(store):
+        with store.writing(wait_s=indexer.lease_wait_s) as writer:
             if isinstance(writer.open_current(), UpToDate):
                 writer.purge()
-    indexer.store.purge_cache()
+            else:
+                writer.discard()
+    store.purge_cache()
+
+
+def _is_there(store: IndexStore) -> bool:
+    """Also if nothing is published: a first index that was cut short has text, too."""
+    return store.describe().generation is not None or bool(store.local_files())
 
 
 def purge_changed(store: IndexStore, transcripts: Transcripts, *, wait_s: float) -> None:
     """Another index loses the transcripts that have changed since it was synced: its next sync
     indexes them again. It need not be opened with its own settings. Raises `IndexTrouble`."""
-    if store.describe().generation is not None:
+    if _is_there(store):
         with store.writing(wait_s=wait_s) as writer:
             if isinstance(writer.open_current(), UpToDate):
                 indexed = writer.view.notes("sessions").items()
@@ -55,6 +64,9 @@ def purge_changed(store: IndexStore, transcripts: Transcripts, *, wait_s: float)
                     writer.forget(changed)
                 # Also if there are none: a process that was killed here has left their pages.
                 writer.purge()
+            else:
+                # Of an older version, or damaged: it cannot be cleaned, but built again.
+                writer.discard()
     store.purge_cache()
 
 

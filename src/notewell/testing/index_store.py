@@ -280,6 +280,9 @@ class _InMemoryWriter:
         self._state = replace(self._open, generation=name)
         self._committed.commit(self._state)
 
+    def discard(self) -> None:
+        self._state = self._committed.state = None
+
     def finish(self) -> None:
         """There are no logs to merge."""
 

@@ -15,6 +15,7 @@ from notewell.notes import (
     note_of,
     numbered_paths,
     plan_addition,
+    planned_append,
 )
 from notewell.types import FoundNote, NoteStat, Scan
 
@@ -76,7 +77,14 @@ class InMemoryNotes:
         note = self._notes.get(path)
         return note.data if note else None
 
-    def append(self, entry: Entry, to: date | Section, *, wait_s: float = 10.0) -> Appended:
+    def append(
+        self,
+        entry: Entry,
+        to: date | Section,
+        *,
+        wait_s: float = 10.0,
+        intend: Callable[[Appended], None] | None = None,
+    ) -> Appended:
         block = Block(entry)
         if isinstance(to, Section):
             # Raises for a heading that cannot be written, before anything is changed.
@@ -88,11 +96,11 @@ class InMemoryNotes:
             if span is not None:
                 return append_result(path, data, span, len(data), len(data))
             addition = plan_addition(path, data, block, to)
-            after = data + addition.lead + addition.body
-            self.write(path, after)
-        span = find_entry(after, block, to)
-        assert span is not None  # noqa: S101 - it has just been added
-        return append_result(path, after, span, len(data), len(after))
+            done = planned_append(path, data, addition, block, to)
+            if intend:
+                intend(done)
+            self.write(path, data + addition.lead + addition.body)
+        return done
 
     def create(self, stem: str, data: bytes) -> str:
         with self._locked(stem, 10.0):

@@ -121,12 +121,9 @@ class Story:
         return {"entries": len(report.entries), "heard": heard[-1] if heard else ""}
 
     def undo(self) -> dict[str, Any]:
-        newest = [one for one in writes(self.capture) if not one.undone][-1]
-        return {
-            "undone": undo_write(
-                Workspace.open(self.workspace), self.capture, newest.id, now=NOW
-            ).id
-        }
+        notes = Workspace.open(self.workspace)
+        newest = [one for one in writes(self.capture, notes) if not one.undone][-1]
+        return {"undone": undo_write(notes, self.capture, newest.id, now=NOW).recorded.id}
 
     def hook(self) -> dict[str, Any]:
         """The end of a session, twice, as hosts are wont to call."""

@@ -14,6 +14,7 @@ import pytest
 from notewell import open_memory
 from notewell.capture import capture_dir, writes
 from notewell.cli import main
+from notewell.notes import open_notes
 from notewell.testing import HashEmbedder
 
 FILES = (
@@ -135,7 +136,9 @@ def test_whatever_stands_in_the_state_files_capture_goes_on(
     desk.append("a second entry")
     assert desk.run("history") == 0
     with_it = desk.notes()
-    newest = [one for one in writes(desk.folder) if one.write.kind == "entry"][-1]
+    newest = [
+        one for one in writes(desk.folder, open_notes(desk.workspace)) if one.write.kind == "entry"
+    ][-1]
     assert desk.run("undo", newest.id) == 0
     assert desk.notes() != with_it
     assert capsys.readouterr().err == ""

@@ -69,6 +69,7 @@ class ForgetCase:
         return {
             "whole": {"left": left, "said": said, "forgotten": done, "again": kept_again},
             "parts": {"answers": answered, "said": said},
+            "reported": {"left": left},
         }
 
 

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.hardening.faults.scene import NOW, Scene, Seen, told
 
+from notewell.assembly import open_memory
 from notewell.capture import (
     CannotUndo,
     FlushFacts,
@@ -29,16 +30,19 @@ from notewell.capture import (
     flush,
     import_transcripts,
     keep_messages,
+    propose,
     save_new_messages,
     writes,
 )
 from notewell.capture.undo import undo_write
 from notewell.cli.hook import handle
+from notewell.cli.init import run as init
 from notewell.cli.parser import build_parser
-from notewell.errors import BadRequest, EditRefused
+from notewell.cli.review import run as review
+from notewell.errors import BadRequest, EditRefused, NotewellError
 from notewell.files import read_json
 from notewell.memory import Memory
-from notewell.notes import EditableFolder
+from notewell.notes import Appended, EditableFolder
 from notewell.notes.workspace import Workspace
 from notewell.redaction import Redactor, load_mask_key
 from notewell.sessions import KEPT, TranscriptFolder, Transcripts, kept_dir, transcripts_at
@@ -69,7 +73,8 @@ def place_of(scene: Scene) -> NoteWriter:
 def history(scene: Scene) -> list[list[Any]]:
     """Each write of ours, and whether its bytes are where it says."""
     found = []
-    for one in writes(place_of(scene).folder):
+    place = place_of(scene)
+    for one in writes(place.folder, place.notes):
         write, path = one.write, scene.workspace / one.write.path
         data = path.read_bytes() if path.exists() else b""
         piece = data[write.start_byte : write.end_byte]
@@ -81,6 +86,13 @@ def history(scene: Scene) -> list[list[Any]]:
 def wrong_history(scene: Scene) -> list[list[Any]]:
     """A write that was not written down cannot be undone by us, but a wrong one must not be."""
     return [one for one in history(scene) if not one[-1]]
+
+
+def raise_unrecorded(*entries: Appended) -> None:
+    """As the command line does, which ends with another code than after a success."""
+    for one in entries:
+        if one.unrecorded:
+            raise one.unrecorded
 
 
 def readable(scene: Scene) -> dict[str, Any]:
@@ -110,10 +122,12 @@ class AppendCase:
     def act(self, scene: Scene, arm: Callable[[], None]) -> None:
         with scene.memory() as memory:
             arm()
-            memory.append(ENTRY, section=self.section, id=self.id)
+            raise_unrecorded(memory.append(ENTRY, section=self.section, id=self.id))
 
     def look(self, scene: Scene) -> Seen:
-        return {"whole": {"get": readable(scene), "wrong": wrong_history(scene)}}
+        whole = {"get": readable(scene), "wrong": wrong_history(scene)}
+        known = {"history": history(scene)}
+        return {"whole": whole, "reported": known, "recovered": known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +144,7 @@ class FlushCase:
     def act(self, scene: Scene, arm: Callable[[], None]) -> None:
         place = place_of(scene)
         arm()
-        flush(
+        report = flush(
             place,
             "agent:main:main",
             FlushFacts(used_tokens=190_000, context_window=200_000, compactions=3),
@@ -140,11 +154,14 @@ class FlushCase:
             zone=UTC,
             clock=lambda: scene.now,
         )
+        raise_unrecorded(*report.entries)
 
     def look(self, scene: Scene) -> Seen:
         state = read_json(place_of(scene).folder / "flush.json")
         done = {session: mark["done"] for session, mark in state.items()}
-        return {"whole": {"done": done, "wrong": wrong_history(scene)}}
+        whole = {"done": done, "wrong": wrong_history(scene)}
+        known = {"history": history(scene)}
+        return {"whole": whole, "reported": known, "recovered": known}
 
 
 def _model(messages: Any, tools: Any) -> ModelReply:
@@ -315,11 +332,13 @@ class UndoCase:
             memory.append("the second entry")
 
     def act(self, scene: Scene, arm: Callable[[], None]) -> None:
-        folder = place_of(scene).folder
-        id_ = writes(folder)[0].id
+        place = place_of(scene)
+        id_ = writes(place.folder, place.notes)[0].id
         arm()
         try:
-            undo_write(Workspace.open(scene.workspace), folder, id_, now=scene.now)
+            done = undo_write(place.notes, place.folder, id_, now=scene.now)
+            if done.unrecorded:
+                raise done.unrecorded
         except BadRequest as refused:
             if "undone already" not in str(refused):
                 raise
@@ -329,7 +348,70 @@ class UndoCase:
                 raise
 
     def look(self, scene: Scene) -> Seen:
-        return {"whole": {"get": readable(scene)}}
+        undone = [one[2] for one in history(scene)]
+        return {"whole": {"get": readable(scene)}, "reported": {"undone": undone}}
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCase:
+    """The user accepts two proposals at once."""
+
+    name: str = "review accepts two"
+    writes_to: tuple[str, ...] = ("MEMORY.md",)
+
+    def prepare(self, scene: Scene) -> None:
+        write_notes(scene)
+        scene.write(DAY, "- remember that we ship on Friday\n- remember that Bo eats fish\n")
+        proposals = propose(Workspace.open(scene.workspace), place_of(scene).folder)
+        ids = json.dumps([one.id for one in proposals])
+        (scene.outside / "ids.json").write_text(ids, encoding="utf-8")
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        ids = json.loads((scene.outside / "ids.json").read_text(encoding="utf-8"))
+        place = ["--workspace", str(scene.workspace), "--state-dir", str(scene.state)]
+        arguments = build_parser("review").parse_args(["review", "--accept", *ids, *place])
+        arm()
+        told, errors = io.StringIO(), io.StringIO()
+        with redirect_stdout(told), redirect_stderr(errors):
+            code = review(arguments)
+        if code:
+            raise Degraded(errors.getvalue())
+
+    def look(self, scene: Scene) -> Seen:
+        text = (scene.workspace / "MEMORY.md").read_text(encoding="utf-8")
+        once = {part: text.count(part) for part in ("We ship on Friday", "Bo eats fish")}
+        whole = {"once": once, "wrong": wrong_history(scene)}
+        known = {"history": history(scene)}
+        return {"whole": whole, "reported": known, "recovered": known}
+
+
+@dataclass(frozen=True, slots=True)
+class InitCase:
+    """A folder becomes a workspace: with a settings file, or with a first note."""
+
+    name: str
+    has_notes: bool
+    writes_to: tuple[str, ...] = ("notewell.json", "MEMORY.md")
+
+    def prepare(self, scene: Scene) -> None:
+        (scene.workspace / "memory").rmdir()
+        if self.has_notes:
+            scene.write("docs/plan.md", "We ship on Friday.\n")
+
+    def act(self, scene: Scene, arm: Callable[[], None]) -> None:
+        place = ["--workspace", str(scene.workspace), "--state-dir", str(scene.state)]
+        arguments = build_parser("init").parse_args(["init", *place])
+        arm()
+        with redirect_stdout(io.StringIO()):
+            init(arguments)
+
+    def look(self, scene: Scene) -> Seen:
+        with open_memory(scene.workspace, state_dir=scene.state, environment={}) as memory:
+            return {"whole": {"notes": sorted(memory.inspect.paths())}}
+
+
+class Degraded(NotewellError):
+    """A command that did its work has said what is missing, and ended with another code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +469,9 @@ NOTE_CASES = (
     HookCase(),
     ImportCase("import a conversation"),
     ImportCase("import the beginning of a conversation", has_end=True),
+    ReviewCase(),
+    InitCase("init a folder of notes", has_notes=True),
+    InitCase("init an empty folder", has_notes=False),
     UndoCase("undo an entry"),
     UndoCase("undo a note", whole_note=True),
     EditCase(

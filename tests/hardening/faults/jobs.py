@@ -59,6 +59,8 @@ def _seen(case: str, scene: Scene) -> dict[str, Any]:
     return {
         "parts": seen.get("parts", {}),
         "whole": seen.get("whole", {}),
+        "reported": seen.get("reported", {}),
+        "recovered": seen.get("recovered", {}),
         "cached": seen.get("cached", []),
         "notes": scene.notes(),
         "files": scene.state_files(),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from notewell.ports import Kind, Vectors
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-LATER_S = 3600
-"""The second run comes so much later: longer than any claim of the first one lasts."""
+LATER_S = 2
+"""The second run comes so much later: nothing that a killed process claimed may outlast it."""
 CHUNK_TOKENS = 60
 """Small, so that a few short notes make several calls of the embedder."""
 
@@ -151,7 +151,9 @@ class Case(Protocol):
 
     def look(self, scene: Scene) -> Seen:
         """What a fresh process is told. `parts`: each must be as before or as afterwards;
-        `whole`: only once everything is done, exactly as if nothing had happened."""
+        `whole`: only once everything is done, exactly as if nothing had happened; `reported`: as
+        soon as the action has ended without an error; `recovered`: once a killed action was done
+        again."""
         ...
 
 

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 /* The order is that of KINDS in shim.py. */
-enum kind { LIST, KILL, KILL_AFTER, TORN, SHORT, FULL_ONCE, FULL, BROKEN };
+enum kind { LIST, KILL, KILL_AFTER, TORN, SHORT, FULL_ONCE, FULL, BROKEN, STUCK };
 enum verdict { PASS, HALF, FAIL };
 
 static char root[PATH_MAX];
@@ -119,6 +119,13 @@ static int needs_room(const char *what)
            !strcmp(what, "link");
 }
 
+/* Of a file that is there: a missing one is missed as ever. */
+static int is_removal(const char *what, const char *path)
+{
+    struct stat found;
+    return !strcmp(what, "unlink") && !fstatat(AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW);
+}
+
 static int failing(int number)
 {
     errno = number;
@@ -132,6 +139,8 @@ static int decide(const char *what, const char *path, int *dying)
     tell(what, path);
     if (act_kind == FULL && act_at && mine >= act_at && needs_room(what))
         return failing(ENOSPC);
+    if (act_kind == STUCK && act_at && mine >= act_at && is_removal(what, path))
+        return failing(EBUSY);
     if (mine != act_at)
         return PASS;
     switch (act_kind) {

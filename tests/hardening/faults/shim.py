@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 Kind: TypeAlias = Literal[
-    "list", "kill", "kill after", "torn", "short", "full once", "full", "broken"
+    "list", "kill", "kill after", "torn", "short", "full once", "full", "broken", "stuck"
 ]
 """In the order of `enum kind` in shim.c.
 
@@ -22,6 +22,7 @@ short       half of the bytes are written, and the writer is told so: the disk i
 full once   no room for this operation, but for later ones
 full        no room for this one, nor for any later one that needs room
 broken      an input/output error
+stuck       this file cannot be removed, nor any later one: a program has it open, as on Windows
 """
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -38,6 +39,7 @@ _ELIGIBLE: dict[Kind, frozenset[str]] = {
     # Where data waits in memory, a disk turns out to be full as late as in fsync.
     "full once": _NEEDS_ROOM | {"rename", "fsync"},
     "full": _NEEDS_ROOM,
+    "stuck": frozenset({"unlink"}),
 }
 
 

@@ -68,7 +68,7 @@ def test_what_a_kill_left_of_an_undo_goes_with_the_next_one(tmp_path: Path) -> N
     place.append(Entry("two", "test"), DAY, now=NOW)
     left = f".edit-{hashlib.sha256(b'2026-11-15.md').hexdigest()[:16]}.tmp"
     (root / "memory" / left).write_text("half", encoding="utf-8")
-    undo_write(place.notes, place.folder, writes(place.folder)[0].id, now=NOW)
+    undo_write(place.notes, place.folder, writes(place.folder, place.notes)[0].id, now=NOW)
     assert names(root / "memory") == ["2026-11-15.md"]
 
 

@@ -27,7 +27,7 @@ _HOLDER = re.compile(r'(?:\{"pid": .*)?')
 """A lease of the index says who has it, for those who wait; a full disk may cut that short. The
 lock itself is the kernel's, and a second run that could not take it would not have ended."""
 _TRASHED = re.compile(r"\.trash/\d{8}T\d{6}Z-\d+/")
-_APPENDING = ("append", "flush")
+_APPENDING = ("append", "flush", "review")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ def problems(run: Run) -> list[str]:
     broken, mended = run.aftermath["value"]["before"], run.aftermath["value"]["after"]
     return [
         *found,
+        *_reported(run, broken),
+        *_recovered(run, broken, mended),
         *_answers(run, broken),
         *_notes(run, broken),
         *_mended(run, broken, mended),
@@ -85,6 +87,23 @@ def _names_a_path(message: str, run: Run) -> bool:
 
 
 # -- after the fault -----------------------------------------------------------------------------
+
+
+def _reported(run: Run, broken: Seen) -> Iterator[str]:
+    if run.ended["ended"] == "done":
+        for name, right in run.new["reported"].items():
+            if broken["reported"][name] != right:
+                found = broken["reported"][name]
+                yield f"reported as done, but {name} is {found!r:.600}, not {right!r:.600}"
+
+
+def _recovered(run: Run, broken: Seen, mended: Seen) -> Iterator[str]:
+    """An error has said what is not recorded; a process that was killed could say nothing."""
+    if run.ended["ended"] == "killed" and not _is_torn(run, broken):
+        for name, right in run.new["recovered"].items():
+            if mended["recovered"][name] != right:
+                found = mended["recovered"][name]
+                yield f"killed and done again, {name} is {found!r:.600}, not {right!r:.600}"
 
 
 def _answers(run: Run, broken: Seen) -> Iterator[str]:

@@ -103,9 +103,8 @@ class EntryStory:
         )
 
     def _undoable(self, root: Path) -> tuple[bool, ...]:
-        known = {
-            one.write.digest for one in writes(capture_dir(root / "state", "main", root / "ws"))
-        }
+        folder = capture_dir(root / "state", "main", root / "ws")
+        known = {one.write.digest for one in writes(folder, Workspace.open(root / "ws"))}
         return tuple(number < len(known) for number in range(len(self.entries)))
 
     def judge(self, seen: object, acknowledged: list[str]) -> str | None:
@@ -288,7 +287,8 @@ class Undo:
 
     def act(self, root: Path, told: Told) -> None:
         folder = capture_dir(root / "state", "main", root / "ws")
-        undo_write(Workspace.open(root / "ws"), folder, writes(folder)[1].id, now=NOW)
+        notes = Workspace.open(root / "ws")
+        undo_write(notes, folder, writes(folder, notes)[1].id, now=NOW)
         told("undone")
 
     def learn(self, root: Path, reset: Callable[[], None]) -> None:

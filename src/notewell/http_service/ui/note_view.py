@@ -83,7 +83,7 @@ def _locate_writes(
 ) -> tuple[bytes, list[tuple[Recorded, Cut | None]]]:
     """The bytes of the note, and each write with the position of its bytes, if still there."""
     # The newest: only they can usually be undone.
-    own = [write for write in writes(folder) if write.write.path == path][-MAX_WRITES:]
+    own = [write for write in writes(folder, notes) if write.write.path == path][-MAX_WRITES:]
     try:
         data = notes.read_bytes(path) if own else b""
     except NoteUnreadable:

@@ -76,7 +76,9 @@ async def all_days(caller: CallerDep) -> DayList:
 
     def read(memory: Memory) -> DayList:
         inspector = memory.inspect
-        days = summarize_days(inspector.notes(), inspector.chars(), writes(memory.journal.folder))
+        days = summarize_days(
+            inspector.notes(), inspector.chars(), writes(memory.journal.folder, memory.notes)
+        )
         return DayList(days=[DayItem.model_validate(day._asdict()) for day in days])
 
     return await run_visible(caller, "quick", read)
@@ -131,7 +133,7 @@ def _write_json(write: NoteWrite) -> WriteItem:
 
 
 # Undo deletes text, so it needs more than the scope to append.
-@router.post("/undo/{id}", **needs("admin", {409: None}))
+@router.post("/undo/{id}", response_model_exclude_none=True, **needs("admin", {409: None}))
 async def take_back(
     id: WriteId,  # noqa: A002 - the name in the API
     caller: CallerDep,
@@ -140,15 +142,16 @@ async def take_back(
 
     def write(memory: Memory) -> UndoAnswer:
         try:
-            undone = undo_write(memory.notes, memory.journal.folder, id, now=memory.now())
+            done = undo_write(memory.notes, memory.journal.folder, id, now=memory.now())
         except CannotUndo as error:
             raise _cannot_undo(error) from error
+        undone = done.recorded
         # The removed lines must not be found by the next search.
         memory.mark_changed()
         caller.context.audit.record(caller, "undo", path=undone.write.path, id=undone.id)
         caller.publish(ContentWritten("undo", undone.write.path))
         size = undone.write.end_byte - undone.write.start_byte
-        return UndoAnswer(undone=undone.id, path=undone.write.path, bytes=size)
+        return UndoAnswer(undone=undone.id, path=undone.write.path, bytes=size, notice=done.notice)
 
     return await run_visible(caller, "write", write)
 

@@ -122,6 +122,8 @@ class UndoAnswer(ResponseModel):
     undone: str
     path: str
     bytes: int
+    notice: str | None = None
+    """What could not be recorded."""
 
 
 class UnrecalledNote(ResponseModel):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from notewell.core import has_windows, split_text
 from notewell.errors import IndexTrouble, IndexUnreadable
 from notewell.index.records import EMBEDDED, UNREAD, WAITING
+from notewell.index.sqlite.audit_words import chunks_with_other_words
 from notewell.index.sqlite.connect import (
     found_schema,
     our_errors,
@@ -114,13 +115,16 @@ class SqliteAudit:
         self.audit.waiting, self.audit.unread = states.count(WAITING), states.count(UNREAD)
         for path, line in chunks_of_unknown_notes(db):
             self.audit.differs("chunk", f"{path}:{line}", f"a chunk of an unknown note: {FORCE}")
-        # Only the rowids: the table is contentless, so the words themselves cannot be read back.
         words = {chunk_id for (chunk_id,) in db.execute("SELECT rowid FROM chunks_fts")}
         for chunk_id in sorted(chunks.keys() - words):
             where = _place(chunks, chunk_id)
             self.audit.differs("chunk", where, f"its words are missing: {FORCE}")
         for chunk_id in sorted(words - chunks.keys()):
             self.audit.differs("index", f"chunk {chunk_id}", f"words of no chunk: {FORCE}")
+        for chunk_id in chunks_with_other_words(db, self._steps("words")):
+            if chunk_id in words:
+                where = _place(chunks, chunk_id)
+                self.audit.differs("chunk", where, f"its words are those of another text: {FORCE}")
         self._vectors(db, chunks, driver)
 
     def _vectors(

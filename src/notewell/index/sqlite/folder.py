@@ -23,8 +23,8 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from notewell.errors import IndexUnreadable, StateNotWritable
-from notewell.files import make_private, replace_file
+from notewell.errors import IndexUnreadable, OldTextLeft, StateNotWritable
+from notewell.files import make_private, replace_file, sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,14 +153,33 @@ class IndexFolder:
             raise StateNotWritable(str(damaged), error.strerror or str(error)) from error
         return kept
 
-    def remove_damaged(self) -> None:
-        """Remove what was set aside. Raises `StateNotWritable`."""
-        for older in self.path.glob("*.damaged"):
-            if not older.is_dir():  # We create no folders here, so a folder is not ours.
-                try:
-                    older.unlink(missing_ok=True)
-                except OSError as error:
-                    raise StateNotWritable(str(older), error.strerror or str(error)) from error
+    def remove_others(self) -> None:
+        """Leave no file with text but the published generation. Raises `OldTextLeft`."""
+        self.sweep()
+        current = self.current()
+        old = [one for one in self._generations() if one != current]
+        files = [one.with_name(one.name + suffix) for one in old for suffix in _SIDE_FILES]
+        left: dict[str, OSError] = {}
+        # Again: `sweep` does not say what it could not remove.
+        for file in (*files, *self.path.glob("*.damaged")):
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                if not file.is_dir():  # We create no folders here, so a folder is not ours.
+                    left[str(file)] = error
+        if left:
+            first = next(iter(left.values()))
+            raise OldTextLeft(tuple(left), first.strerror or str(first)) from first
+
+    def discard(self) -> None:
+        """Leave no generation at all. Raises `OldTextLeft` and `StateNotWritable`."""
+        try:
+            # First: a reader takes a missing CURRENT for an index that is not built yet.
+            self.pointer.unlink(missing_ok=True)
+            sync_directory(self.path)
+        except OSError as error:
+            raise StateNotWritable(str(self.pointer), error.strerror or str(error)) from error
+        self.remove_others()
 
     def remove(self, generation: Path) -> None:
         for suffix in _SIDE_FILES:
@@ -193,6 +212,8 @@ class IndexFolder:
             names = os.listdir(self.path)  # noqa: PTH208 - only names are wanted
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise IndexUnreadable(str(self.path), error.strerror or str(error)) from error
         # By side files, too: an interrupted removal may leave a log without its database file.
         stems = {name.removesuffix(suffix) for name in names for suffix in _SIDE_FILES}
         return sorted(self.path / name for name in stems if _GENERATION.fullmatch(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from notewell.core import TextMatch
+from notewell.core import TextMatch, chunk_words, without_markers
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from notewell.core import TextQuery
 
+COLUMNS = ("source", "body", "heading", "name")
 _BODY, _HEADING = 1, 2
-"""Columns of the index: source, body, heading, name."""
 _SOURCE_MARK = "_"
 # The source only filters: with a weight of 0 it does not change the rank.
 RANK = "bm25(0.0, 1.0, 0.6, 0.4)"
@@ -109,6 +109,13 @@ def least_gap(one: Sequence[int], other: Sequence[int]) -> int:
 def source_word(source: str) -> str:
     """The word that stands for a source in the index; no word of `core` starts with `_`."""
     return f"{_SOURCE_MARK}{source}"
+
+
+def row_words(source: str, name: str, text: str, heading: str) -> tuple[str, str, str, str]:
+    """The words of a chunk for each column; `name` are those of its path."""
+    # The marker of an entry is ours, not the user's: its id must not match a query.
+    words = chunk_words(without_markers(text), heading)
+    return source_word(source), words.body, words.heading, name
 
 
 def match_expression(query: TextQuery, sources: Sequence[str]) -> str:

@@ -1,11 +1,13 @@
 """Is an SQLite file ours, is it complete, does every page match its checksum?
 
-The file is read from disk page by page, because a query reads only the pages that it needs. Pages
-in the write-ahead log are not in the file yet; `integrity` reads those, too.
+The file is read from disk page by page, because a query reads only the pages that it needs. A page
+that is in the write-ahead log is read from there, so what the file has in its place does not
+count: a checkpoint that was interrupted leaves half a page. `integrity` reads the log, too.
 """
 
 from __future__ import annotations
 
+import struct
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +25,9 @@ MOST_BAD = 100
 READ_TRIES = 3
 """A checkpoint may be writing a page while we read it."""
 INTEGRITY_LINES = 20
+_LOG_HEADER, _FRAME_HEADER = 32, 24
+_LOG_MAGIC = (0x377F0682, 0x377F0683)
+"""The second one says that checksums are of big-endian words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,8 @@ def bad_pages(
                 if len(bad) >= MOST_BAD:
                     break
             progress(number, total)
-    return total, bad
+    logged = logged_pages(file) if bad else frozenset()
+    return total, [number for number in bad if number not in logged]
 
 
 def _matches(db: apsw.Connection, page: bytes) -> bool:
@@ -136,6 +142,45 @@ def _stays_bad(db: apsw.Connection, file: Path, number: int, size: int) -> bool:
         if len(page) < size or _matches(db, page):
             return False
     return True
+
+
+def logged_pages(file: Path) -> frozenset[int]:
+    """The pages that the write-ahead log of a file has, up to its last commit.
+
+    The format is SQLite's (https://www.sqlite.org/fileformat2.html#the_write_ahead_log): frames
+    count as long as salts and the running checksum are right.
+    """
+    try:
+        data = file.with_name(f"{file.name}-wal").read_bytes()
+    except OSError:
+        return frozenset()
+    if len(data) < _LOG_HEADER:
+        return frozenset()
+    magic, _, size, _, *salts = struct.unpack_from(">6I", data)
+    if magic not in _LOG_MAGIC:
+        return frozenset()
+    order = ">" if magic & 1 else "<"
+    sums = _log_checksum(order, data[:24], (0, 0))
+    pages: set[int] = set()
+    committed: frozenset[int] = frozenset()
+    for at in range(_LOG_HEADER, len(data) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
+        number, commit, *found = struct.unpack_from(">6I", data, at)
+        body = data[at : at + 8] + data[at + _FRAME_HEADER : at + _FRAME_HEADER + size]
+        sums = _log_checksum(order, body, sums)
+        if found[:2] != salts or tuple(found[2:]) != sums:
+            break
+        pages.add(number)
+        if commit:
+            committed = frozenset(pages)
+    return committed
+
+
+def _log_checksum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
+    first, second = sums
+    for left, right in struct.iter_unpack(f"{order}2I", data):
+        first = (first + left + second) & 0xFFFFFFFF
+        second = (second + right + first) & 0xFFFFFFFF
+    return first, second
 
 
 def integrity(db: apsw.Connection) -> list[str]:

@@ -250,9 +250,11 @@ def _cache_findings(file: Path, most: int | None) -> Iterator[StoreFinding]:
     if not os.path.lexists(file):
         return
     found = condition(file, is_index=False)
-    # A cache holds only copies, so the repair loses nothing but computing time.
+    # A cache holds only copies; of earlier texts and models the vectors are computed again.
     if found.kind == "damaged":
-        message = f"{file.name} is damaged ({found.detail}): its vectors are computed again"
+        message = (
+            f"{file.name} is damaged ({found.detail}): the repair takes its vectors from the index"
+        )
         yield StoreFinding(message, repair="reset-cache", is_public=True)
         return
     if found.kind == "closed":

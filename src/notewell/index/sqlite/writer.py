@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from notewell.core import chunk_words, index_words, without_markers
+from notewell.core import index_words
 from notewell.errors import IndexTooNew, IndexUnreadable
 from notewell.index.records import UNREAD, WAITING, MustRebuild, UpToDate
 from notewell.index.sqlite.connect import (
@@ -23,7 +23,7 @@ from notewell.index.sqlite.connect import (
     transaction,
 )
 from notewell.index.sqlite.folder import SUSPECTED
-from notewell.index.sqlite.full_text import source_word
+from notewell.index.sqlite.full_text import row_words
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA, TABLES
 from notewell.index.sqlite.view import SqliteView, driver_in, driver_of
 from notewell.records import asdict
@@ -158,10 +158,13 @@ class SqliteWriter:
             open_writer(new).close()
         self.close()
         self._folder.publish(new)
-        self._folder.sweep()
-        self._folder.remove_damaged()
+        self._folder.remove_others()
         with our_errors(new):
             self._db, self._path = open_writer(new), new
+
+    def discard(self) -> None:
+        self.close()
+        self._folder.discard()
 
     def close(self) -> None:
         if self._db is not None:
@@ -254,17 +257,9 @@ class SqliteWriter:
                 chunk.said_at,
             ),
         )
-        # The marker of an entry is ours, not the user's: its id must not match a query.
-        words = chunk_words(without_markers(chunk.text), chunk.heading)
         db.execute(
             "INSERT INTO chunks_fts (rowid, source, body, heading, name) VALUES (?, ?, ?, ?, ?)",
-            (
-                db.last_insert_rowid(),
-                source_word(source),
-                words.body,
-                words.heading,
-                name,
-            ),
+            (db.last_insert_rowid(), *row_words(source, name, chunk.text, chunk.heading)),
         )
 
     def _remove(self, ids: Sequence[int]) -> None:
