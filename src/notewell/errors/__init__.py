@@ -18,8 +18,13 @@
     │   ├── IndexBusy           somebody else is writing it: wait
     │   ├── IndexUnreadable     damaged or not ours: `notewell index` sets it aside and rebuilds
     │   ├── IndexTooNew         written by a later Notewell: upgrade, or rebuild with --force
+    │   ├── IndexUnavailable    the database that has it cannot be used now: wait
     │   └── StateNotWritable    no permission or no room where the index lives
     │       └── StateBusy       another process holds the lock of a state file: wait
+    ├── DatabaseTrouble         a PostgreSQL server did not do what it was asked
+    │   ├── DatabaseUnavailable no connection, or no answer in time: wait
+    │   ├── DatabaseNotReady    its tables, its role or the user are not as they must be
+    │   └── DatabaseDamaged     it reports damaged data
     ├── OutputFailed            the answer could not be written to the output
     ├── ConversationDenied      the settings do not let this conversation see the memory
     ├── BackendFailed           another engine was asked and did not answer
@@ -68,10 +73,15 @@ if TYPE_CHECKING:
         BadRequest,
         BadSetting,
         ConversationDenied,
+        DatabaseDamaged,
+        DatabaseNotReady,
+        DatabaseTrouble,
+        DatabaseUnavailable,
         EditRefused,
         IndexBusy,
         IndexTooNew,
         IndexTrouble,
+        IndexUnavailable,
         IndexUnreadable,
         MemoryOff,
         NotADataset,
@@ -99,8 +109,10 @@ else:
                 "TextTooLarge VectorsPending"
             ),
             "memory": (
-                "BackendFailed BadEntry BadRequest BadSetting ConversationDenied EditRefused "
-                "IndexBusy IndexTooNew IndexTrouble IndexUnreadable MemoryOff NotADataset "
+                "BackendFailed BadEntry BadRequest BadSetting ConversationDenied DatabaseDamaged "
+                "DatabaseNotReady DatabaseTrouble DatabaseUnavailable EditRefused "
+                "IndexBusy IndexTooNew IndexTrouble IndexUnavailable IndexUnreadable "
+                "MemoryOff NotADataset "
                 "NotANote NoteBusy NoteNotWritable NoteUnreadable NotesNotInFolder "
                 "NotewellError OutputFailed StateBusy StateNotWritable WorkspaceMissing "
                 "WorkspaceNotSet"
