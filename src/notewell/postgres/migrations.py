@@ -45,14 +45,14 @@ INDEX_TABLES = (
     ),
     AgentTable(
         "files",
-        "generation bigint NOT NULL, path text NOT NULL, source text NOT NULL, "
+        'generation bigint NOT NULL, path text COLLATE "C" NOT NULL, source text NOT NULL, '
         "digest text NOT NULL, size bigint NOT NULL, mtime bigint NOT NULL, "
         "ctime bigint NOT NULL, inode text NOT NULL, day text, folder text, host text",
         "generation, path",
     ),
     AgentTable(
         "chunks",
-        "generation bigint NOT NULL, id bigint NOT NULL, path text NOT NULL, "
+        'generation bigint NOT NULL, id bigint NOT NULL, path text COLLATE "C" NOT NULL, '
         "source text NOT NULL, start_line integer NOT NULL, end_line integer NOT NULL, "
         "digest text NOT NULL, heading text NOT NULL, text text NOT NULL, piece boolean NOT NULL, "
         "line_offset integer NOT NULL, said_at text NOT NULL, block integer NOT NULL, "

@@ -40,7 +40,9 @@ class AgentTable:
     def create(self, transaction: Transaction) -> None:
         key = f"tenant, agent, {self.key}" if self.key else "tenant, agent"
         transaction.execute(
-            f"CREATE TABLE notewell.{self.name} (tenant text NOT NULL, agent text NOT NULL, "
+            # "C" compares bytes, whatever language the database was made for.
+            f'CREATE TABLE notewell.{self.name} (tenant text COLLATE "C" NOT NULL, '
+            f'agent text COLLATE "C" NOT NULL, '
             f"{self.columns}, PRIMARY KEY ({key})) PARTITION BY HASH (agent)"
         )
         protect(transaction, self.name, OWN_ROWS)

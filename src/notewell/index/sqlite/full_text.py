@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from notewell.core import TextMatch
+from notewell.core import TextMatch, least_gap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,19 +82,8 @@ class TermCounter:
         gaps = list(self._nowhere[1:])
         for term, places in body.items():
             if after := body.get(term + 1):
-                gaps[term] = _gap(places, after)
+                gaps[term] = least_gap(places, after)
         return tuple(gaps)
-
-
-def _gap(one: Sequence[int], other: Sequence[int]) -> int:
-    """The least distance between two terms."""
-    # Both lists ascend, so one pass as in a merge meets the smallest distance.
-    least, i, j = 0, 0, 0
-    while i < len(one) and j < len(other):
-        gap = abs(one[i] - other[j])
-        least = min(least, gap) if least else gap
-        i, j = (i + 1, j) if one[i] < other[j] else (i, j + 1)
-    return least
 
 
 def source_word(source: str) -> str:
