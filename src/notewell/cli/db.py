@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from notewell.cli.output import print_json, say
@@ -20,8 +21,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     # No option for the address: every user of this machine can read the words of a command.
     parser.epilog = (
-        "The address of the database is NOTEWELL_DATABASE_URL, "
-        "such as postgresql://user:password@host/name."
+        "The address of the database is NOTEWELL_DATABASE_URL, or store.url of the settings: "
+        "postgresql://user:password@host/name."
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -39,17 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _address() -> Address:
-    import os
+    """That of the user's own settings, of the default agent; no workspace's file may name one."""
+    from notewell.config import load_configuration
+    from notewell.postgres import configured_address
 
-    from notewell.core import Secret
-    from notewell.errors import BadSetting
-    from notewell.postgres import Address
-    from notewell.postgres.address import VARIABLE
-
-    url = os.environ.get(VARIABLE, "").strip()
-    if not url:
-        raise BadSetting("store.url", f"no database is named: set {VARIABLE}")
-    return Address(Secret(url))
+    configuration = load_configuration()
+    values = configuration.agents[configuration.default_agent].values
+    return configured_address(values["memorySearch.store.url"], os.environ)
 
 
 def _migrate(database: Database, *, as_json: bool) -> int:

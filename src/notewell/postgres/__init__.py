@@ -15,7 +15,7 @@ So a pooler such as PgBouncer may give each of them another connection.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.postgres.address import Address
+    from notewell.postgres.address import Address, configured_address
     from notewell.postgres.database import Database, Scope, Transaction, shared_database
     from notewell.postgres.inspection import ServerFinding, inspect_server
     from notewell.postgres.leases import AdvisoryLease, LeaseTimeout, hold_lease, lease_holder
@@ -26,7 +26,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "address": "Address",
+            "address": "Address configured_address",
             "database": "Database Scope Transaction shared_database",
             "inspection": "ServerFinding inspect_server",
             "leases": "AdvisoryLease LeaseTimeout hold_lease lease_holder",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notewell.core import Secret
 from notewell.errors import BadSetting, DatabaseNotReady
 
 if TYPE_CHECKING:
-    from notewell.core import Secret
+    from collections.abc import Mapping
 
 VARIABLE = "NOTEWELL_DATABASE_URL"
 """The variable of the environment that has the connection string, if no setting has it."""
@@ -56,3 +57,13 @@ class Address:
 
     def __hash__(self) -> int:
         return hash(self._conninfo)
+
+
+def configured_address(url: Secret | None, environment: Mapping[str, str]) -> Address:
+    """The variable wins over the setting: an operator creates the tables as another user."""
+    named = environment.get(VARIABLE, "").strip()
+    if named:
+        return Address(Secret(named))
+    if url is None:
+        raise BadSetting("store.url", f"no database is named: set it, or {VARIABLE}")
+    return Address(url)

@@ -13,6 +13,7 @@ pooler the next transaction may run on another connection.
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -186,6 +187,9 @@ class Database:
     def _opened_pool(self) -> ConnectionPool[Connection[Any]]:
         with self._lock:
             if self._pool is None:
+                # Each failed attempt would be a line of libpq on the terminal, with the name of
+                # the user in it. What a caller has to know is raised.
+                logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
                 self._pool = ConnectionPool(
                     self.address.reveal(),
                     min_size=0,

@@ -18,8 +18,10 @@ PostgreSQL.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.index.postgres.store import DRIVER, PostgresStore
+    from notewell.index.postgres.store import DRIVER, PostgresStore, other_workspaces
 else:
     from notewell.lazy import lazy_exports
 
-    __getattr__, __dir__, __all__ = lazy_exports(__name__, {"store": "DRIVER PostgresStore"})
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__, {"store": "DRIVER PostgresStore other_workspaces"}
+    )

@@ -24,7 +24,7 @@ KEPT_CHUNKS = 1024
 
 
 @dataclass(slots=True)
-class ReadMemo:
+class StateMemo:
     """What was read of one state."""
 
     chunks: dict[int, StoredChunk] = field(default_factory=dict)
@@ -45,15 +45,15 @@ class MemoShelf:
 
     def __init__(self, states: int = KEPT_STATES) -> None:
         self._states = states
-        self._memos: OrderedDict[object, tuple[object, ReadMemo]] = OrderedDict()
+        self._memos: OrderedDict[object, tuple[object, StateMemo]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def memo(self, store: object, state: object) -> ReadMemo:
+    def memo(self, store: object, state: object) -> StateMemo:
         """What is known of this state of a store; of an older state nothing is kept."""
         with self._lock:
             known = self._memos.get(store)
             if known is None or known[0] != state or known[1].is_too_large():
-                known = (state, ReadMemo())
+                known = (state, StateMemo())
             self._memos[store] = known
             self._memos.move_to_end(store)
             while len(self._memos) > self._states:

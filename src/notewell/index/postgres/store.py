@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         StorePart,
         StoreRepair,
     )
-    from notewell.index.ports import IndexView
+    from notewell.index.ports import IndexStore, IndexView
     from notewell.index.postgres.cache import PostgresVectorCache
     from notewell.index.postgres.generations import Generation
     from notewell.index.postgres.writer import PostgresWriter
@@ -208,6 +208,19 @@ class PostgresStore:
 
     def close(self) -> None:
         """The connections belong to all stores of the process."""
+
+
+def other_workspaces(own: IndexStore) -> list[IndexStore]:
+    """The stores of the agent's other workspaces."""
+    if not isinstance(own, PostgresStore):
+        return []
+    with index_errors(), own.database.reading(own.scope) as transaction:
+        rows = transaction.rows(
+            "SELECT DISTINCT workspace FROM notewell.generations "
+            "WHERE tenant = %s AND agent = %s AND workspace <> %s",
+            (*own.scope, own.workspace),
+        )
+    return [PostgresStore(own.database, own.scope, name) for (name,) in sorted(rows)]
 
 
 def _size(transaction: Transaction, scope: Scope, number: int) -> int:

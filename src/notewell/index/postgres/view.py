@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from notewell.core import TextMatch, TextQuery, TextStats
     from notewell.index.postgres.generations import Generation, GenerationRows
     from notewell.index.postgres.inventory import PostgresInventory
-    from notewell.index.postgres.memo import ReadMemo
+    from notewell.index.postgres.memo import StateMemo
     from notewell.index.records import Identity
     from notewell.ports import CosineScale, Vectors, WindowedVector
 
@@ -37,7 +37,7 @@ class PostgresView:
         self,
         rows: GenerationRows,
         generation: Callable[[], Generation],
-        memo: Callable[[], ReadMemo],
+        memo: Callable[[], StateMemo],
     ) -> None:
         """A view of a writer reads its generation anew for each question, and has a new memo each
         time: what it reads may change while it is open."""
@@ -105,7 +105,7 @@ class PostgresView:
             memo.chunks |= self._chunks_where("AND id = ANY(%s)", (missing,))
         return {one: memo.chunks[one] for one in wanted if one in memo.chunks}
 
-    def _read_small(self, memo: ReadMemo) -> None:
+    def _read_small(self, memo: StateMemo) -> None:
         """Reads all chunks of a small memory."""
         if not memo.has_all_chunks and self._generation().chunks <= SMALL_MEMORY:
             memo.chunks = self._chunks_where()
@@ -267,7 +267,7 @@ class PostgresView:
             vector, {one: row.windows for one, row in rows.items() if row and row.windows}
         )
 
-    def _vectors(self, ids: Sequence[int], memo: ReadMemo) -> dict[int, WindowedVector | None]:
+    def _vectors(self, ids: Sequence[int], memo: StateMemo) -> dict[int, WindowedVector | None]:
         known = memo.vectors
         if not memo.has_all_vectors and self._generation().chunks <= SMALL_MEMORY:
             known |= read_vectors(self._rows, None)

@@ -20,7 +20,7 @@ from notewell.index.postgres.generations import (
     numbered,
     published,
 )
-from notewell.index.postgres.memo import ReadMemo
+from notewell.index.postgres.memo import StateMemo
 from notewell.index.postgres.postings import tokens_of
 from notewell.index.postgres.text_writer import TextWriter
 from notewell.index.postgres.vectors import vector_text
@@ -154,7 +154,7 @@ class PostgresWriter:
         if self._changes is not None:
             self._changes.write()
         rows = GenerationRows(self, self._scope, number)
-        return PostgresView(rows, lambda: numbered(self.rows, self._scope, number), ReadMemo)
+        return PostgresView(rows, lambda: numbered(self.rows, self._scope, number), StateMemo)
 
     @property
     def _opened_number(self) -> int:
