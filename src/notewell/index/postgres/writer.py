@@ -314,7 +314,8 @@ class _Changes:
     def insert(self, path: str, source: Source, name: Sequence[str], chunk: Chunk) -> None:
         self._last_id += 1
         # The marker of an entry is ours, not the user's: its id must not match a query.
-        words = chunk_words(without_markers(chunk.text), chunk.heading)
+        text, heading = _storable(chunk.text), _storable(chunk.heading)
+        words = chunk_words(without_markers(text), heading)
         fields = (tokens_of(words.body), tokens_of(words.heading), name)
         self.text.add(self._last_id, source, fields)
         self._new[self._last_id] = (
@@ -323,8 +324,8 @@ class _Changes:
             source,
             *chunk.span,
             chunk.digest,
-            _storable(chunk.heading),
-            _storable(chunk.text),
+            heading,
+            text,
             chunk.piece,
             chunk.offset,
             chunk.said_at,
@@ -436,8 +437,8 @@ class _Changes:
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL keeps neither NUL nor a lone surrogate. Notes have none, transcripts may."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    """PostgreSQL keeps no NUL. Notes have none, transcripts may."""
+    return text.replace("\0", "\ufffd")
 
 
 def remove_generations(transaction: Transaction, scope: Scope, numbers: Sequence[int]) -> None:
