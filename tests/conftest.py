@@ -11,12 +11,19 @@ import os
 import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.postgres_server import PostgresServer
+
+    from notewell.postgres import Database, Scope
 
 # No deadlines: on a loaded machine one example can take longer than any limit we could name.
 settings.register_profile(
@@ -84,6 +91,32 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if is_last and sys.platform == "linux":
         # musl has no such function.
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server of this process; `notewell` is a database with our tables."""
+    from tests.postgres_server import running_server
+
+    with running_server() as server:
+        server.create_database("notewell")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server: PostgresServer) -> Iterator[Database]:
+    """As a user who owns nothing."""
+    database = postgres_server.as_login("notewell")
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def postgres_scope() -> Scope:
+    """An agent that no other test has."""
+    from notewell.postgres import Scope
+
+    return Scope("tests", f"agent-{uuid.uuid4()}")
 
 
 @pytest.fixture

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from notewell.engines import Engine, SearchElsewhere, StoreSearcher
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
-    from notewell.index.sqlite import DriverChoice
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
     from notewell.sync import SyncRecord
@@ -104,9 +103,13 @@ def open_memory(
         started_by_user=started_by_user,
         shared=shared_models,
     )
-    indexer = _indexer(root, agent, state, settings, selection.embedder, now_ns, lease_wait_s)
+    store = _store(index_dir(state, agent, root, settings.store.path), settings.store, environment)
+    indexer = _indexer(
+        root, agent, state, settings, store, selection.embedder, now_ns, lease_wait_s
+    )
     elsewhere = None
-    if searcher is not None:
+    # A server does most of the work of a search in PostgreSQL, and no process gets a password.
+    if searcher is not None and settings.store.driver == "sqlite":
         place = StorePlace(index_dir(state, agent, root, settings.store.path), settings.store)
         elsewhere = partial(searcher.search, place)
     builtin = _builtin(indexer, selection, settings, agent, reranker, state, elsewhere)
@@ -226,15 +229,62 @@ def _is_digest(text: str) -> bool:
 
 
 def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:
-    """The store of the index in a folder; nothing is read or written yet."""
-    return _store(folder, settings or StoreSettings())[0]
+    """The store of the index in a folder; nothing is read or written yet. An index in PostgreSQL
+    is named as its folder would be."""
+    return _store(folder, settings or StoreSettings(), os.environ).store
 
 
-def _store(folder: Path, settings: StoreSettings) -> tuple[IndexStore, DriverChoice]:
+class _StoreChoice(NamedTuple):
+    """A store, and how it keeps vectors."""
+
+    store: IndexStore
+    driver: str
+    requested: str
+    """The vector driver that the settings name."""
+    problem: str | None = None
+    """Why it is not the one in use."""
+
+
+def _store(folder: Path, settings: StoreSettings, environment: Mapping[str, str]) -> _StoreChoice:
+    if settings.driver == "postgres":
+        return _postgres_store(folder.name, settings, environment)
     if settings.driver != "sqlite":
-        raise BadSetting("store.driver", f"{settings.driver!r} is unknown; choose 'sqlite'")
+        known = "'sqlite' or 'postgres'"
+        raise BadSetting("store.driver", f"{settings.driver!r} is unknown; choose {known}")
     choice = usable_driver(settings)
-    return SqliteStore(folder, choice.driver, settings.cache_entries, choice.problem), choice
+    store = SqliteStore(folder, choice.driver, settings.cache_entries, choice.problem)
+    return _StoreChoice(store, choice.driver.name, choice.requested, choice.problem)
+
+
+def _postgres_store(
+    name: str, settings: StoreSettings, environment: Mapping[str, str]
+) -> _StoreChoice:
+    """`name` is that of `index_dir`: the agent, and a digest of its workspace."""
+    from notewell.postgres import Scope, configured_address, shared_database
+
+    address = configured_address(settings.url, environment)
+    from notewell.index.postgres import DRIVER, PostgresStore
+
+    agent, _, workspace = name.rpartition("-")
+    database, scope = shared_database(address), Scope(settings.tenant, agent)
+    store = PostgresStore(database, scope, workspace, settings.cache_entries)
+    return _StoreChoice(store, DRIVER, DRIVER)
+
+
+def other_stores(
+    state: Path, agent: str, settings: StoreSettings, own: IndexStore
+) -> list[IndexStore]:
+    """The indexes of the agent's other workspaces."""
+    here = {folder.resolve() for folder in own.local_paths()}
+    folders = index_stores(state, agent, settings.path)
+    # Files stay when the settings change to PostgreSQL.
+    local = replace(settings, driver="sqlite")
+    stores = [store_at(folder, local) for folder in folders if folder.resolve() not in here]
+    if settings.driver == "postgres":
+        from notewell.index.postgres import other_workspaces
+
+        stores += other_workspaces(own)
+    return stores
 
 
 def _indexer(
@@ -242,12 +292,12 @@ def _indexer(
     agent: str,
     state: Path,
     settings: Settings,
+    choice: _StoreChoice,
     embedder: Embedder,
     now_ns: Callable[[], int],
     lease_wait_s: float,
 ) -> Indexer:
-    folder = index_dir(state, agent, root, settings.store.path)
-    store, choice = _store(folder, settings.store)
+    local = next(iter(choice.store.local_paths()), None)
     sessions = _sessions(settings, agent, state, root)
     return Indexer(
         notes=open_notes(root, settings.notes.extra_paths),
@@ -257,18 +307,18 @@ def _indexer(
         redact_notes=sessions.redact_notes,
         redaction=sessions.redaction,
         configured_sources=_configured_sources(settings),
-        store=store,
+        store=choice.store,
         embedder=embedder,
         chunk_tokens=settings.sync.chunk_tokens,
         chunk_overlap=settings.sync.chunk_overlap,
-        vector_driver=choice.driver.name,
+        vector_driver=choice.driver,
         driver_problem=choice.problem,
         keyword_only=settings.search.keyword_only,
         now_ns=now_ns,
         monotonic_s=time.monotonic,
         lease_wait_s=lease_wait_s,
         requested_driver=choice.requested,
-        look_file=folder / "LOOKED",
+        look_file=local / "LOOKED" if local else None,
         kept=kept_dir(state, agent, root) if settings.sessions.search_kept else None,
     )
 

@@ -74,7 +74,11 @@ _SEARCH: Mapping[str, tuple[str, ...]] = {
     "embedders/test_embedder_keys.py::test_the_context_size_bounds_the_chunks": (
         "local.contextSize",
     ),
-    "surfaces/test_search_settings.py::test_there_is_one_storage_engine": ("store.driver",),
+    "surfaces/test_postgres.py::test_a_folder_of_notes_is_indexed_into_the_shared_store": (
+        "store.driver",
+        "store.url",
+    ),
+    "surfaces/test_postgres.py::test_tenants_do_not_see_each_other": ("store.tenant",),
     "surfaces/test_search_settings.py::test_two_workspaces_with_one_store_path_have_two_indexes": (
         "store.path",
     ),

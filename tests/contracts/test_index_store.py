@@ -1,4 +1,4 @@
-"""What every store of an index does: SQLite, and the one in memory that we ship."""
+"""What every store of an index does: SQLite, PostgreSQL, and the one in memory that we ship."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from notewell.index import (
     StoreAudit,
     UpToDate,
 )
+from notewell.index.postgres import PostgresStore
 from notewell.index.sqlite import SqliteStore
 from notewell.ports import CosineScale
 from notewell.search import QuestionCache, SearchOptions, prepare, search
@@ -47,6 +48,7 @@ from notewell.types import NoteStat, SessionFacts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from notewell.postgres import Database, Scope
     from notewell.types import Source
 
 STAT = NoteStat(10, 1, 1, 1)
@@ -59,13 +61,16 @@ NOTES = {
 }
 
 
-@pytest.fixture(params=["sqlite", "in memory"])
+@pytest.fixture(params=["sqlite", "in memory", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexStore]:
-    opened: IndexStore = (
-        SqliteStore(tmp_path / "index", "segments")
-        if request.param == "sqlite"
-        else InMemoryIndexStore()
-    )
+    opened: IndexStore
+    if request.param == "sqlite":
+        opened = SqliteStore(tmp_path / "index", "segments")
+    elif request.param == "in memory":
+        opened = InMemoryIndexStore()
+    else:
+        database = request.getfixturevalue("postgres")
+        opened = PostgresStore(database, request.getfixturevalue("postgres_scope"), "notes")
     yield opened
     opened.close()
 
@@ -471,11 +476,19 @@ def test_vectors_find_what_is_near_and_cosines_are_exact(store: IndexStore) -> N
             view.nearest(np.ones(3, np.float32), ("memory",), 1)
 
 
-def test_both_stores_count_words_alike(tmp_path: Path) -> None:
+@pytest.fixture
+def all_stores(tmp_path: Path, postgres: Database, postgres_scope: Scope) -> list[IndexStore]:
+    return [
+        SqliteStore(tmp_path / "index", "segments"),
+        InMemoryIndexStore(),
+        PostgresStore(postgres, postgres_scope, "notes"),
+    ]
+
+
+def test_all_stores_count_words_alike(all_stores: list[IndexStore]) -> None:
     """The scores are computed in core from these counts, so the stores must agree on them."""
-    stores: list[IndexStore] = [SqliteStore(tmp_path / "index", "segments"), InMemoryIndexStore()]
     answers = []
-    for store in stores:
+    for store in all_stores:
         publish(store, NOTES | {"memory/zh.md": "# 路由器\n\n我们星期五发布路由器 v2.3_b.\n"})
         with store.view() as view:
             assert view is not None
@@ -488,7 +501,7 @@ def test_both_stores_count_words_alike(tmp_path: Path) -> None:
             )
             answers.append([view.matching(text_query(one), ("memory",), 10) for one in questions])
         store.close()
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
 
 
 # -- listing -------------------------------------------------------------------------------------
@@ -653,10 +666,9 @@ def test_a_sync_writes_changes_forgets_and_rebuilds(store: IndexStore) -> None:
     assert report.vectors_added == 2
 
 
-def test_a_search_answers_alike_from_every_store(tmp_path: Path) -> None:
-    stores: list[IndexStore] = [SqliteStore(tmp_path / "index", "segments"), InMemoryIndexStore()]
+def test_a_search_answers_alike_from_every_store(all_stores: list[IndexStore]) -> None:
     answers = []
-    for store in stores:
+    for store in all_stores:
         keeper = indexer(store, InMemoryNotes(NOTES))
         keeper.run()
         options = SearchOptions(today=date(2026, 11, 15))
@@ -667,7 +679,7 @@ def test_a_search_answers_alike_from_every_store(tmp_path: Path) -> None:
         with store.view() as view:
             answers.append(search(view, context, None))
         store.close()
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
     assert answers[0].mode == "hybrid"
     assert answers[0].hits[0].path == "MEMORY.md"
 

@@ -199,13 +199,13 @@ def test_an_index_of_sqlite_vec_is_searched_by_words_where_the_package_is_missin
     assert scene.run("search", "boat")["mode"] == "hybrid"
 
 
-def test_there_is_one_storage_engine(scene: Scene) -> None:
-    scene.set(store={"driver": "postgres"})
+def test_an_unknown_storage_engine_is_refused(scene: Scene) -> None:
+    scene.set(store={"driver": "mysql"})
     assert main(["config", "check"]) != 0
-    assert "memorySearch.store.driver: expected 'sqlite', not 'postgres'" in scene.output()
-    with pytest.raises(BadSetting, match="'postgres' is unknown; choose 'sqlite'"):
+    assert "memorySearch.store.driver: expected 'sqlite' or 'postgres'" in scene.output()
+    with pytest.raises(BadSetting, match="'mysql' is unknown; choose 'sqlite' or 'postgres'"):
         open_memory(
-            scene.root / "workspace", settings=Settings(store=StoreSettings(driver="postgres"))
+            scene.root / "workspace", settings=Settings(store=StoreSettings(driver="mysql"))
         )
 
 

@@ -326,6 +326,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),
     "serve": ("serve agents and a web page over HTTP", _own("serve")),
     "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),
+    "db": ("create and check the tables in PostgreSQL", _own("db")),
     "config": ("show and check the settings", _own("config")),
     "completion": ("print a completion script for a shell", _completion),
 }

@@ -120,6 +120,12 @@ def _behind_switches(values: Mapping[str, Any]) -> Iterator[Reason]:
         if not values[switch]:
             for key in keys:
                 yield key, f"not used: {switch} is not true"
+    if values[f"{_SEARCH}.store.driver"] == "postgres":
+        for name in ("path", "vector.enabled", "vector.driver", "vector.extensionPath"):
+            yield f"{_SEARCH}.store.{name}", "not used: store.driver is 'postgres'"
+        return
+    for name in ("url", "tenant"):
+        yield f"{_SEARCH}.store.{name}", "not used: store.driver is not 'postgres'"
     store = f"{_SEARCH}.store.vector"
     if values[f"{store}.driver"] == "segments":
         yield f"{store}.extensionPath", "not used: store.vector.driver is 'segments'"

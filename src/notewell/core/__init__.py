@@ -94,7 +94,7 @@ if TYPE_CHECKING:
         text_query,
         useful_terms,
     )
-    from notewell.core.text_scores import TextMatch, TextStats
+    from notewell.core.text_scores import TextMatch, TextStats, least_gap
     from notewell.core.times import find_times, note_date
     from notewell.core.window_codes import has_windows, pack_windows, window_cosines
     from notewell.core.windows import find_windows, split_text, window_places
@@ -140,7 +140,7 @@ else:
             "secret": "SECRET_MASK Secret",
             "short_hash": "short_sha256",
             "terms": "TextQuery as_spelled languages_of stop_words text_query useful_terms",
-            "text_scores": "TextMatch TextStats",
+            "text_scores": "TextMatch TextStats least_gap",
             "times": "find_times note_date",
             "window_codes": "has_windows pack_windows window_cosines",
             "windows": "find_windows split_text window_places",

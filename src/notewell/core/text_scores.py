@@ -66,6 +66,17 @@ class TextMatch(NamedTuple):
         return bool(self.body[term] or self.heading[term] or self.name[term])
 
 
+def least_gap(one: Sequence[int], other: Sequence[int]) -> int:
+    """The least distance between the places of two terms, which ascend; 0 if one has none."""
+    # Both lists ascend, so one pass as in a merge meets the smallest distance.
+    least, i, j = 0, 0, 0
+    while i < len(one) and j < len(other):
+        gap = abs(one[i] - other[j])
+        least = min(least, gap) if least else gap
+        i, j = (i + 1, j) if one[i] < other[j] else (i, j + 1)
+    return least
+
+
 class TextStats(NamedTuple):
     """Statistics of all chunks for the terms of a query."""
 

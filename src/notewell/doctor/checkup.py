@@ -60,8 +60,9 @@ def _run(checks: Iterable[Check]) -> Iterator[Finding]:
 
 def _machine_checks(subject: Subject) -> list[Check]:
     settings = subject.memory.settings if subject.memory else None
+    engine = settings.store.driver if settings else "sqlite"
     return [
-        ("sqlite", lambda: _store_findings("sqlite", subject, "engine")),
+        (engine, lambda: _store_findings(engine, subject, "engine")),
         ("python", lambda: machine.packages(settings)),
         ("settings", lambda: settings_findings(subject)),
         ("hosts", lambda: machine.hosts(subject.environment)),
@@ -136,6 +137,8 @@ def _leftovers(subject: Subject) -> Iterator[Finding]:
     """Of every agent: an agent that is no longer configured leaves its index behind."""
     from notewell.assembly import store_at
 
+    if not subject.store.local_paths():
+        yield from _store_findings("orphans", subject, "leftovers")
     # Stores of other agents are examined by file only; nothing of them is opened.
     for folder in index_folders(subject.state, subject.index):
         for found in store_at(folder).check("leftovers", subject.now()):

@@ -45,7 +45,8 @@ def index_folders(state: Path, index: Path) -> list[Path]:
     found = [
         folder for folder in _folders(state / "memory") if _AGENT_FOLDER.fullmatch(folder.name)
     ]
-    is_apart = index not in found and os.path.isdir(index)  # noqa: PTH112 - it never raises
+    # A store on another machine has no folder; then `index` is the state folder.
+    is_apart = index not in (*found, state) and os.path.isdir(index)  # noqa: PTH112 - it never raises
     named = [index] if is_apart else []
     return [*named, *found]
 

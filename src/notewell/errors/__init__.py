@@ -19,8 +19,13 @@
     │   ├── IndexUnreadable     damaged or not ours: `notewell index` sets it aside and rebuilds
     │   ├── IndexTooNew         written by a later Notewell: upgrade, or rebuild with --force
     │   ├── OldTextLeft         removed text is still in a file that cannot be removed
+    │   ├── IndexUnavailable    the database that has it cannot be used now: wait
     │   └── StateNotWritable    no permission or no room where the index lives
     │       └── StateBusy       another process holds the lock of a state file: wait
+    ├── DatabaseTrouble         a PostgreSQL server did not do what it was asked
+    │   ├── DatabaseUnavailable no connection, or no answer in time: wait
+    │   ├── DatabaseNotReady    its tables, its role or the user are not as they must be
+    │   └── DatabaseDamaged     it reports damaged data
     ├── OutputFailed            the answer could not be written to the output
     ├── ConversationDenied      the settings do not let this conversation see the memory
     ├── BackendFailed           another engine was asked and did not answer
@@ -69,10 +74,15 @@ if TYPE_CHECKING:
         BadRequest,
         BadSetting,
         ConversationDenied,
+        DatabaseDamaged,
+        DatabaseNotReady,
+        DatabaseTrouble,
+        DatabaseUnavailable,
         EditRefused,
         IndexBusy,
         IndexTooNew,
         IndexTrouble,
+        IndexUnavailable,
         IndexUnreadable,
         MemoryOff,
         NotADataset,
@@ -101,8 +111,10 @@ else:
                 "TextTooLarge VectorsPending"
             ),
             "memory": (
-                "BackendFailed BadEntry BadRequest BadSetting ConversationDenied EditRefused "
-                "IndexBusy IndexTooNew IndexTrouble IndexUnreadable MemoryOff NotADataset "
+                "BackendFailed BadEntry BadRequest BadSetting ConversationDenied DatabaseDamaged "
+                "DatabaseNotReady DatabaseTrouble DatabaseUnavailable EditRefused "
+                "IndexBusy IndexTooNew IndexTrouble IndexUnavailable IndexUnreadable "
+                "MemoryOff NotADataset "
                 "NotANote NoteBusy NoteNotWritable NoteUnreadable NotesNotInFolder "
                 "NotewellError OldTextLeft OutputFailed StateBusy StateNotWritable "
                 "WorkspaceMissing WorkspaceNotSet"

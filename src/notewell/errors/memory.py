@@ -234,6 +234,24 @@ class OldTextLeft(IndexTrouble):
         return "text that was removed is still in a file of the index"
 
 
+class IndexUnavailable(IndexTrouble):
+    """The index is kept in a database that cannot be used now."""
+
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+    def __init__(self, place: str, why: str, action: str) -> None:
+        super().__init__(
+            f"the index is in the database {place!r}, which {why}: {action}. "
+            f"Your notes are untouched"
+        )
+        self.place = place
+        self.why = why
+        self.action = action
+
+    def public_text(self) -> str:
+        return "the database of the index cannot be used just now"
+
+
 class StateNotWritable(IndexTrouble):
     def __init__(self, path: str, why: str) -> None:
         super().__init__(
@@ -267,6 +285,32 @@ class StateBusy(StateNotWritable):
     def __init__(self, path: str, waited_s: float) -> None:
         super().__init__(path, f"another process holds its lock; waited {waited_s:.0f} s")
         self.waited_s = waited_s
+
+
+class DatabaseTrouble(NotewellError):
+    """What was asked is not done. No text of a server or a connection string is in the message."""
+
+    def __init__(self, place: str, why: str, action: str) -> None:
+        super().__init__(f"the database {place!r} {why}: {action}")
+        self.place = place
+        """The address without user and password."""
+        self.why = why
+        self.action = action
+
+    def public_text(self) -> str:
+        return "the database cannot be used just now"
+
+
+class DatabaseUnavailable(DatabaseTrouble):
+    exit_code = 75  # EX_TEMPFAIL: try again later
+
+
+class DatabaseNotReady(DatabaseTrouble):
+    """Waiting does not help: somebody has to do something."""
+
+
+class DatabaseDamaged(DatabaseTrouble):
+    """The server found data that cannot be right."""
 
 
 class OutputFailed(NotewellError):

@@ -19,6 +19,7 @@ from notewell.errors import (
     BadRequest,
     BadSetting,
     ConversationDenied,
+    DatabaseTrouble,
     EditRefused,
     EmbedderTrouble,
     IndexBusy,
@@ -177,6 +178,7 @@ _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
     (EditRefused, 409, "edit-refused", "Nothing was changed"),
     (IndexBusy, 503, "index-busy", "Another process is writing the index"),
     (IndexTrouble, 503, "index-trouble", "The index cannot be used"),
+    (DatabaseTrouble, 503, "database-trouble", "The database cannot be used"),
     (BackendFailed, 502, "backend-failed", "The search engine did not answer"),
     (EmbedderTrouble, 502, "embedder-trouble", "The embedder did not answer"),
 )

@@ -9,6 +9,8 @@ from notewell.records import NamedTuple, dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from notewell.core import Secret
+
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
@@ -18,7 +20,11 @@ class StoreSettings:
     """The folder for indexes; each agent and workspace has a folder of its own in it. None:
     `memory` in the state folder."""
     driver: str = "sqlite"
-    """The storage engine; there is one."""
+    """The storage engine: `sqlite` or `postgres`."""
+    url: Secret | None = None
+    """The connection string of PostgreSQL; NOTEWELL_DATABASE_URL wins over it."""
+    tenant: str = "default"
+    """Whose rows the agents see in PostgreSQL."""
     vector_driver: str | None = None
     """`segments` or `sqlite-vec`; None: `sqlite-vec` if `extension_path` names its library."""
     vector_extension: bool = True

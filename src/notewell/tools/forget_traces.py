@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.assembly import index_stores, store_at
+from notewell.assembly import other_stores
 from notewell.errors import BackendFailed
 from notewell.qmd import clear_home, home_of, homes_of
 from notewell.redaction import DeferredRedactor
@@ -54,12 +54,9 @@ def _clean_index(memory: Memory) -> None:
 def _clean_others(memory: Memory, own: Path) -> None:
     """The indexes of the agent's other workspaces: their next sync indexes what was changed."""
     transcripts = Transcripts([TranscriptFolder(own)], DeferredRedactor(memory.state_dir))
-    settings = memory.settings.store
-    here = {folder.resolve() for folder in memory.indexer.store.local_paths()}
-    for folder in index_stores(memory.state_dir, memory.agent, settings.path):
-        if folder.resolve() not in here:
-            wait_s = memory.indexer.lease_wait_s
-            purge_changed(store_at(folder, settings), transcripts, wait_s=wait_s)
+    settings, opened = memory.settings.store, memory.indexer.store
+    for store in other_stores(memory.state_dir, memory.agent, settings, opened):
+        purge_changed(store, transcripts, wait_s=memory.indexer.lease_wait_s)
 
 
 def _renewed_qmd(memory: Memory) -> BackendFailed | None:

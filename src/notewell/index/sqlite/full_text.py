@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from notewell.core import TextMatch, chunk_words, without_markers
+from notewell.core import TextMatch, chunk_words, least_gap, without_markers
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -93,17 +93,6 @@ class TermCounter:
             if after := body.get(term + 1):
                 gaps[term] = least_gap(places, after)
         return tuple(gaps)
-
-
-def least_gap(one: Sequence[int], other: Sequence[int]) -> int:
-    """The least distance between two terms."""
-    # Both lists ascend, so one pass as in a merge meets the smallest distance.
-    least, i, j = 0, 0, 0
-    while i < len(one) and j < len(other):
-        gap = abs(one[i] - other[j])
-        least = min(least, gap) if least else gap
-        i, j = (i + 1, j) if one[i] < other[j] else (i, j + 1)
-    return least
 
 
 def source_word(source: str) -> str:

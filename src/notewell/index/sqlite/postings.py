@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from notewell.core import TextMatch
+from notewell.core import TextMatch, least_gap
 from notewell.index.sqlite.connect import select
-from notewell.index.sqlite.full_text import Totals, least_gap
+from notewell.index.sqlite.full_text import Totals
 from notewell.kept import Kept
 from notewell.records import NamedTuple
 

@@ -1,0 +1,218 @@
+"""The numbered changes of the schema. To add one: a function, and a row at the end of MIGRATIONS.
+
+A migration that was released never changes. All that a database lacks run in one transaction,
+under a lock that one process has at a time. An older version works on a newer schema unless one of
+the migrations that it does not know says that it cannot (`breaks_older`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from notewell.errors import DatabaseNotReady
+from notewell.postgres.database import APP_ROLE
+from notewell.postgres.tables import AgentTable, protect
+from notewell.records import NamedTuple, dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from notewell.postgres.address import Address
+    from notewell.postgres.database import Database, Transaction
+
+_LOCK = (0x4E4F5445, 0x57454C4C)
+"""The advisory lock of migrations: "NOTE", "WELL"."""
+
+
+# -- 1: the index --------------------------------------------------------------------------------
+
+# TOAST would move what is longer than 2 kB out of the row, and each search would fetch it back
+# piece by piece. A page has 8 kB.
+_IN_ROW = "toast_tuple_target = 8160"
+
+INDEX_TABLES = (
+    # One row for each complete or growing index. Numbers come from a sequence and are never used
+    # twice.
+    AgentTable(
+        "generations",
+        "generation bigint NOT NULL, workspace text NOT NULL, published boolean NOT NULL, "
+        "is_suspect boolean NOT NULL DEFAULT false, commits bigint NOT NULL DEFAULT 0, "
+        "written_at timestamptz NOT NULL DEFAULT now(), layout integer NOT NULL, "
+        "identity jsonb NOT NULL, cosine_scale jsonb, last_id bigint NOT NULL DEFAULT 0, "
+        "chunks integer NOT NULL DEFAULT 0, waiting integer NOT NULL DEFAULT 0, "
+        "unread integer NOT NULL DEFAULT 0",
+        "generation",
+    ),
+    AgentTable(
+        "files",
+        'generation bigint NOT NULL, path text COLLATE "C" NOT NULL, source text NOT NULL, '
+        "digest text NOT NULL, size bigint NOT NULL, mtime bigint NOT NULL, "
+        "ctime bigint NOT NULL, inode text NOT NULL, day text, folder text, host text",
+        "generation, path",
+    ),
+    AgentTable(
+        "chunks",
+        'generation bigint NOT NULL, id bigint NOT NULL, path text COLLATE "C" NOT NULL, '
+        "source text NOT NULL, start_line integer NOT NULL, end_line integer NOT NULL, "
+        "digest text NOT NULL, heading text NOT NULL, text text NOT NULL, piece boolean NOT NULL, "
+        "line_offset integer NOT NULL, said_at text NOT NULL, block integer NOT NULL, "
+        "state smallint NOT NULL DEFAULT 0",
+        "generation, id",
+        _IN_ROW,
+    ),
+    # The keyword index: see `notewell.index.postgres.postings`.
+    AgentTable(
+        "postings",
+        "generation bigint NOT NULL, bucket smallint NOT NULL, block integer NOT NULL, "
+        "data bytea NOT NULL",
+        "generation, bucket, block",
+        _IN_ROW,
+    ),
+    AgentTable(
+        "vectors",
+        "generation bigint NOT NULL, id bigint NOT NULL, source text NOT NULL, "
+        "vector vector NOT NULL, windows bytea NOT NULL",
+        "generation, id",
+        _IN_ROW,
+    ),
+    AgentTable(
+        "vector_cache",
+        "provider text NOT NULL, model text NOT NULL, endpoint_key text NOT NULL, "
+        "digest text NOT NULL, dims integer NOT NULL, vector bytea NOT NULL, "
+        "windows bytea NOT NULL, added bigint NOT NULL",
+        "provider, model, endpoint_key, digest",
+    ),
+)
+
+
+def _create_index_tables(transaction: Transaction) -> None:
+    transaction.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    for sequence in ("generation_numbers", "cache_numbers"):
+        transaction.execute(f"CREATE SEQUENCE notewell.{sequence}")
+        transaction.execute(f"GRANT USAGE ON SEQUENCE notewell.{sequence} TO {APP_ROLE}")
+    for table in INDEX_TABLES:
+        table.create(transaction)
+    for statement in (
+        # One published index for each workspace of an agent.
+        "CREATE UNIQUE INDEX published_generation ON notewell.generations "
+        "(tenant, agent, workspace) WHERE published",
+        "CREATE INDEX chunks_by_place ON notewell.chunks "
+        "(tenant, agent, generation, path, start_line)",
+        "CREATE INDEX chunks_waiting ON notewell.chunks "
+        "(tenant, agent, generation, id) WHERE state = 0",
+        "CREATE INDEX cache_by_age ON notewell.vector_cache (tenant, agent, added)",
+    ):
+        transaction.execute(statement)
+
+
+# -- all of them ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    apply: Callable[[Transaction], None]
+    breaks_older: bool = False
+    """Whether a version that does not know it must not use the database any more."""
+
+
+MIGRATIONS: Sequence[Migration] = (Migration(1, "index", _create_index_tables),)
+
+
+class AppliedMigration(NamedTuple):
+    number: int
+    name: str
+    breaks_older: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaState:
+    """Which migrations a database has."""
+
+    applied: tuple[AppliedMigration, ...]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(one.number for one in self.applied)
+
+    @property
+    def missing(self) -> tuple[Migration, ...]:
+        """What this version needs, and the database lacks."""
+        return tuple(one for one in MIGRATIONS if one.number not in self.numbers)
+
+    @property
+    def newer(self) -> tuple[AppliedMigration, ...]:
+        """What a newer version has added."""
+        known = {one.number for one in MIGRATIONS}
+        return tuple(one for one in self.applied if one.number not in known)
+
+    def problem(self) -> tuple[str, str] | None:
+        """Why this version cannot use the database, and what helps; None if it can."""
+        if not self.applied:
+            return "has no tables of Notewell", "run `notewell db init`"
+        if self.missing:
+            names = ", ".join(one.name for one in self.missing)
+            return f"is older than this version: it lacks {names}", "run `notewell db migrate`"
+        if breaking := [one.name for one in self.newer if one.breaks_older]:
+            names = ", ".join(breaking)
+            return f"is newer than this version, which does not know {names}", "upgrade Notewell"
+        return None
+
+
+def schema_state(transaction: Transaction) -> SchemaState:
+    """Reads the table of migrations; none of them are applied if there is no such table."""
+    if transaction.rows("SELECT to_regclass('notewell.migrations') IS NULL") == [(True,)]:
+        return SchemaState(())
+    rows = transaction.rows(
+        "SELECT number, name, breaks_older FROM notewell.migrations ORDER BY number"
+    )
+    return SchemaState(tuple(AppliedMigration(*row) for row in rows))
+
+
+def require_schema(transaction: Transaction, address: Address) -> None:
+    """Raises `DatabaseNotReady` if this version cannot work with the schema."""
+    if problem := schema_state(transaction).problem():
+        raise DatabaseNotReady(str(address), *problem)
+
+
+def migrate(database: Database) -> tuple[Migration, ...]:
+    """Apply what is missing: all of it or nothing. Returns what was applied.
+
+    The user of the connection string becomes the owner of the schema, and needs the right to
+    create it, the extension and the role, unless they are there already.
+    """
+    with database.as_owner() as transaction:
+        transaction.execute("SELECT pg_advisory_xact_lock(%s, %s)", _LOCK)
+        _create_base(transaction)
+        missing = schema_state(transaction).missing
+        for migration in missing:
+            migration.apply(transaction)
+            transaction.execute(
+                "INSERT INTO notewell.migrations (number, name, breaks_older) VALUES (%s, %s, %s)",
+                (migration.number, migration.name, migration.breaks_older),
+            )
+    return missing
+
+
+def _create_base(transaction: Transaction) -> None:
+    """The role, the schema and the table of migrations; what is there stays."""
+    # Roles belong to the whole server: another database may create it at the same moment.
+    transaction.execute(
+        f"DO $$ BEGIN CREATE ROLE {APP_ROLE} NOLOGIN NOBYPASSRLS; "
+        "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+    )
+    if transaction.rows("SELECT pg_has_role(%s, 'SET')", (APP_ROLE,)) != [(True,)]:
+        transaction.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
+    transaction.execute("CREATE SCHEMA IF NOT EXISTS notewell")
+    transaction.execute(f"GRANT USAGE ON SCHEMA notewell TO {APP_ROLE}")
+    if schema_state(transaction).applied:
+        return
+    if transaction.rows("SELECT to_regclass('notewell.migrations') IS NULL") == [(True,)]:
+        transaction.execute(
+            "CREATE TABLE notewell.migrations (number integer PRIMARY KEY, "
+            "name text NOT NULL, breaks_older boolean NOT NULL, "
+            "applied_at timestamptz NOT NULL DEFAULT now())"
+        )
+        protect(transaction, "migrations", "true")
+        transaction.execute(f"GRANT SELECT ON notewell.migrations TO {APP_ROLE}")

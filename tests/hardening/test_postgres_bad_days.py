@@ -1,0 +1,191 @@
+"""A server that ends in the middle of a write, and a service that has no connection left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.postgres_server import PASSWORD, PostgresServer, running_server
+
+from notewell.core import VERSION, ChunkLimits, Secret, chunk
+from notewell.errors import DatabaseUnavailable, IndexTrouble, IndexUnavailable
+from notewell.index import Identity, IndexStore, StoreAudit, UpToDate
+from notewell.index.postgres import PostgresStore
+from notewell.postgres import Address, Database, Scope
+from notewell.postgres.database import Limits
+from notewell.types import NoteStat
+
+STAT = NoteStat(10, 1, 1, 1)
+WRITERS = 8
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """A server of its own: these tests end it."""
+    with running_server(("max_connections=25", "restart_after_crash=off")) as server:
+        server.create_database("notewell")
+        yield server
+
+
+def begin(store: IndexStore) -> None:
+    with store.writing(wait_s=10) as writer:
+        writer.start_generation(
+            Identity("hash", "hash-64", 64, 60, 0, ("memory",), VERSION, "pgvector")
+        )
+        writer.publish()
+
+
+def append(store: IndexStore, number: int) -> None:
+    with store.writing(wait_s=10) as writer:
+        assert writer.open_current() == UpToDate()
+        with writer.transaction():
+            chunks = chunk(f"Note number{number} of the router.\n", ChunkLimits(60, 0))
+            writer.replace(f"memory/{number}.md", "memory", str(number), STAT, chunks)
+
+
+def numbers_in(store: IndexStore) -> set[int]:
+    with store.view() as view:
+        assert view is not None
+        return {int(note.digest) for note in view.notes().values()}
+
+
+def agrees(store: IndexStore) -> bool:
+    audit = StoreAudit()
+    store.verify(audit, lambda _: None, lambda *_: None)
+    return audit.agrees
+
+
+def kill(server: PostgresServer) -> None:
+    """All processes of the server, with SIGKILL: nothing can be tidied up."""
+    assert server.process is not None
+    pid = server.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    server.process.kill()
+    for child in children:
+        try:
+            os.kill(int(child), signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    server.process.wait()
+    (server.data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def test_what_was_acknowledged_survives_a_server_that_is_killed_under_eight_writers(
+    server: PostgresServer,
+) -> None:
+    limits = Limits(connection_wait_s=1.0)
+    database = Database(Address(Secret(server.login_url("notewell"))), limits)
+    stores = [PostgresStore(database, Scope("t", f"writer-{n}"), "notes") for n in range(WRITERS)]
+    acknowledged: list[set[int]] = [set() for _ in stores]
+    failures: list[IndexTrouble] = []
+    enough = threading.Event()
+
+    def write(turn: int) -> None:
+        try:
+            for number in range(10_000):
+                append(stores[turn], number)
+                acknowledged[turn].add(number)
+                if all(len(one) >= 5 for one in acknowledged):
+                    enough.set()
+        except IndexTrouble as error:
+            failures.append(error)
+
+    for store in stores:
+        begin(store)
+    threads = [threading.Thread(target=write, args=(turn,)) for turn in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    assert enough.wait(120)
+    kill(server)
+    for thread in threads:
+        thread.join(120)
+    assert len(failures) == WRITERS
+    assert PASSWORD not in repr(failures)
+    with pytest.raises(IndexUnavailable):
+        numbers_in(stores[0])
+    server.start()
+    for store, sure in zip(stores, acknowledged, strict=True):
+        found = numbers_in(store)
+        # What was committed while the server was killed may be there, once.
+        assert sure <= found
+        assert len(found - sure) <= 1
+        assert agrees(store)
+        append(store, 20_000)
+    database.close()
+
+
+CHILD = """
+import os, sys
+from notewell.core import Secret
+from notewell.postgres import Address, Database, Scope
+from notewell.index.postgres import PostgresStore
+from tests.hardening.test_postgres_bad_days import STAT, begin, chunk, ChunkLimits
+
+store = PostgresStore(Database(Address(Secret(os.environ["URL"]))), Scope("t", "killed"), "notes")
+with store.writing(wait_s=10) as writer:
+    writer.open_current()
+    with writer.transaction():
+        for number in range(50):
+            chunks = chunk(f"Half {number}.\\n", ChunkLimits(60, 0))
+            writer.replace(f"memory/{number}.md", "memory", str(number), STAT, chunks)
+        writer.view
+        print("written, not committed", flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_a_process_that_is_killed_in_a_write_leaves_the_old_state_and_no_lease(
+    server: PostgresServer,
+) -> None:
+    database = server.as_login("notewell")
+    store = PostgresStore(database, Scope("t", "killed"), "notes")
+    begin(store)
+    append(store, 99)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "URL": server.login_url("notewell")},
+        cwd=Path(__file__).parents[2],
+    )
+    assert child.stdout is not None
+    assert child.stdin is not None
+    assert child.stdout.readline() == b"written, not committed\n"
+    assert store.describe().holder
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    child.stdin.close()
+    append(store, 100)  # The lease is free as soon as the server has noticed.
+    assert numbers_in(store) == {99, 100}
+    assert agrees(store)
+    database.close()
+
+
+def take_all(database: Database, scope: Scope, stack: ExitStack) -> None:
+    for _ in range(database.limits.connections):
+        stack.enter_context(database.reading(scope))
+
+
+def test_a_server_without_a_free_connection_gives_a_bounded_answer(server: PostgresServer) -> None:
+    address = Address(Secret(server.login_url("notewell")))
+    scope = Scope("t", "crowded")
+    crowd = Database(address, Limits(connections=40, connection_wait_s=0.5))
+    late = Database(address, Limits(connection_wait_s=0.5))
+    store = PostgresStore(late, scope, "notes")
+    with ExitStack() as stack:
+        with pytest.raises(DatabaseUnavailable, match="no connection left"):
+            take_all(crowd, scope, stack)
+        with pytest.raises(IndexUnavailable, match="no connection left"):
+            store.change_mark()
+        assert store.describe().generation is None
+    crowd.close()
+    assert store.change_mark() == ()
+    late.close()

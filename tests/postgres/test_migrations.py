@@ -1,0 +1,93 @@
+"""The schema: made once, by one process, and compared with what a version knows."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from tests.postgres_server import PostgresServer
+
+from notewell.core import Secret
+from notewell.errors import DatabaseNotReady, DatabaseTrouble
+from notewell.postgres import Address, Database, Scope, inspect_server, migrate, schema_state
+from notewell.postgres.database import Limits
+from notewell.postgres.migrations import MIGRATIONS
+
+
+@pytest.fixture
+def empty(postgres_server: PostgresServer, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database without our tables."""
+    name = f"empty_{zlib.crc32(request.node.name.encode())}"
+    postgres_server.create_database(name, migrated=False)
+    database = postgres_server.as_owner(name)
+    yield database
+    database.close()
+
+
+def test_a_database_without_tables_says_what_to_run(empty: Database) -> None:
+    with pytest.raises(DatabaseNotReady, match="notewell db init"), empty.reading(Scope("t", "a")):
+        pass
+    actions = [one.action for one in inspect_server(empty)]
+    assert "run `notewell db init`" in actions
+
+
+def test_migrations_run_once_however_many_begin_them(empty: Database) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: migrate(empty), range(4)))
+    assert sorted(map(len, done)) == [0, 0, 0, len(MIGRATIONS)]
+    with empty.as_owner() as transaction:
+        assert schema_state(transaction).problem() is None
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(empty: Database) -> None:
+    with psycopg.connect(empty.address.reveal()) as connection:
+        connection.execute("CREATE SCHEMA notewell")
+        connection.execute("CREATE TABLE notewell.vector_cache_p07 (a integer)")
+    with pytest.raises(DatabaseTrouble, match="42P07"):
+        migrate(empty)
+    with empty.as_owner() as transaction:
+        assert transaction.rows("SELECT to_regclass('notewell.chunks') IS NULL") == [(True,)]
+        assert schema_state(transaction).applied == ()
+
+
+def test_a_version_says_that_the_database_is_too_old_or_too_new(empty: Database) -> None:
+    migrate(empty)
+    newer = "INSERT INTO notewell.migrations (number, name, breaks_older) VALUES (9001, 'x', %s)"
+    with empty.as_owner() as transaction:
+        transaction.execute(newer, (False,))
+    other = Database(empty.address, Limits())
+    with other.reading(Scope("t", "a")):  # It knows everything that it needs.
+        pass
+    other.close()
+    for change, why in (
+        ("UPDATE notewell.migrations SET breaks_older = true WHERE number = 9001", "is newer"),
+        ("DELETE FROM notewell.migrations WHERE number < 9001", "is older"),
+    ):
+        with empty.as_owner() as transaction:
+            transaction.execute(change)
+        other = Database(Address(Secret(empty.address.reveal())))
+        with pytest.raises(DatabaseNotReady, match=why), other.reading(Scope("t", "a")):
+            pass
+        other.close()
+
+
+def test_an_inspection_finds_what_loses_data_or_opens_tables(empty: Database) -> None:
+    migrate(empty)
+    messages = [one.message for one in inspect_server(empty)]
+    assert any(message.startswith("PostgreSQL 18") for message in messages)
+    assert any(message.startswith("pgvector 0.8") for message in messages)
+    assert any("row-level security is forced" in message for message in messages)
+    assert [one for one in inspect_server(empty) if one.action] == []
+    with empty.as_owner() as transaction:
+        transaction.execute("ALTER TABLE notewell.files NO FORCE ROW LEVEL SECURITY")
+        transaction.execute("ALTER ROLE CURRENT_USER SET synchronous_commit = off")
+    other = Database(empty.address)
+    problems = [one.message for one in inspect_server(other) if one.action]
+    other.close()
+    with empty.as_owner() as transaction:
+        transaction.execute("ALTER ROLE CURRENT_USER RESET synchronous_commit")
+    assert any("synchronous_commit is off" in one for one in problems)
+    assert any("without forced row-level security: files" in one for one in problems)
