@@ -146,6 +146,16 @@ class PostgresWriter:
             self._number = changes.number = int(number)
             self._publish(transaction)
 
+    def discard(self) -> None:
+        self._number = None
+        with index_errors(), self._database.writing(self._scope) as transaction:
+            rows = transaction.rows(
+                "SELECT generation FROM notewell.generations WHERE tenant = %s AND agent = %s "
+                "AND workspace = %s",
+                (*self._scope, self._workspace),
+            )
+            remove_generations(transaction, self._scope, [number for (number,) in rows])
+
     # -- reading back ----------------------------------------------------------------------------
 
     @property
