@@ -23,7 +23,7 @@ from notewell.core import (
     widen_passages,
     without_markers,
 )
-from notewell.kept import Kept
+from notewell.last_values import LastValues
 from notewell.limits import ANSWER_CHARS
 from notewell.records import NamedTuple, deferred
 from notewell.search.utterances import question_before, utterance
@@ -132,7 +132,7 @@ def _lines(chunks: Sequence[StoredChunk]) -> ChunkLines:
     )
 
 
-_kept = Kept[ChunkLines](KEPT_CHARS)
+_kept = LastValues[ChunkLines](KEPT_CHARS)
 
 
 def _kept_lines(chunks: tuple[StoredChunk, ...]) -> ChunkLines:

@@ -18,7 +18,7 @@ import apsw
 from notewell.core import TextMatch
 from notewell.index.sqlite.connect import select
 from notewell.index.sqlite.full_text import Totals, least_gap
-from notewell.kept import Kept
+from notewell.last_values import LastValues
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class PostingReader:
     """Of one state of an index. What it has read is dropped when somebody commits."""
 
     _states = count()
-    _kept = Kept[Posting](KEPT_PLACES)
+    _kept = LastValues[Posting](KEPT_PLACES)
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
