@@ -39,8 +39,6 @@ KEPT_TEXTS = 512
 _LINE_END = re.compile("\n")
 _ITEM = re.compile(r"[-*+>|]|\d+[.)]\s")
 """An indented line of a list, a quotation or a table is no code."""
-_CODE_MARKS = ("```", "~~~", "    ", "\t")
-"""Every line of code begins with one of them."""
 # Compiled when a chunk is embedded: a search does not need it.
 _SENTENCE_END = r"(?<=[.!?])\s+|(?<=[。！？])\s*"
 
@@ -97,8 +95,9 @@ def find_windows(text: str) -> tuple[Window, ...]:
 def is_code(text: str) -> bool:
     """Whether most lines are code: fenced or indented. A few lines of a function say less than
     all of them, so that the best window would mislead (see docs/ranking.md)."""
-    # Most texts are prose, and a search asks about some two hundred.
-    if not any(mark in text for mark in _CODE_MARKS):
+    # Every line of code begins with one of these. Most texts are prose, and a search asks about
+    # some two hundred.
+    if "    " not in text and "```" not in text and "~~~" not in text and "\t" not in text:
         return False
     code = lines = 0
     fenced = False

@@ -24,7 +24,7 @@ from notewell.core import (
     without_markers,
 )
 from notewell.core.speakers import is_about_user
-from notewell.kept import Kept
+from notewell.last_values import LastValues
 from notewell.limits import ANSWER_CHARS
 from notewell.records import NamedTuple, deferred
 from notewell.search.utterances import question_before, utterance
@@ -135,7 +135,7 @@ def _lines(chunks: Sequence[StoredChunk]) -> ChunkLines:
     )
 
 
-_kept = Kept[ChunkLines](KEPT_CHARS)
+_kept = LastValues[ChunkLines](KEPT_CHARS)
 
 
 def _kept_lines(chunks: tuple[StoredChunk, ...]) -> ChunkLines:

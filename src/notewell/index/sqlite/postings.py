@@ -18,7 +18,7 @@ import apsw
 from notewell.core import TextMatch, least_gap
 from notewell.index.sqlite.connect import select
 from notewell.index.sqlite.full_text import Totals
-from notewell.kept import Kept
+from notewell.last_values import LastValues
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from notewell.core import TextQuery
 
-MOST_PLACES = 1024
+MOST_PLACES = 512
 """If the words of a question have more chunks, FTS5 is quicker."""
 KEPT_SIZES = 4096
 KEPT_PLACES = 100_000
@@ -65,7 +65,7 @@ class PostingReader:
     """Of one state of an index. What it has read is dropped when somebody commits."""
 
     _states = count()
-    _kept = Kept[Posting](KEPT_PLACES)
+    _kept = LastValues[Posting](KEPT_PLACES)
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
@@ -115,7 +115,7 @@ def _read_posting(db: apsw.Connection, form: str) -> Posting:
     for chunk_id, column, place in select(db, sql, (form,)):
         if column == "body":
             body.setdefault(chunk_id, []).append(place)
-        else:
+        elif column != "source":  # Which only filters.
             chunks = fields[column]
             chunks[chunk_id] = chunks.get(chunk_id, 0) + 1
     return Posting(body, fields["heading"], fields["name"])
@@ -135,11 +135,38 @@ def _varints(packed: bytes) -> list[int]:
 # -- from postings to matches --------------------------------------------------------------------
 
 
-def found_chunks(postings: Iterable[Posting]) -> list[int]:
+def best_chunks(
+    postings: Mapping[str, Posting], having: Mapping[str, int], reader: PostingReader
+) -> list[int]:
+    """In the order of FTS5's own bm25: the same arithmetic, so that the same chunks are chosen."""
     ids = set[int]()
-    for posting in postings:
+    for posting in postings.values():
         ids.update(posting.body, posting.heading, posting.name)
-    return sorted(ids)
+    if not ids:
+        return []
+    totals, sizes = reader.totals(), reader.sizes(ids)
+    mean = totals.words / totals.chunks
+    saturation = {one: _K1 * (1 - _B + _B * sizes[one].all_fields / mean) for one in ids}
+    scores = dict.fromkeys(ids, 0.0)
+    for form, posting in postings.items():
+        number = having.get(form, 0)
+        idf = log((totals.chunks - number + 0.5) / (number + 0.5))
+        idf = idf if idf > 0 else 1e-6
+        for chunk_id, frequency in _frequencies(posting).items():
+            share = frequency * (_K1 + 1.0) / (frequency + saturation[chunk_id])
+            scores[chunk_id] += idf * share
+    # Of equal ones the older chunk, as FTS5 sorts them.
+    ranked = sorted([(-score, chunk_id) for chunk_id, score in scores.items()])
+    return [chunk_id for _, chunk_id in ranked]
+
+
+def _frequencies(posting: Posting) -> dict[int, float]:
+    frequencies = {chunk_id: float(len(places)) for chunk_id, places in posting.body.items()}
+    for counts, weight in ((posting.heading, _HEADING_WEIGHT), (posting.name, _NAME_WEIGHT)):
+        for chunk_id, times in counts.items():
+            for _ in range(times):  # Not multiplied: FTS5 adds one by one.
+                frequencies[chunk_id] = frequencies.get(chunk_id, 0.0) + weight
+    return frequencies
 
 
 def as_matches(
@@ -184,7 +211,7 @@ def _joined(forms: Sequence[Posting]) -> Posting:
 
 def _rows(
     terms: Sequence[Mapping[int, Any]], number_of: Callable[[Any], int]
-) -> dict[int, list[int]]:
+) -> dict[int, tuple[int, ...]]:
     """By chunk, a number for each term."""
     rows: dict[int, list[int]] = {}
     for at, chunks in enumerate(terms):
@@ -193,46 +220,13 @@ def _rows(
             if row is None:
                 rows[chunk_id] = row = [0] * len(terms)
             row[at] = number_of(value)
-    return rows
+    return {chunk_id: tuple(row) for chunk_id, row in rows.items()}
 
 
-def _gaps(terms: Sequence[Mapping[int, Sequence[int]]]) -> dict[int, list[int]]:
+def _gaps(terms: Sequence[Mapping[int, Sequence[int]]]) -> dict[int, tuple[int, ...]]:
     gaps: dict[int, list[int]] = {}
     for at, (one, other) in enumerate(pairwise(terms)):
         for chunk_id in one.keys() & other.keys():
             row = gaps.setdefault(chunk_id, [0] * (len(terms) - 1))
             row[at] = least_gap(one[chunk_id], other[chunk_id])
-    return gaps
-
-
-def best_chunks(
-    postings: Mapping[str, Posting],
-    having: Mapping[str, int],
-    ids: Sequence[int],
-    reader: PostingReader,
-) -> list[int]:
-    """In the order of FTS5's own bm25: the same arithmetic, so that the same chunks are chosen."""
-    totals, sizes = reader.totals(), reader.sizes(ids)
-    mean = totals.words / totals.chunks
-    saturation = {one: _K1 * (1 - _B + _B * sizes[one].all_fields / mean) for one in ids}
-    scores = dict.fromkeys(ids, 0.0)
-    for form, posting in postings.items():
-        number = having.get(form, 0)
-        idf = log((totals.chunks - number + 0.5) / (number + 0.5))
-        idf = idf if idf > 0 else 1e-6
-        for chunk_id, frequency in _frequencies(posting).items():
-            if chunk_id in scores:
-                share = frequency * (_K1 + 1.0) / (frequency + saturation[chunk_id])
-                scores[chunk_id] += idf * share
-    # Of equal ones the older chunk, as FTS5 sorts them.
-    ranked = sorted([(-score, chunk_id) for chunk_id, score in scores.items()])
-    return [chunk_id for _, chunk_id in ranked]
-
-
-def _frequencies(posting: Posting) -> dict[int, float]:
-    frequencies = {chunk_id: float(len(places)) for chunk_id, places in posting.body.items()}
-    for counts, weight in ((posting.heading, _HEADING_WEIGHT), (posting.name, _NAME_WEIGHT)):
-        for chunk_id, times in counts.items():
-            for _ in range(times):  # Not multiplied: FTS5 adds one by one.
-                frequencies[chunk_id] = frequencies.get(chunk_id, 0.0) + weight
-    return frequencies
+    return {chunk_id: tuple(row) for chunk_id, row in gaps.items()}

@@ -18,9 +18,15 @@ from notewell.index.records import (
     StoredChunk,
 )
 from notewell.index.sqlite.connect import our_errors, select
-from notewell.index.sqlite.full_text import RANK, TermCounter, match_expression, source_word
+from notewell.index.sqlite.full_text import (
+    RANK,
+    TermCounter,
+    Totals,
+    match_expression,
+    source_word,
+)
 from notewell.index.sqlite.inventory import SqliteInventory
-from notewell.index.sqlite.postings import MOST_PLACES, as_matches, best_chunks, found_chunks
+from notewell.index.sqlite.postings import MOST_PLACES, as_matches, best_chunks
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Source, Span
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.core import TextMatch, TextQuery
-    from notewell.index.sqlite.full_text import Totals
     from notewell.index.sqlite.memo import ReadMemo
     from notewell.index.sqlite.postings import PostingReader
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
@@ -358,21 +363,10 @@ class SqliteView:
                 for group in query.groups
                 for form in group
             }
-            ids = found_chunks(postings.values())
-            if len(ids) > limit:
-                ids = best_chunks(postings, having, ids, reader)[:limit]
-            elif tied := self._tied(ids):
-                others = [chunk_id for chunk_id in ids if chunk_id not in tied]
-                ids = [*others, *best_chunks(postings, having, tied, reader)]
+            ids = best_chunks(postings, having, reader)[:limit]
+            if not ids:
+                return [], Totals(0, 0, 0)
             return as_matches(query, postings, ids, reader), reader.totals()
-
-    def _tied(self, ids: Sequence[int]) -> list[int]:
-        """Pieces of one line are in the same place: then the order of FTS5 counts."""
-        places: dict[tuple[str, Span], list[int]] = {}
-        for chunk_id, chunk in self.chunks(ids).items():
-            if chunk.piece:
-                places.setdefault((chunk.path, chunk.span), []).append(chunk_id)
-        return [chunk_id for tied in places.values() if len(tied) > 1 for chunk_id in tied]
 
     def _filters(self, sources: Sequence[str]) -> Sequence[str]:
         """The sources to search, or none if the index has no others."""

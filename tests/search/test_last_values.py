@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from notewell.kept import Kept
+from notewell.last_values import LastValues
 
 
 def test_a_value_is_made_once_while_it_is_kept() -> None:
-    kept, made = Kept[str](10), list[str]()
+    kept, made = LastValues[str](10), list[str]()
 
     def get(key: str) -> str:
         def make() -> str:
@@ -24,7 +24,7 @@ def test_a_value_is_made_once_while_it_is_kept() -> None:
 
 
 def test_a_value_above_the_limit_is_returned_and_not_kept() -> None:
-    kept = Kept[list[int]](10)
+    kept = LastValues[list[int]](10)
     first = kept.get("a", 11, lambda: [1])
     assert first == [1]
     assert kept.get("a", 11, lambda: [2]) == [2]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
-class Kept(Generic[_Value]):
+class LastValues(Generic[_Value]):
     """Least recently used values go first. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:

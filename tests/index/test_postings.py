@@ -1,0 +1,68 @@
+"""Lists of words that are kept give the same chunks, in the same order, as FTS5."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.sqlite_store import sqlite_store
+
+from notewell import Settings, open_memory
+from notewell.core import languages_of, text_query
+from notewell.testing import HashEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from notewell.index.sqlite import SqliteView
+
+QUESTIONS = (
+    "router cellar",
+    "the router of the router in the attic",
+    "memorySearch.query of the Häuser",
+    "Haus Garten",
+    "索引库 router",
+    "gone",
+    "nowhere",
+)
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> Iterator[SqliteView]:
+    folder = tmp_path / "notes" / "memory"
+    folder.mkdir(parents=True)
+    for number in range(40):
+        words = " ".join(["router"] * (number % 4) + ["cellar"] * (number % 3) + ["attic"])
+        text = f"# Router {number % 5}\n\n{words} {number % 7}.\n\nmemorySearch.query {words}\n"
+        (folder / f"router-{number}.md").write_text(text, encoding="utf-8")
+    long_line = "The router is in the cellar and not in the attic. " * 60
+    (folder / "long.md").write_text(long_line, encoding="utf-8")
+    (folder / "zh.md").write_text("索引库在这里。\n", encoding="utf-8")
+    german = "Die Häuser und die Gärten sind in der Stadt, und das Haus ist nicht im Garten.\n"
+    (folder / "de.md").write_text(german, encoding="utf-8")
+    (folder / "gone.md").write_text("gone router\n", encoding="utf-8")
+    with open_memory(
+        tmp_path / "notes",
+        state_dir=tmp_path / "state",
+        settings=Settings(),
+        embedder=HashEmbedder(),
+    ) as memory:
+        memory.sync()
+        (folder / "gone.md").unlink()
+        memory.sync()
+        with sqlite_store(memory).view() as opened:
+            assert opened is not None
+            yield opened
+
+
+@pytest.mark.parametrize("limit", [1, 7, 20, 500])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_same_matches_as_fts5_gives(view: SqliteView, question: str, limit: int) -> None:
+    query = text_query(question, languages_of(view.having))
+    having = view.having([form for group in query.groups for form in group])
+    memo = view._memo
+    assert memo is not None
+    counted, totals = view._counted(query, (), limit, None)
+    kept = view._short_lists(query, having, memo.postings(view._db), limit)
+    assert kept == (counted, totals)
