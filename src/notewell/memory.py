@@ -187,7 +187,8 @@ class Memory:
         # A search may write: notes that were saved a moment ago are indexed first.
         notice = self._engine.sync_before_search(request)
         answer = self._engine.search(request)
-        return answer.with_notice(notice) if notice else answer
+        # What was saved a moment ago is not in it.
+        return replace(answer.with_notice(notice), degraded=True) if notice else answer
 
     def _index_words(self, progress: Callable[[Progress], None] | None) -> bool:
         """Index the words of the notes if there is no index; whether something was indexed.

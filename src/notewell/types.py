@@ -304,7 +304,7 @@ class Answer:
     notice: str | None = None
     """Why the mode is less than hybrid, or why a reranker or an engine was skipped."""
     degraded: bool = False
-    """The mode is less than what was requested."""
+    """The mode is less than what was requested, or a change of the last moment is not in it."""
     public_notice: str | None = None
     """The notice for remote readers."""
     fallback: Fallback | None = None

@@ -317,3 +317,13 @@ def written_as(done: Appended) -> Write:
         "test",
         "entry",
     )
+
+
+def test_a_note_with_another_name_is_left_to_its_owner(place: NoteWriter, tmp_path: Path) -> None:
+    id_ = append(place, "We ship on Friday.")
+    os.link(note(place), tmp_path / "elsewhere.md")
+    before = note(place).read_bytes()
+    with pytest.raises(CannotUndo, match="hard link"):
+        take_back(place, id_)
+    assert note(place).read_bytes() == before
+    assert note(place).samefile(tmp_path / "elsewhere.md")

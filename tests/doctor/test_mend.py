@@ -213,6 +213,23 @@ def test_a_damaged_cache_is_begun_anew(ward: Ward, flip: Callable[[Path, int], N
     assert_nothing_is_left_to_fix(ward)
 
 
+def test_hidden_copies_of_notes_are_removed_a_day_later(ward: Ward) -> None:
+    ward.sync()
+    copies = [
+        ward.workspace / ".edit-0123456789abcdef.tmp",
+        ward.workspace / "memory" / ".new-4711-0a1b2c3d.tmp",
+    ]
+    for copy in copies:
+        copy.write_text("what the user has removed", encoding="utf-8")
+    mine = ward.workspace / "memory" / ".edit-mine.tmp"
+    mine.write_text("not ours", encoding="utf-8")
+    assert ward.fix() == []  # A process may be writing them.
+    ward.later = timedelta(days=2)
+    (deed,) = ward.fix()
+    assert deed.message == "removed 2 temporary files"
+    assert [copy.exists() for copy in (*copies, mine)] == [False, False, True]
+
+
 def test_temporary_files_of_dead_writers_are_removed(ward: Ward) -> None:
     ward.sync()
     left = ward.state / "models" / f".dims.json-{os.getpid()}-0a1b2c3d"

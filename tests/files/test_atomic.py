@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from notewell.clients.install import update_file
 from notewell.files import create_file, replace_file
 
 if TYPE_CHECKING:
@@ -103,3 +106,33 @@ def test_a_file_system_without_hard_links_makes_files_too(
     assert (tmp_path / "key").read_bytes() == b"one"
     assert (tmp_path / "key").stat().st_mode & 0o777 == 0o640
     assert names(tmp_path) == ["key"]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_root_who_changes_the_file_of_a_user_leaves_it_to_the_user(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}", encoding="utf-8")
+    os.chown(file, 1234, 4321)
+    file.chmod(0o600)
+    done = update_file(file, lambda text: '{"a": 1}')
+    assert done.backup is not None
+    for path in (file, done.backup):
+        status = path.stat()
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (1234, 4321, 0o600)
+
+
+def test_what_a_killed_writer_left_beside_a_file_goes_with_the_next_change(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}", encoding="utf-8")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for pid in (ended.pid, os.getpid()):
+        (tmp_path / f".settings.json-{pid}-0a1b2c3d").touch()
+    (tmp_path / f".other.json-{ended.pid}-0a1b2c3d").touch()
+    update_file(file, lambda text: '{"a": 1}')
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "settings.json",
+        "settings.json.notewell-backup",
+        f".settings.json-{os.getpid()}-0a1b2c3d",
+        f".other.json-{ended.pid}-0a1b2c3d",
+    }

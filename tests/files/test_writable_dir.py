@@ -21,7 +21,7 @@ class WithoutUnnamedFiles(WritableDir):
 
     __slots__ = ()
 
-    def _unnamed_file(self) -> None:
+    def _unnamed_file(self, mode: int) -> None:
         return None
 
 

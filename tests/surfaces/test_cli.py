@@ -361,6 +361,17 @@ def test_a_torn_settings_file_of_the_workspace_is_told_and_stops_nothing(
     assert (cli.workspace / "notewell.json").read_text(encoding="utf-8") == torn
 
 
+def test_an_answer_without_the_last_change_has_the_code_of_a_degraded_one(cli: Cli) -> None:
+    assert cli("index") == 0
+    (lock,) = cli.state.glob("memory/*/writer.lock")
+    lock.unlink()
+    lock.mkdir()
+    assert cli("search", "frost") == 0
+    (cli.workspace / "memory" / "2026-11-16.md").write_text("- thaw\n", encoding="utf-8")
+    assert cli("search", "frost") == 5
+    assert "could not be indexed" in cli.err
+
+
 def test_init_takes_the_folder_as_an_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,11 +28,11 @@ out one by one, make four. A file of 5 MB takes a second each."""
 _BACKUP = ".notewell-backup"
 
 
-def back_up(file: Path, data: bytes, mode: int) -> Path | None:
+def back_up(file: Path, data: bytes, mode: int, owner: tuple[int, int]) -> Path | None:
     """A copy in the same folder, under a name that is free; None if there is no such name."""
     for number in range(MAX_BACKUPS):
         backup = file.with_name(f"{file.name}{_BACKUP}{f'-{number}' if number else ''}")
-        if create_file(backup, data, durable=True, mode=mode):
+        if create_file(backup, data, durable=True, mode=mode, owner=owner):
             return backup
     return None
 

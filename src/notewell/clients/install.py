@@ -25,7 +25,7 @@ from notewell.clients.formats import format_of, parsed
 from notewell.clients.merge import CannotMerge, file_with, merged
 from notewell.clients.ours import state_dirs
 from notewell.errors import BadRequest, NotewellError
-from notewell.files import PRIVATE_FILE, replace_file
+from notewell.files import PRIVATE_FILE, remove_left_behind, replace_file
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ class _Before:
     @property
     def mode(self) -> int:
         return stat.S_IMODE(self.stat.st_mode)
+
+    @property
+    def owner(self) -> tuple[int, int]:
+        return self.stat.st_uid, self.stat.st_gid
 
 
 def entry_text(mcp: McpFile, name: str, entry: dict[str, Any]) -> str:
@@ -152,6 +156,7 @@ def update_file(
     try:
         # People keep such files in a repository and link to them: edit the target of the link.
         file = Path(os.path.realpath(file))
+        remove_left_behind(file)
         before = _read(file)
         after = _edited(before, edit)
         if after is None:
@@ -212,7 +217,7 @@ def _read(file: Path) -> _Before | None:
 
 
 def _backup(file: Path, before: _Before) -> Path:
-    backup = back_up(file, before.data, before.mode)
+    backup = back_up(file, before.data, before.mode, before.owner)
     if backup is None:
         raise FileNotWritten(file, f"there are {MAX_BACKUPS} backups beside it; remove some")
     return backup
@@ -237,8 +242,14 @@ def _replace(file: Path, before: _Before | None, after: bytes, *, removes: bool)
         require_unchanged()
         file.unlink()
         return
-    mode = before.mode if before else PRIVATE_FILE
-    replace_file(file, after, durable=True, mode=mode, before_rename=require_unchanged)
+    replace_file(
+        file,
+        after,
+        durable=True,
+        mode=before.mode if before else PRIVATE_FILE,
+        owner=before.owner if before else None,
+        before_rename=require_unchanged,
+    )
 
 
 def _is_as_before(file: Path, before: _Before | None) -> bool:

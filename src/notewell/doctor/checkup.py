@@ -91,6 +91,7 @@ def _notes_checks(subject: Subject, indexer: Indexer, scan: Callable[[], Scan]) 
         ("notes", lambda: notes_health.notes(scan(), root)),
         ("notes", lambda: notes_health.writable(scan(), root)),
         ("clock", lambda: notes_health.clock(scan(), now)),
+        ("orphans", lambda: notes_health.copies(root, now.timestamp())),
         ("watch", lambda: machine.inotify(_watched_folders(indexer))),
     ]
 

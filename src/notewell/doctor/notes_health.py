@@ -7,8 +7,10 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from notewell.doctor.finding import MOST_LISTED, Finding
+from notewell.doctor.finding import FIX, MOST_LISTED, Finding, RemoveFiles
 from notewell.doctor.state_dir import may
+from notewell.doctor.state_files import LEFT_BEHIND_S, age_s, files
+from notewell.files import EDIT_COPY
 from notewell.notes import is_conflict_copy
 
 if TYPE_CHECKING:
@@ -57,6 +59,21 @@ def writable(scan: Scan, root: Path) -> Iterator[Finding]:
     readable = (path for path in scan.notes if may(root / path, os.R_OK))
     closed = [path for path in readable if not may(root / path, os.W_OK)]
     yield from _each("notes", closed, "cannot be appended to", "make it writable, if agents write")
+
+
+def copies(root: Path, now_s: float) -> Iterator[Finding]:
+    """Whole copies of notes that a killed process has left. They are hidden, so no search and no
+    editor shows them, and they keep what the user has removed from the note."""
+    left = tuple(path for path in _hidden_copies(root) if age_s(path, now_s) > LEFT_BEHIND_S)
+    if left:
+        message = f"hidden copies of notes that a killed process left, first {left[0]}"
+        yield Finding("orphans", message, FIX, RemoveFiles(left))
+
+
+def _hidden_copies(root: Path) -> Iterator[Path]:
+    yield from (path for path in files(root) if EDIT_COPY.fullmatch(path.name))
+    for folder, _, names in os.walk(root / "memory"):
+        yield from (root / folder / name for name in names if EDIT_COPY.fullmatch(name))
 
 
 def clock(scan: Scan, now: datetime) -> Iterator[Finding]:

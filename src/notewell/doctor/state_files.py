@@ -94,7 +94,7 @@ def leftovers(state: Path, now_s: float) -> list[Path]:
     left += [file for file in scratch if _is_left(_BESIDE, file, _MODEL_STATE, now_s)]
     folders = _folders(state / "models")
     fetching = (folder for folder in folders if _FETCHING.fullmatch(folder.name))
-    return left + [folder for folder in fetching if _age_s(folder, now_s) > LEFT_BEHIND_S]
+    return left + [folder for folder in fetching if age_s(folder, now_s) > LEFT_BEHIND_S]
 
 
 def _is_left(shape: re.Pattern[str], file: Path, of: re.Pattern[str] | None, now_s: float) -> bool:
@@ -102,10 +102,10 @@ def _is_left(shape: re.Pattern[str], file: Path, of: re.Pattern[str] | None, now
     if not found or (of and not of.fullmatch(found["name"])):
         return False
     # A process id may be reused, so age decides where the process seems alive.
-    return is_alive(int(found["pid"])) is False or _age_s(file, now_s) > LEFT_BEHIND_S
+    return is_alive(int(found["pid"])) is False or age_s(file, now_s) > LEFT_BEHIND_S
 
 
-def _age_s(path: Path, now_s: float) -> float:
+def age_s(path: Path, now_s: float) -> float:
     try:
         return now_s - path.lstat().st_mtime
     except OSError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from notewell.records import replace
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -65,7 +67,7 @@ def search_fresh(engine: Engine, question: Question) -> Answer:
     # Two calls in the protocol: a fallback syncs one engine and may have to search the other.
     notice = engine.sync_before_search(question)
     answer = engine.search(question)
-    return answer.with_notice(notice) if notice else answer
+    return replace(answer.with_notice(notice), degraded=True) if notice else answer
 
 
 # -- for the built-in engine ---------------------------------------------------------------------

@@ -13,7 +13,7 @@ Every package above may use it. It knows nothing about notes, indexes or models.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.files.atomic import create_file, replace_file
+    from notewell.files.atomic import create_file, remove_left_behind, replace_file
     from notewell.files.locks import (
         Holder,
         LockFailed,
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
         write_json,
         write_state,
     )
-    from notewell.files.writable_dir import WritableDir
+    from notewell.files.writable_dir import EDIT_COPY, WritableDir
 else:
     from notewell.lazy import lazy_exports
 
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "atomic": "create_file replace_file",
+            "atomic": "create_file remove_left_behind replace_file",
             "locks": (
                 "Holder LockFailed LockState LockTimeout file_lock inspect_lock is_alive locked_fd"
             ),
@@ -78,6 +78,6 @@ else:
                 "MAX_STATE_BYTES append_json_line has_bytes read_json read_json_lines state_lock "
                 "write_json write_state"
             ),
-            "writable_dir": "WritableDir",
+            "writable_dir": "EDIT_COPY WritableDir",
         },
     )

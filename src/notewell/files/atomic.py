@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ def replace_file(
     *,
     durable: bool,
     mode: int = PRIVATE_FILE,
+    owner: tuple[int, int] | None = None,
     temporary: Path | None = None,
     before_rename: Callable[[], None] | None = None,
 ) -> None:
@@ -41,10 +43,11 @@ def replace_file(
     `temporary` is for a caller that is the only writer, because it holds a lock: with a fixed
     name the next write removes what a killed process left. All others get a name of their own,
     and `notewell doctor` recognizes what a killed process left by the process id in it.
+    `owner` is a user and a group, for root who changes the file of a user.
     `before_rename` may raise to stop the replacement: the last moment to see that another program
     changed the file.
     """
-    with _written(path, data, temporary, mode, durable=durable) as ready:
+    with _written(path, data, temporary, mode, owner, durable=durable) as ready:
         if before_rename:
             before_rename()
         ready.replace(path)
@@ -58,16 +61,18 @@ def create_file(
     *,
     durable: bool,
     mode: int | None = PRIVATE_FILE,
+    owner: tuple[int, int] | None = None,
     temporary: Path | None = None,
 ) -> bool:
     """Make `path` with this content; False if something has the name, which then stays as it is.
 
-    Without a `mode`, it is a file of the user's, as the umask says. `temporary` as above.
+    Without a `mode`, it is a file of the user's, as the umask says. `owner` and `temporary` are as
+    above.
 
     Unlike `open(path, "x")` it never shows a file that is half written. On a file system without
     hard links (FAT, exFAT, some network shares) a reader may see it empty for a moment.
     """
-    with _written(path, data, temporary, mode, durable=durable) as ready:
+    with _written(path, data, temporary, mode, owner, durable=durable) as ready:
         made = _given_name(ready, path)
         ready.unlink(missing_ok=True)
     if durable:
@@ -105,7 +110,13 @@ def _move_to_free_name(ready: Path, path: Path) -> None:
 
 @contextmanager
 def _written(
-    path: Path, data: bytes, temporary: Path | None, mode: int | None, *, durable: bool
+    path: Path,
+    data: bytes,
+    temporary: Path | None,
+    mode: int | None,
+    owner: tuple[int, int] | None,
+    *,
+    durable: bool,
 ) -> Iterator[Path]:
     """A complete temporary file, for the caller to rename or to link; removed on a failure."""
     ready = temporary or path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
@@ -116,6 +127,7 @@ def _written(
     fd = os.open(ready, flags, 0o666 if mode is None else mode)
     try:
         with os.fdopen(fd, "wb") as file:
+            _give_to(fd, owner)
             file.write(data)
             file.flush()
             if durable:
@@ -126,3 +138,26 @@ def _written(
     except BaseException:
         ready.unlink(missing_ok=True)
         raise
+
+
+def _give_to(fd: int, owner: tuple[int, int] | None) -> None:
+    """Before there is any content: nobody else reads it meanwhile."""
+    now = os.fstat(fd)
+    if owner is not None and os.name == "posix" and owner != (now.st_uid, now.st_gid):
+        with suppress(PermissionError):  # Only root may, and then it is needed.
+            os.fchown(fd, *owner)
+
+
+_BESIDE = re.compile(r"-(\d{1,10})-[0-9a-f]{8}")
+
+
+def remove_left_behind(path: Path) -> None:
+    """Remove the temporary files of `path` whose writers were killed."""
+    from notewell.files.locks import is_alive
+
+    start = f".{path.name}"
+    with suppress(OSError):
+        for name in os.listdir(path.parent):  # noqa: PTH208 - only names are wanted
+            left = _BESIDE.fullmatch(name.removeprefix(start)) if name.startswith(start) else None
+            if left and is_alive(int(left[1])) is False:
+                path.with_name(name).unlink(missing_ok=True)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from notewell.files.atomic import NO_LINKS
 from notewell.files.nofollow import FILE_MODE, FOLDER_MODE, PLAIN_FLAGS, DirHandle
+from notewell.files.private import PRIVATE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,9 @@ _UNNAMED = getattr(os, "O_TMPFILE", 0)
 _NO_FLAGS = {errno.ENOSYS, errno.EINVAL}
 _NOREPLACE = 1
 _NO_UNNAMED = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
+
+EDIT_COPY = re.compile(r"\.edit-[0-9a-f]{16}\.tmp|\.new-\d{1,10}-[0-9a-f]{8}\.tmp")
+"""The names of files that a process leaves if it is killed while it writes a note."""
 
 MAX_NUMBER = 1000
 """Numbers tried for a new folder name; nobody has so many of one name."""
@@ -43,15 +48,19 @@ class WritableDir(DirHandle):
         """The descriptor of a regular file that we may write to."""
         return self._open_regular(name, _CHANGE_FLAGS)
 
-    def new_file(self, name: str, data: bytes) -> int:
+    def new_file(self, name: str, data: bytes, *, like: os.stat_result | None = None) -> int:
         """Create a file, complete and on disk; on failure nothing of it remains.
 
-        Raises FileExistsError if something has the name. Returns the open descriptor.
+        `like` gives its owner and mode before it has any content: nobody who may not read the one
+        may read the other. Raises FileExistsError if something has the name. Returns the open
+        descriptor.
         """
-        fd = self._unnamed_file()
+        mode = FILE_MODE if like is None else PRIVATE_FILE
+        fd = self._unnamed_file(mode)
         if fd is None:
-            return self._filled_file(name, data)
+            return self._filled_file(name, data, mode, like)
         try:
+            _copy_owner_and_mode(fd, like)
             _write_all(fd, data)
             os.fsync(fd)
             # It gets its name only now: a process that is killed leaves the whole file or none.
@@ -59,28 +68,28 @@ class WritableDir(DirHandle):
         except OSError as error:
             os.close(fd)
             if error.errno in NO_LINKS:
-                return self._filled_file(name, data)
+                return self._filled_file(name, data, mode, like)
             raise
         return fd
 
-    def _unnamed_file(self) -> int | None:
+    def _unnamed_file(self, mode: int) -> int | None:
         """A file without a name (O_TMPFILE); None where the file system has none."""
         if not _UNNAMED or not os.path.isdir("/proc/self/fd"):  # noqa: PTH112
             return None
         try:
-            return os.open(
-                ".", os.O_RDWR | _UNNAMED | getattr(os, "O_CLOEXEC", 0), FILE_MODE, dir_fd=self._fd
-            )
+            flags = os.O_RDWR | _UNNAMED | getattr(os, "O_CLOEXEC", 0)
+            return os.open(".", flags, mode, dir_fd=self._fd)
         except OSError as error:
             if error.errno in _NO_UNNAMED:
                 return None
             raise
 
-    def _filled_file(self, name: str, data: bytes) -> int:
+    def _filled_file(self, name: str, data: bytes, mode: int, like: os.stat_result | None) -> int:
         """Written under a name that is not a note's: a sync must not see half a note."""
         beside = f".new-{os.getpid()}-{os.urandom(4).hex()}.tmp"
-        fd = os.open(beside, _NEW_FLAGS, FILE_MODE, dir_fd=self._fd)
+        fd = os.open(beside, _NEW_FLAGS, mode, dir_fd=self._fd)
         try:
+            _copy_owner_and_mode(fd, like)
             _write_all(fd, data)
             os.fsync(fd)
             self._put_in_place(beside, name)
@@ -106,17 +115,13 @@ class WritableDir(DirHandle):
         """The name of a new file that can replace `note`; `like` gives its mode and owner.
 
         The caller holds the lock of the note, so one name is enough, and a leftover of a killed
-        process is removed. Its name is hidden and does not end in `.md`: no scan takes it for a
-        note.
+        process is removed, here or by `notewell doctor` (`EDIT_COPY`). Its name is hidden and does
+        not end in `.md`: no scan takes it for a note.
         """
         name = f".edit-{hashlib.sha256(os.fsencode(note)).hexdigest()[:16]}.tmp"
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._fd)
-        fd = self.new_file(name, data)
-        try:
-            _copy_owner_and_mode(fd, like)
-        finally:
-            os.close(fd)
+        os.close(self.new_file(name, data, like=like))
         return name
 
     def remove_file(self, name: str) -> None:
@@ -182,8 +187,10 @@ def _write_all(fd: int, data: bytes) -> None:
         left = left[os.write(fd, left) :]
 
 
-def _copy_owner_and_mode(fd: int, like: os.stat_result) -> None:
+def _copy_owner_and_mode(fd: int, like: os.stat_result | None) -> None:
     """Without this an edit by an agent could take a note away from its owner."""
+    if like is None:
+        return
     now = os.fstat(fd)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
         with suppress(PermissionError):

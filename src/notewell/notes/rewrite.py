@@ -69,6 +69,9 @@ def rewrite_note(
         with locked_note(fd, path, wait_s=wait_s):
             # Under the lock, so that it includes the appends that finished while we waited.
             before = os.fstat(fd)
+            if before.st_nlink > 1:
+                # A rename would leave the other name with the old text.
+                raise NoteNotWritable(path, "it has another name (a hard link)", "edit the note")
             data = change(read_all(fd, before.st_size))
             if data is None:
                 _require_unchanged(folder, name, path, before)

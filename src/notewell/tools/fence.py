@@ -30,30 +30,40 @@ _GAP = (
     r"[\s\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
 )
-# Homoglyphs: Greek, Cyrillic and other letters, numerals, phonetic symbols.
+# Homoglyphs: Greek, Cyrillic and other letters, numerals, phonetic symbols, small capitals, raised
+# and lowered letters.
 _ALIKE = {
-    "r": "гᴦⲅꭇꭈʀ",
-    "e": "еэҽє℮ꬲεⅇℯ",
-    "c": "сϲᴄⅽⲥꮯ¢",
-    "a": "аαɑ⍺ạᴀ",
-    "l": "ӏıiіⅼ|ǀ1ן∣ⲓɩ│",
-    "d": "ԁⅾɗժꓒᴅⅆ",
+    "r": "гᴦⲅꭇꭈʀʳᵣ",
+    "e": "еэҽє℮ꬲεⅇℯᴇᵉₑ",
+    "c": "сϲᴄⅽⲥꮯ¢ᶜ",
+    "a": "аαɑ⍺ạᴀᵃₐ",
+    "l": "ӏıiіⅼ|ǀ1ן∣ⲓɩ│ʟˡₗ",
+    "d": "ԁⅾɗժꓒᴅⅆᵈ",
 }
+# Full-width; in parentheses, circles and squares, light and dark; as parts of flags. Of the
+# circled ones the pattern takes capitals, too, because it ignores case.
+_STYLES = (0xFF41, 0x249C, 0x24D0, 0x1F130, 0x1F150, 0x1F170, 0x1F1E6)
 
 
 def _lookalikes(letter: str) -> str:
-    """The letter itself, its full-width form, and its mathematical styles."""
+    """The letter itself, and its styles."""
     place = ord(letter) - ord("a")
-    styles = (chr(first + place) for first in range(0x1D41A, 0x1D6A4, 52))
-    capitals = (chr(first + place) for first in range(0x1D400, 0x1D6A4, 52))
-    return f"[{letter}{chr(0xFF41 + place)}{_ALIKE[letter]}{''.join((*styles, *capitals))}]"
+    math = (*range(0x1D41A, 0x1D6A4, 52), *range(0x1D400, 0x1D6A4, 52))
+    styles = (chr(first + place) for first in (*_STYLES, *math))
+    return f"[{letter}{_ALIKE[letter]}{''.join(styles)}]"
 
 
+_OPENING = "<\uff1c\ufe64\u2039\u3008\u27e8\u276c\u2329\u02c2\u1438\u16b2«≺⟪《❮❰⦑⧼≪⋖⪡"
 _LETTERS = _GAP.join(map(_lookalikes, TAG))
 _FORGED = re.compile(
-    rf"[<\uff1c\ufe64\u2039\u3008\u27e8\u276c\u2329\u02c2\u1438\u16b2]"
-    rf"(?=(?:{_GAP}[/\uff0f\u2215\u2044\u29f8\\]){{0,3}}{_GAP}{_LETTERS})",
+    rf"[{_OPENING}](?=(?:{_GAP}[/\uff0f\u2215\u2044\u29f8\\]){{0,3}}{_GAP}{_LETTERS})",
     re.IGNORECASE,
+)
+# Tag characters are invisible copies of ASCII, which some models read. Above they are gaps; here
+# they spell a mark. Those of a flag begin with no `<`.
+_TAGS = "".join(f"[{chr(0xE0000 + ord(one))}{chr(0xE0000 + ord(one.upper()))}]" for one in TAG)
+_FORGED_TAGS = re.compile(
+    f"[{_OPENING}\U000e003c](?=[\U000e0020/\U000e002f]{{0,9}}{_TAGS})", re.IGNORECASE
 )
 # Not `&`: it closes nothing, and a path is cited and read as it stands here.
 _ATTRIBUTE = {'"': "&quot;", "<": "&lt;", ">": "&gt;"}
@@ -61,7 +71,7 @@ _ATTRIBUTE = {'"': "&quot;", "<": "&lt;", ">": "&gt;"}
 
 def escaped(text: str) -> str:
     """The text, unable to open or close a quotation."""
-    return _FORGED.sub("&lt;", text)
+    return _FORGED_TAGS.sub("&lt;", _FORGED.sub("&lt;", text))
 
 
 def fenced(text: str, **attributes: object) -> str:

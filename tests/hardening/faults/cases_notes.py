@@ -10,6 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tests.hardening.faults.scene import NOW, Scene, Seen, told
@@ -86,6 +87,10 @@ def history(scene: Scene) -> list[list[Any]]:
 def wrong_history(scene: Scene) -> list[list[Any]]:
     """A write that was not written down cannot be undone by us, but a wrong one must not be."""
     return [one for one in history(scene) if not one[-1]]
+
+
+def is_open(path: Path) -> bool:
+    return path.is_file() and bool(path.stat().st_mode & 0o077)
 
 
 def raise_unrecorded(*entries: Appended) -> None:
@@ -330,6 +335,7 @@ class UndoCase:
         with scene.memory() as memory:
             memory.append("the first entry")
             memory.append("the second entry")
+        (scene.workspace / DAY).chmod(0o600)
 
     def act(self, scene: Scene, arm: Callable[[], None]) -> None:
         place = place_of(scene)
@@ -349,7 +355,12 @@ class UndoCase:
 
     def look(self, scene: Scene) -> Seen:
         undone = [one[2] for one in history(scene)]
-        return {"whole": {"get": readable(scene)}, "reported": {"undone": undone}}
+        others = [path for path in sorted(scene.workspace.rglob(".*")) if is_open(path)]
+        return {
+            "whole": {"get": readable(scene)},
+            "parts": {"copies that others may read": [path.name for path in others]},
+            "reported": {"undone": undone},
+        }
 
 
 @dataclass(frozen=True, slots=True)
