@@ -50,7 +50,7 @@ def test_publishing_shows_its_pointer_and_its_syncs(faults: Campaign) -> None:
 
 def test_a_sample_has_every_turning_point_and_forty_more() -> None:
     operations = [Operation("write", "w")] * 300 + [Operation("fsync", "f")] * 50
-    operations += [Operation("rename", "r")]
+    operations += [Operation("rename", "r"), *[Operation("unlink", "u")] * 50]
     for kind in FAULTS:
         points = some_points(operations, kind, 40)
         assert points == some_points(operations, kind, 40)
