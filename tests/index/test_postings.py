@@ -9,13 +9,14 @@ from tests.sqlite_store import sqlite_store
 
 from notewell import Settings, open_memory
 from notewell.core import languages_of, text_query
+from notewell.errors import IndexUnreadable
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from notewell.index.sqlite import SqliteView
+    from notewell.index.sqlite import SqliteStore, SqliteView
 
 QUESTIONS = (
     "router cellar",
@@ -66,3 +67,25 @@ def test_the_same_matches_as_fts5_gives(view: SqliteView, question: str, limit: 
     counted, totals = view._counted(query, (), limit, None)
     kept = view._short_lists(query, having, memo.postings(view._db), limit)
     assert kept == (counted, totals)
+
+
+@pytest.mark.parametrize("table", ["chunks_fts_docsize", "chunks_fts_data"])
+def test_an_index_that_lacks_its_counts_is_damaged(tmp_path: Path, table: str) -> None:
+    (tmp_path / "notes" / "memory").mkdir(parents=True)
+    (tmp_path / "notes" / "memory" / "a.md").write_text("router\n", encoding="utf-8")
+    with open_memory(
+        tmp_path / "notes", state_dir=tmp_path / "state", embedder=HashEmbedder()
+    ) as memory:
+        memory.sync()
+        with sqlite_store(memory).writing(wait_s=1) as writer:
+            writer.open_current()
+            with writer.transaction() as db:
+                db.execute(f"DELETE FROM {table} WHERE id = 1")
+        with pytest.raises(IndexUnreadable):
+            search_router(sqlite_store(memory))
+
+
+def search_router(store: SqliteStore) -> None:
+    with store.view() as view:
+        assert view is not None
+        view.matching(text_query("router"), ["memory"], 5)

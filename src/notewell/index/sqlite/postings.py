@@ -91,6 +91,8 @@ class PostingReader:
                 "SELECT id, sz FROM carray(?) CROSS JOIN chunks_fts_docsize ON id = value",
                 (apsw.carray(array("q", sorted(missing))),),
             )
+            if len(rows) < len(missing):  # FTS5 would say the same.
+                raise apsw.CorruptError("chunks_fts_docsize lacks rows of the index")
             for chunk_id, packed in rows:
                 fields = _varints(packed)
                 known[chunk_id] = Sizes(fields[1], sum(fields))
@@ -99,8 +101,10 @@ class PostingReader:
     def totals(self) -> Totals:
         if self._totals is None:
             sql = "SELECT block FROM chunks_fts_data WHERE id = ?"
-            ((packed,),) = select(self._db, sql, (_AVERAGES,))
-            chunks, *fields = _varints(packed)
+            rows = select(self._db, sql, (_AVERAGES,))
+            chunks, *fields = _varints(rows[0][0]) if rows else (0,)
+            if not chunks or len(fields) < 2:
+                raise apsw.CorruptError("chunks_fts_data has no averages")
             self._totals = Totals(chunks, fields[1], sum(fields))
         return self._totals
 
