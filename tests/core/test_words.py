@@ -103,3 +103,10 @@ def test_made_up_names_are_identifiers(form: str) -> None:
 @pytest.mark.parametrize("form", ["note", "2026", "3", "索引", "b12"])
 def test_words_and_small_numbers_are_not(form: str) -> None:
     assert not is_identifier(form)
+
+
+@given(st.text(max_size=300))
+def test_no_word_has_a_character_that_splits_it_in_an_index(text: str) -> None:
+    """SQLite's tokenizer splits words at every ASCII character but letters, digits and `_`."""
+    words = [*index_words(text).split(), *text_query(text).terms]
+    assert not [word for word in words if re.search(r"[\x00-\x2f:-@\[-^`{-\x7f]", word)]

@@ -13,7 +13,6 @@ from notewell.index.postgres.postings import (
     SLOT_SHIFT,
     SLOTS,
     bucket_of,
-    tokens_of,
     unpack_slots,
     unpack_words,
 )
@@ -119,7 +118,7 @@ def _words_of(chunk: StoredChunk) -> set[tuple[str, int, int]]:
     return {
         (token, field, min(position, LAST_POSITION))
         for field, text in enumerate(fields)
-        for position, token in enumerate(tokens_of(text))
+        for position, token in enumerate(text.split())
     }
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.core import chunk_words, without_markers
 from notewell.index.postgres.generations import GenerationRows
-from notewell.index.postgres.postings import tokens_of
 from notewell.index.postgres.text_writer import TextWriter
 from notewell.index.postgres.vectors import vector_text
 from notewell.index.records import EMBEDDED, UNREAD, WAITING
@@ -64,7 +63,7 @@ class IndexChanges:
         # The marker of an entry is ours, not the user's: its id must not match a query.
         text, heading = _storable(chunk.text), _storable(chunk.heading)
         words = chunk_words(without_markers(text), heading)
-        fields = (tokens_of(words.body), tokens_of(words.heading), name)
+        fields = (words.body.split(), words.heading.split(), name)
         self.text.add(self._last_id, source, fields)
         self._new[self._last_id] = (
             self._last_id,

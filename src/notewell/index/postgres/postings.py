@@ -20,7 +20,6 @@ count for nothing. This module does no I/O.
 
 from __future__ import annotations
 
-import re
 import zlib
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
@@ -47,14 +46,7 @@ SLOT_TYPE = np.dtype([("id", "<u4"), ("source", "u1"), ("body", "<u4"), ("words"
 """`body`: words in the text; `words`: in all fields, and one more for the source, which the SQLite
 store counts as a word. Both engines then have the same lengths."""
 
-# The words of `core` are separated by spaces; one may still have a character that ends a word for
-# FTS5. Splitting in the same way keeps phrases of such words comparable.
-_TOKEN = re.compile(r"[0-9a-z_\u0080-\U0010ffff]+")
 _MARKER = "·"
-
-
-def tokens_of(words: str) -> list[str]:
-    return _TOKEN.findall(words.lower())
 
 
 def bucket_of(token: str) -> int:

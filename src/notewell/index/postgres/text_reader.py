@@ -24,7 +24,6 @@ from notewell.index.postgres.postings import (
     SLOTS,
     SOURCES,
     bucket_of,
-    tokens_of,
     unpack_slots,
     unpack_words,
 )
@@ -103,10 +102,10 @@ class TextReader:
         if not query.terms or not sources:
             return [], TextStats(0, 0.0, ())
         forms = [form for group in query.groups for form in group]
-        self._load([token for form in forms for token in {form, *tokens_of(form)}])
+        self._load(forms)
         found = self.having(forms)
         sums = [sum(found.get(form, 0) for form in group) for group in query.groups]
-        groups = [[self._phrase(form) for form in group] for group in query.groups]
+        groups = [[self._index.places[form] for form in group] for group in query.groups]
         rows = self._best(groups, sources, limit, among)
         if not len(rows):
             return [], TextStats(0, 0.0, tuple(sums))
@@ -137,21 +136,6 @@ class TextReader:
                 for token in missing & words.keys():
                     parts[token].append(_decoded(index, block, words[token]))
         index.places |= {token: _joined(found) for token, found in parts.items()}
-
-    def _phrase(self, form: str) -> _Places:
-        """Where a term begins. One with several tokens is a phrase."""
-        tokens = tokens_of(form)
-        if not tokens:
-            return _NOWHERE
-        places = self._index.places
-        if len(tokens) == 1:
-            return places[tokens[0]]
-        keys = _keys(places[tokens[0]])
-        for distance, token in enumerate(tokens[1:], 1):
-            keys = keys[np.isin(keys + distance, _keys(places[token]))]
-        kept = np.isin(_keys(places[tokens[0]]), keys)
-        first = places[tokens[0]]
-        return _Places(first.rows[kept], first.fields[kept], first.positions[kept])
 
     # -- ranking ---------------------------------------------------------------------------------
 
@@ -254,12 +238,6 @@ def _joined(parts: Sequence[_Places]) -> _Places:
     rows, fields, positions = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((positions, fields, rows))
     return _Places(rows[order], fields[order], positions[order])
-
-
-def _keys(places: _Places) -> NDArray[np.int64]:
-    """One number for each place: neighbours of one field differ by 1."""
-    keys: NDArray[np.int64] = (places.rows * 4 + places.fields) << (FIELD_SHIFT + 1)
-    return keys + places.positions
 
 
 def _by_row(places: _Places, rows: NDArray[np.int64]) -> Mapping[int, list[int]]:

@@ -18,7 +18,6 @@ from notewell.index.postgres.generations import (
     published,
 )
 from notewell.index.postgres.memo import StateMemo
-from notewell.index.postgres.postings import tokens_of
 from notewell.index.postgres.view import PostgresView
 from notewell.index.records import MustRebuild, UpToDate
 from notewell.records import asdict
@@ -219,7 +218,7 @@ class PostgresWriter:
     ) -> None:
         changes = self._in_transaction
         old = changes.chunks_of(path)
-        name = tokens_of(index_words(path))  # Once for the note, not for each chunk.
+        name = index_words(path).split()  # Once for the note, not for each chunk.
         for chunk in chunks:
             same = old.get(chunk.digest)
             if same:
