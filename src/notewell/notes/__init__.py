@@ -2,6 +2,7 @@
 
 ports.py          START HERE: NoteStore, what a place that keeps notes does
 workspace.py      the folder of Markdown files, the first NoteStore; `open_notes` opens it
+postgres.py       the same in the tables of a PostgreSQL server
 scope.py          NotesSettings; which paths belong to a memory, decided from names alone
 scan.py           one look at the disk
 note_file.py      one note: its clean text with the stat that belongs to it, and its lock
