@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from notewell.engines import Engine, SearchElsewhere, StoreSearcher
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
+    from notewell.notes.postgres import PostgresNotes
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
     from notewell.sync import SyncRecord
@@ -269,6 +270,42 @@ def _postgres_store(
     database, scope = shared_database(address), Scope(settings.tenant, agent)
     store = PostgresStore(database, scope, workspace, settings.cache_entries)
     return _StoreChoice(store, DRIVER, DRIVER)
+
+
+def database_notes(agent: str, environment: Mapping[str, str] = os.environ) -> PostgresNotes:
+    """The notes of an agent in the database that the user's own settings name."""
+    settings = _own_settings(agent, environment)
+    return _postgres_notes(agent, settings, environment)
+
+
+def database_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The agents of the tenant that have notes in the database."""
+    from notewell.notes.postgres import agents_with_notes
+    from notewell.postgres import Scope, configured_address, shared_database
+
+    store = _own_settings(_MAIN, environment).store
+    database = shared_database(configured_address(store.url, environment))
+    return agents_with_notes(database, Scope(store.tenant, _MAIN))
+
+
+def _own_settings(agent: str, environment: Mapping[str, str]) -> Settings:
+    """Without a workspace: no file of one may choose a database."""
+    from notewell.config import load_configuration, settings_of
+
+    configuration = load_configuration(agent=agent, environment=environment)
+    return settings_of(configuration.agents[agent], configuration.providers)
+
+
+def _postgres_notes(
+    agent: str, settings: Settings, environment: Mapping[str, str]
+) -> PostgresNotes:
+    from notewell.postgres import Scope, configured_address, shared_database
+
+    address = configured_address(settings.store.url, environment)
+    from notewell.notes.postgres import PostgresNotes
+
+    database, scope = shared_database(address), Scope(settings.store.tenant, _checked_id(agent))
+    return PostgresNotes(database, scope, settings.notes.extra_paths)
 
 
 def other_stores(

@@ -11,6 +11,7 @@ section.py        a section, found by its heading
 append_format.py  which bytes put those lines at the end of a note
 append.py         one entry more at the end of a note
 rewrite.py        a new note under a free name; a note rewritten for an undo
+transfer.py       notes carried between a folder and PostgreSQL
 agent_folder.py   the folder an agent may edit, and nothing outside it
 edit.py           create, replace, move and trash in that folder, with compare-and-swap
 excerpt.py        some lines of a note
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         why_unprintable,
     )
     from notewell.notes.section import Section
+    from notewell.notes.transfer import Transfer, Transferred
     from notewell.notes.workspace import open_notes
 else:
     from notewell.lazy import lazy_exports
@@ -57,6 +59,7 @@ else:
                 "why_unprintable"
             ),
             "section": "Section",
+            "transfer": "Transfer Transferred",
             "workspace": "open_notes",
         },
     )
