@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from notewell.notes.entry import MAX_ENTRY_BYTES, Block, Entry
     from notewell.notes.excerpt import Excerpt, excerpt_of
     from notewell.notes.note_file import clean, locked_note, note_of, read_all, read_note
-    from notewell.notes.ports import NOT_RECORDED, Appended, NoteStore, folder_of, user_day
+    from notewell.notes.ports import (
+        IN_DATABASE,
+        NOT_RECORDED,
+        Appended,
+        NoteStore,
+        folder_of,
+        user_day,
+    )
     from notewell.notes.rewrite import numbered_paths
     from notewell.notes.scope import (
         IGNORED_FOLDERS,
@@ -52,7 +59,7 @@ else:
             "entry": "Block Entry MAX_ENTRY_BYTES",
             "excerpt": "Excerpt excerpt_of",
             "note_file": "clean locked_note note_of read_all read_note",
-            "ports": "Appended NOT_RECORDED NoteStore folder_of user_day",
+            "ports": "Appended IN_DATABASE NOT_RECORDED NoteStore folder_of user_day",
             "rewrite": "numbered_paths",
             "scope": (
                 "ExtraPath IGNORED_FOLDERS NotesSettings is_conflict_copy is_note_name printable "
