@@ -280,10 +280,12 @@ def _postgres_store(
     name: str, settings: StoreSettings, environment: Mapping[str, str]
 ) -> _StoreChoice:
     """`name` is that of `index_dir`: the agent, and a digest of its workspace."""
-    from notewell.postgres import Scope, configured_address, shared_database
+    from notewell.postgres import configured_address
 
+    # First: it says which package is missing.
     address = configured_address(settings.url, environment)
     from notewell.index.postgres import DRIVER, PostgresStore
+    from notewell.postgres import Scope, shared_database
 
     agent, _, workspace = name.rpartition("-")
     database, scope = shared_database(address), Scope(settings.tenant, agent)

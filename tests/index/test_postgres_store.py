@@ -278,7 +278,7 @@ def test_a_writer_needs_a_generation_and_a_transaction(store: PostgresStore) -> 
         writer.start_generation(identity())
         with pytest.raises(RuntimeError, match="needs a transaction"):
             writer.forget(["MEMORY.md"])
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(RuntimeError, match="only reads"):
             writer.execute("DELETE FROM files")
 
 

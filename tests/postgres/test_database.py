@@ -159,6 +159,20 @@ def test_a_lease_has_one_holder_who_is_named(postgres: Database, postgres_scope:
     assert holder_of(postgres, lease) is None
 
 
+def test_a_lease_does_not_keep_vacuum_from_its_work(
+    postgres_server: PostgresServer, postgres: Database, postgres_scope: Scope
+) -> None:
+    with (
+        hold_lease(postgres, AdvisoryLease(postgres_scope, "embedder"), wait_s=0),
+        psycopg.connect(postgres_server.owner_url("notewell")) as owner,
+    ):
+        held = owner.execute(
+            "SELECT state, backend_xmin, backend_xid FROM pg_stat_activity "
+            "WHERE application_name LIKE 'process%'"
+        ).fetchall()
+    assert held == [("idle in transaction", None, None)]
+
+
 def test_a_lease_is_free_when_the_connection_of_its_holder_ends(
     postgres_server: PostgresServer, postgres: Database, postgres_scope: Scope
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -148,6 +150,28 @@ def test_the_doctor_examines_the_server(place: Place) -> None:
     text = json.dumps(found)
     assert "PostgreSQL 18" in text
     assert "row-level security is forced" in text
+
+
+def program(place: Place, code: str, *words: str) -> str:
+    """What a new process prints on both streams."""
+    arguments = [*words, "-w", str(place.workspace), "--state-dir", str(place.root / "state")]
+    script = f"import sys\n{code}\nfrom notewell.cli import main\ncode = main({arguments!r})\n"
+    script += "print('loaded', sorted(one for one in sys.modules if 'postgres' in one))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout + done.stderr
+
+
+def test_nothing_of_it_is_imported_without_the_setting(place: Place) -> None:
+    (place.root / "own.json").write_text("{}", encoding="utf-8")
+    assert "loaded []" in program(place, "", "status")
+
+
+def test_a_missing_package_is_named(place: Place) -> None:
+    text = program(place, "sys.modules['psycopg'] = None", "status")
+    assert "install notewell[postgres]" in text
+    assert "Traceback" not in text
 
 
 def test_a_server_that_is_gone_gives_a_clear_answer_and_comes_back_by_itself(

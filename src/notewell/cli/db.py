@@ -28,9 +28,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    address = _address()  # First: it says which package is missing.
     from notewell.postgres import Database
 
-    database = Database(_address())
+    database = Database(address)
     try:
         if arguments.action == "status":
             return _status(database, as_json=arguments.json)

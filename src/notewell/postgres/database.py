@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from notewell.postgres.failures import our_errors, trouble_of
 from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from psycopg import Connection
 
@@ -53,7 +54,8 @@ class Limits:
     """One statement. Removing an index of a hundred thousand chunks takes seconds."""
     lock_s: float = 10.0
     network_s: int = 15
-    """Without a sign of life from the server's machine."""
+    """Without a sign of life from the server's machine; also how much later than the server we
+    give up a statement that takes too long."""
 
 
 class Scope(NamedTuple):
@@ -61,6 +63,48 @@ class Scope(NamedTuple):
 
     tenant: str
     agent: str
+
+
+class _Opening(NamedTuple):
+    """The statements that open a transaction."""
+
+    sql: str
+    values: tuple[Any, ...]
+    statement_s: float
+    """How long each statement of the transaction may take."""
+
+
+class StalledAnswer(psycopg.OperationalError):
+    """The server or the network stopped in the middle of an answer."""
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """A connection on which no wait is for ever.
+
+    The server ends a statement that takes too long. That does not help if the network swallows the
+    answer, and keepalives of TCP see nothing wrong with a proxy that stalls.
+    """
+
+    answer_s: float = 60.0
+    """Set by each transaction."""
+
+    def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
+        return super().wait(self._bounded(gen), *arguments, **options)
+
+    def _bounded(self, gen: Any) -> Generator[Any, Any, Any]:
+        """The same generator, ended after `answer_s`. psycopg sends 0 if nothing is ready after a
+        tenth of a second."""
+        deadline = time.monotonic() + self.answer_s
+        try:
+            state = next(gen)
+            while True:
+                ready = yield state
+                if not ready and time.monotonic() > deadline:
+                    self.close()
+                    raise StalledAnswer("timeout")
+                state = gen.send(ready)
+        except StopIteration as end:
+            return end.value
 
 
 class Transaction:
@@ -91,7 +135,7 @@ class Database:
     def __init__(self, address: Address, limits: Limits | None = None) -> None:
         self.address = address
         self.limits = limits or Limits()
-        self._pool: ConnectionPool[Connection[Any]] | None = None
+        self._pool: ConnectionPool[BoundedConnection] | None = None
         self._lock = threading.Lock()
         self._is_checked = False
         """Whether the schema was compared with the one that this version knows."""
@@ -123,19 +167,19 @@ class Database:
         """The user of the connection string itself. For migrations and inspection alone: whether
         row-level security holds depends on that user."""
         limits = self.limits
-        opening = (
+        opening = _Opening(
             "BEGIN; SELECT set_config('search_path', %s, true), "
             "set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
             (_SEARCH_PATH, _ms(limits.write_s), _ms(limits.lock_s)),
+            limits.write_s,
         )
         with self._transaction(opening, is_kept=True) as one:
             yield one
 
     @contextmanager
-    def _transaction(
-        self, opening: tuple[str, Sequence[Any]], *, is_kept: bool = False
-    ) -> Iterator[Transaction]:
+    def _transaction(self, opening: _Opening, *, is_kept: bool = False) -> Iterator[Transaction]:
         connection = self._begun(opening)
+        connection.answer_s = opening.statement_s + self.limits.network_s
         pool = self._opened_pool()
         try:
             yield Transaction(connection, self.address)
@@ -149,18 +193,20 @@ class Database:
             # A connection that is broken, or in the middle of an answer, is closed by the pool.
             pool.putconn(connection)
 
-    def _begun(self, opening: tuple[str, Sequence[Any]]) -> Connection[Any]:
+    def _begun(self, opening: _Opening) -> BoundedConnection:
         """A connection with an open transaction. A connection that has ended since its last use is
         replaced, once: nothing was asked on it yet."""
         pool = self._opened_pool()
         for is_last in (False, True):
             connection = self._connection(pool)
+            connection.answer_s = self.limits.network_s
             try:
                 # One message to the server: client-side binding allows several statements.
-                psycopg.ClientCursor(connection).execute(opening[0].encode(), opening[1])
+                psycopg.ClientCursor(connection).execute(opening.sql.encode(), opening.values)
             except psycopg.OperationalError as error:
                 pool.putconn(connection)
-                if is_last or not connection.closed:
+                is_stalled = isinstance(error, StalledAnswer)  # Another try would stall, too.
+                if is_last or is_stalled or not connection.closed:
                     raise trouble_of(error, self.address) from None
                 pool.check()  # The others have probably ended, too.
             except psycopg.Error as error:
@@ -171,7 +217,7 @@ class Database:
                 return connection
         raise AssertionError("the last try returns or raises")
 
-    def _connection(self, pool: ConnectionPool[Connection[Any]]) -> Connection[Any]:
+    def _connection(self, pool: ConnectionPool[BoundedConnection]) -> BoundedConnection:
         try:
             return pool.getconn()
         except PoolTimeout as timeout:
@@ -184,7 +230,7 @@ class Database:
 
     # -- connections -----------------------------------------------------------------------------
 
-    def _opened_pool(self) -> ConnectionPool[Connection[Any]]:
+    def _opened_pool(self) -> ConnectionPool[BoundedConnection]:
         with self._lock:
             if self._pool is None:
                 # Each failed attempt would be a line of libpq on the terminal, with the name of
@@ -197,6 +243,7 @@ class Database:
                     timeout=self.limits.connection_wait_s,
                     # Longer than a caller waits: the next one starts a new attempt.
                     reconnect_timeout=self.limits.connection_wait_s,
+                    connection_class=BoundedConnection,
                     kwargs=self._options(connect_s=max(2, int(self.limits.connection_wait_s))),
                     open=True,
                     name="notewell",
@@ -233,13 +280,13 @@ class Database:
 
 def _opened(
     begin: str, scope: Scope, statement_s: float, limits: Limits, lock_s: float | None = None
-) -> tuple[str, Sequence[Any]]:
-    """The statements that open a transaction for one agent, and their values."""
+) -> _Opening:
+    """For one agent."""
     for name, value in zip(("tenant", "agent"), scope, strict=True):
         # An empty name would match the rows of nobody; the error says more than an empty answer.
         if not value or len(value) > NAME_CHARS or "\x00" in value:
             raise BadRequest(f"a name of 1 to {NAME_CHARS} characters is needed as {name}")
-    return (
+    return _Opening(
         f"{begin}; SELECT set_config('role', %s, true), set_config('app.tenant', %s, true), "
         "set_config('app.agent', %s, true), set_config('search_path', %s, true), "
         "set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
@@ -250,6 +297,7 @@ def _opened(
             _ms(statement_s),
             _ms(limits.lock_s if lock_s is None else lock_s),
         ),
+        statement_s,
     )
 
 

@@ -61,14 +61,12 @@ def hold_lease(database: Database, lease: AdvisoryLease, *, wait_s: float) -> It
     while True:
         # A try in a transaction of its own: who waits must not keep a connection from others.
         with database.writing(lease.scope) as transaction:
-            transaction.execute(
-                "SELECT set_config('application_name', %s, true), "
-                "set_config('idle_in_transaction_session_timeout', '0', true)",
-                (_own_name(),),
-            )
-            if transaction.rows("SELECT pg_try_advisory_xact_lock(%s, %s)", lease.key()) == [
-                (True,)
-            ]:
+            transaction.execute("SELECT set_config('application_name', %s, true)", (_own_name(),))
+            is_ours = transaction.rows("SELECT pg_try_advisory_xact_lock(%s, %s)", lease.key())
+            if is_ours == [(True,)]:
+                # The last statement has no values: one with values keeps its snapshot until the
+                # next statement, and vacuum would wait as long as the lease is held.
+                transaction.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                 yield
                 return
             holder = _holder(transaction.rows(_HOLDER, _locked(lease)))

@@ -241,8 +241,6 @@ def _create_base(transaction: Transaction) -> None:
         transaction.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
     transaction.execute("CREATE SCHEMA IF NOT EXISTS notewell")
     transaction.execute(f"GRANT USAGE ON SCHEMA notewell TO {APP_ROLE}")
-    if schema_state(transaction).applied:
-        return
     if transaction.rows("SELECT to_regclass('notewell.migrations') IS NULL") == [(True,)]:
         transaction.execute(
             "CREATE TABLE notewell.migrations (number integer PRIMARY KEY, "

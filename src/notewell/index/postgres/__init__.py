@@ -7,7 +7,7 @@
     postings     the layout of the keyword index: many words in a row
     text_reader  counts and ranks the words of a query; `text_writer` writes them
     vectors      vectors and windows: their form, and the nearest ones
-    writer       changes, in transactions
+    writer       generations and transactions; `changes`: what one transaction changes
     cache        computed vectors, by the digest of their text
     maintenance  checks and repairs for `notewell doctor`; audit: `notewell verify`
 

@@ -152,11 +152,6 @@ class PostgresView:
         )
         return [one for (one,) in found]
 
-    def digests(self) -> list[str]:
-        """Of the text of each chunk."""
-        rows = self._select("SELECT DISTINCT digest FROM notewell.chunks WHERE {own}")
-        return [digest for (digest,) in rows]
-
     def chunks_of(self, path: str) -> list[int]:
         return [chunk.id for chunk in self._of_path(path)]
 
@@ -274,9 +269,9 @@ class PostgresView:
             memo.has_all_vectors = True
         missing = [one for one in ids if one not in known]
         if missing:
-            known |= dict.fromkeys(missing)
-            if not memo.has_all_vectors:
-                known |= read_vectors(self._rows, missing)
+            found = {} if memo.has_all_vectors else read_vectors(self._rows, missing)
+            # In one step: another thread must not take what is not read yet for missing.
+            known |= dict.fromkeys(missing) | found
         return known
 
 

@@ -1,8 +1,4 @@
-"""Writing to one generation; only the holder of the writer lease has a writer.
-
-Inside a transaction the new rows are collected and written at its end, or when something asks for
-them: a statement for each chunk would cost more than the chunk.
-"""
+"""Writing to one generation; only the holder of the writer lease has a writer."""
 
 from __future__ import annotations
 
@@ -10,8 +6,9 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from notewell.core import chunk_words, index_words, unit_rows, without_markers
+from notewell.core import index_words, unit_rows
 from notewell.errors import IndexBusy, IndexTooNew, IndexUnreadable
+from notewell.index.postgres.changes import IndexChanges
 from notewell.index.postgres.failures import index_errors
 from notewell.index.postgres.generations import (
     LAYOUT,
@@ -22,10 +19,8 @@ from notewell.index.postgres.generations import (
 )
 from notewell.index.postgres.memo import StateMemo
 from notewell.index.postgres.postings import tokens_of
-from notewell.index.postgres.text_writer import TextWriter
-from notewell.index.postgres.vectors import vector_text
 from notewell.index.postgres.view import PostgresView
-from notewell.index.records import EMBEDDED, UNREAD, WAITING, MustRebuild, UpToDate
+from notewell.index.records import MustRebuild, UpToDate
 from notewell.records import asdict
 from notewell.types import NO_SESSION
 
@@ -52,7 +47,7 @@ class PostgresWriter:
         self._number: int | None = None
         """Of the generation that is open."""
         self._commits = 0
-        self._changes: _Changes | None = None
+        self._changes: IndexChanges | None = None
         """Of the transaction that is open."""
 
     # -- generations -----------------------------------------------------------------------------
@@ -171,8 +166,7 @@ class PostgresWriter:
             return transaction.rows(sql, values)
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """A view only reads."""
-        raise NotImplementedError
+        raise RuntimeError("a view only reads")
 
     # -- changes ---------------------------------------------------------------------------------
 
@@ -182,7 +176,7 @@ class PostgresWriter:
             yield
 
     @contextmanager
-    def _changing(self) -> Iterator[_Changes]:
+    def _changing(self) -> Iterator[IndexChanges]:
         """One transaction. Raises `IndexBusy`, and changes nothing, if another process has written
         since: then the lease was lost, for example because the server was restarted."""
         number = self._opened_number
@@ -191,7 +185,7 @@ class PostgresWriter:
                 generation = numbered(transaction.rows, self._scope, number)
                 if generation.commits != self._commits:
                     raise IndexBusy(generation.name, "another process, which took the lease", 0)
-                self._changes = _Changes(transaction, self._scope, generation)
+                self._changes = IndexChanges(transaction, self._scope, generation)
                 yield self._changes
                 self._changes.end()
         finally:
@@ -199,7 +193,7 @@ class PostgresWriter:
         self._commits += 1
 
     @property
-    def _in_transaction(self) -> _Changes:
+    def _in_transaction(self) -> IndexChanges:
         if self._changes is None:
             raise RuntimeError("a change needs a transaction")
         return self._changes
@@ -275,170 +269,6 @@ class PostgresWriter:
             "UPDATE notewell.generations SET cosine_scale = %s WHERE {own}",
             (json.dumps(scale._asdict()),),
         )
-
-
-class _Changes:
-    """What one transaction changes."""
-
-    def __init__(self, transaction: Transaction, scope: Scope, generation: Generation) -> None:
-        self.transaction = transaction
-        self._scope = scope
-        self.generation = generation
-        """As it was at the beginning."""
-        self.number = generation.number
-        self.rows = GenerationRows(transaction, scope, generation.number)
-        self.text = TextWriter(self.rows)
-        self.files: dict[str, tuple[Any, ...]] = {}
-        self._new: dict[int, tuple[Any, ...]] = {}
-        self._moved: list[tuple[Any, ...]] = []
-        self._last_id = generation.last_id
-        self._counts = {WAITING: 0, EMBEDDED: 0, UNREAD: 0}
-        """How many chunks more there are of each state."""
-
-    def chunks_of(self, path: str) -> dict[str, list[int]]:
-        """The chunks of a note by digest; of equal chunks the oldest comes last."""
-        if path in self.files:  # Written before, in this transaction.
-            self.write()
-        old: dict[str, list[int]] = {}
-        rows = self.rows.select(
-            "SELECT id, digest FROM notewell.chunks WHERE {own} AND path = %s", (path,)
-        )
-        for chunk_id, digest in sorted(rows, reverse=True):
-            old.setdefault(digest, []).append(chunk_id)
-        return old
-
-    def move(self, chunk_id: int, chunk: Chunk) -> None:
-        # Equal digest, equal text: its words and its vector stay, only the lines have changed.
-        self._moved.append((chunk_id, *chunk.span, chunk.piece, chunk.offset, chunk.said_at))
-
-    def insert(self, path: str, source: Source, name: Sequence[str], chunk: Chunk) -> None:
-        self._last_id += 1
-        # The marker of an entry is ours, not the user's: its id must not match a query.
-        text, heading = _storable(chunk.text), _storable(chunk.heading)
-        words = chunk_words(without_markers(text), heading)
-        fields = (tokens_of(words.body), tokens_of(words.heading), name)
-        self.text.add(self._last_id, source, fields)
-        self._new[self._last_id] = (
-            self._last_id,
-            path,
-            source,
-            *chunk.span,
-            chunk.digest,
-            heading,
-            text,
-            chunk.piece,
-            chunk.offset,
-            chunk.said_at,
-        )
-        self._counts[WAITING] += 1
-
-    def remove(self, ids: Sequence[int]) -> None:
-        if not ids:
-            return
-        self.rows.execute("DELETE FROM notewell.vectors WHERE {own} AND id = ANY(%s)", (ids,))
-        removed = self.rows.select(
-            "DELETE FROM notewell.chunks WHERE {own} AND id = ANY(%s) RETURNING id, block, state",
-            (ids,),
-        )
-        self.text.remove((chunk_id, block) for chunk_id, block, _ in removed)
-        for _, _, state in removed:
-            self._counts[state] -= 1
-
-    def mark_unread(self, path: str, digests: Sequence[str]) -> None:
-        self.write()
-        # Only chunks that wait: one that has a vector keeps it.
-        changed = self.rows.execute(
-            "UPDATE notewell.chunks SET state = %s WHERE {own} AND path = %s AND state = %s "
-            "AND digest = ANY(%s)",
-            (UNREAD, path, WAITING, list(digests)),
-        )
-        self._counts[WAITING] -= changed
-        self._counts[UNREAD] += changed
-
-    def add_vectors(
-        self, chunks: Sequence[StoredChunk], unit: Vectors, windows: Sequence[bytes]
-    ) -> int:
-        self.write()
-        # By id and digest: a chunk may have been replaced while its text was being embedded.
-        waiting = dict(
-            self.rows.select(
-                "SELECT id, digest FROM notewell.chunks WHERE {own} AND state = 0 "
-                "AND id = ANY(%s)",
-                ([chunk.id for chunk in chunks],),
-            )
-        )
-        rows = [
-            (chunk.id, chunk.source, vector_text(vector), own)
-            for chunk, vector, own in zip(chunks, unit, windows, strict=True)
-            if waiting.get(chunk.id) == chunk.digest
-        ]
-        self.rows.insert("vectors", "id source vector windows", "int8 text vector bytea", rows)
-        self.rows.execute(
-            "UPDATE notewell.chunks SET state = %s WHERE {own} AND id = ANY(%s)",
-            (EMBEDDED, [row[0] for row in rows]),
-        )
-        self._counts[WAITING] -= len(rows)
-        self._counts[EMBEDDED] += len(rows)
-        return len(rows)
-
-    # -- writing ---------------------------------------------------------------------------------
-
-    def write(self) -> None:
-        """Write what was collected."""
-        blocks = self.text.write()
-        self.rows.insert(
-            "chunks",
-            "id path source start_line end_line digest heading text piece line_offset said_at "
-            "block",
-            "int8 text text int4 int4 text text text bool int4 text int4",
-            [(*row, blocks[chunk_id]) for chunk_id, row in self._new.items()],
-        )
-        if self._moved:
-            ids, starts, ends, pieces, offsets, times = map(list, zip(*self._moved, strict=True))
-            self.rows.execute(
-                "UPDATE notewell.chunks SET start_line = new.start_line, end_line = new.end_line, "
-                "piece = new.piece, line_offset = new.line_offset, said_at = new.said_at "
-                "FROM unnest(%s::int8[], %s::int4[], %s::int4[], %s::bool[], %s::int4[], "
-                "%s::text[]) AS new (id, start_line, end_line, piece, line_offset, said_at) "
-                "WHERE {own} AND chunks.id = new.id",
-                (ids, starts, ends, pieces, offsets, times),
-            )
-        self.rows.insert(
-            "files",
-            "path source digest size mtime ctime inode day folder host",
-            "text text text int8 int8 int8 text text text text",
-            list(self.files.values()),
-        )
-        self._new.clear()
-        self._moved.clear()
-        self.files.clear()
-        self._count()
-
-    def _count(self) -> None:
-        """The numbers in the row of the generation are always those of its chunks."""
-        if any(self._counts.values()) or self._last_id != self.generation.last_id:
-            GenerationRows(self.transaction, self._scope, self.number).execute(
-                "UPDATE notewell.generations SET last_id = %s, chunks = chunks + %s, "
-                "waiting = waiting + %s, unread = unread + %s WHERE {own}",
-                (
-                    self._last_id,
-                    sum(self._counts.values()),
-                    self._counts[WAITING],
-                    self._counts[UNREAD],
-                ),
-            )
-            self._counts = dict.fromkeys(self._counts, 0)
-
-    def end(self) -> None:
-        self.write()
-        GenerationRows(self.transaction, self._scope, self.number).execute(
-            "UPDATE notewell.generations SET commits = commits + 1, written_at = now() WHERE {own}"
-        )
-
-
-def _storable(text: str) -> str:
-    """PostgreSQL keeps no NUL. Notes have none, transcripts may."""
-    return text.replace("\0", "\ufffd")
 
 
 def remove_generations(transaction: Transaction, scope: Scope, numbers: Sequence[int]) -> None:

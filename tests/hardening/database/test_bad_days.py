@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.postgres_server import PASSWORD, PostgresServer, running_server
+from tests.postgres_server import LOGIN, PASSWORD, PostgresServer, running_server
 
 from notewell.core import VERSION, ChunkLimits, Secret, chunk
 from notewell.errors import DatabaseUnavailable, IndexTrouble, IndexUnavailable
@@ -126,7 +127,7 @@ import os, sys
 from notewell.core import Secret
 from notewell.postgres import Address, Database, Scope
 from notewell.index.postgres import PostgresStore
-from tests.hardening.test_postgres_bad_days import STAT, begin, chunk, ChunkLimits
+from tests.hardening.database.test_bad_days import STAT, begin, chunk, ChunkLimits
 
 store = PostgresStore(Database(Address(Secret(os.environ["URL"]))), Scope("t", "killed"), "notes")
 with store.writing(wait_s=10) as writer:
@@ -153,7 +154,7 @@ def test_a_process_that_is_killed_in_a_write_leaves_the_old_state_and_no_lease(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "URL": server.login_url("notewell")},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     assert child.stdout is not None
     assert child.stdin is not None
@@ -167,6 +168,77 @@ def test_a_process_that_is_killed_in_a_write_leaves_the_old_state_and_no_lease(
     assert numbers_in(store) == {99, 100}
     assert agrees(store)
     database.close()
+
+
+class StallingProxy:
+    """Passes bytes between clients and the socket of the server, until it is told to stall."""
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._target = str(server.folder / ".s.PGSQL.5432")
+        self._passes = threading.Event()
+        self._passes.set()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = []
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            behind = socket.socket(socket.AF_UNIX)
+            behind.connect(self._target)
+            self._open += [client, behind]
+            for one, other in ((client, behind), (behind, client)):
+                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+
+    def _pass(self, one: socket.socket, other: socket.socket) -> None:
+        try:
+            while data := one.recv(65536):
+                self._passes.wait()
+                other.sendall(data)
+        except OSError:
+            return
+
+    def stall(self) -> None:
+        self._passes.clear()
+
+    def go_on(self) -> None:
+        self._passes.set()
+
+    def close(self) -> None:
+        self._passes.set()
+        for one in (self._listener, *self._open):
+            one.close()
+
+
+def test_a_network_that_stalls_ends_every_wait_and_the_next_try_works(
+    server: PostgresServer,
+) -> None:
+    proxy = StallingProxy(server)
+    url = f"postgresql://{LOGIN}:{PASSWORD}@127.0.0.1:{proxy.port}/notewell"
+    limits = Limits(connection_wait_s=1.0, read_s=0.2, network_s=1)
+    database = Database(Address(Secret(url)), limits)
+    store = PostgresStore(database, Scope("t", "stalled"), "notes")
+    begin(store)
+    append(store, 1)
+    with pytest.raises(IndexUnavailable):  # In the middle of a transaction.
+        ask_while_it_stalls(store, proxy)
+    with pytest.raises(IndexUnavailable):  # And when one begins.
+        numbers_in(store)
+    proxy.go_on()
+    assert numbers_in(store) == {1}
+    database.close()
+    proxy.close()
+
+
+def ask_while_it_stalls(store: IndexStore, proxy: StallingProxy) -> None:
+    with store.view() as view:
+        assert view is not None
+        proxy.stall()
+        view.notes()
 
 
 def take_all(database: Database, scope: Scope, stack: ExitStack) -> None:
