@@ -16,8 +16,8 @@ import pytest
 from tests.postgres_server import PASSWORD, PostgresServer
 
 from notewell.cli import main
-from notewell.notes import Entry
-from notewell.notes.postgres import PostgresNotes
+from notewell.notes import Entry, Transfer
+from notewell.notes.postgres import PostgresNotes, StoredNote
 from notewell.notes.transfer import decide
 from notewell.postgres import Database, Scope
 from notewell.postgres.address import VARIABLE
@@ -245,3 +245,29 @@ def test_an_append_through_the_database_comes_out_with_a_pull(
     pulled = content(desk.a)[PULLED]
     assert pulled == notes.read_bytes(PULLED)
     assert pulled.endswith(b"- two <!-- @test -->\n")
+
+
+def test_what_changes_after_the_look_is_left_alone(
+    desk: Desk, postgres: Database, tmp_path: Path
+) -> None:
+    class EditedMeanwhile(PostgresNotes):
+        """An editor saves two files after the folder was read."""
+
+        def stored(self) -> dict[str, StoredNote]:
+            write(desk.a, {PULLED: b"edited meanwhile\n", "memory/new.md": b"new meanwhile\n"})
+            return super().stored()
+
+    desk.run("push", str(desk.a))
+    scope = Scope(desk.tenant, "main")
+    PostgresNotes(postgres, scope).rewrite(PULLED, lambda data: data + b"- two\n")
+    PostgresNotes(postgres, scope).create("new", b"of the database\n")
+    transfer = Transfer(desk.a, EditedMeanwhile(postgres, scope), tmp_path / "state")
+    pulled = {one.path: one.outcome for one in transfer.pull()}
+    assert pulled[PULLED] == pulled["memory/new.md"] == "conflict"
+    assert content(desk.a)[PULLED] == b"edited meanwhile\n"
+    assert content(desk.a)["memory/new.md"] == b"new meanwhile\n"
+    write(desk.a, {PULLED: PostgresNotes(postgres, scope).read_bytes(PULLED) or b""})
+    transfer.push()  # Both sides are equal now, and remembered.
+    write(desk.a, {PULLED: b"for the database\n"})
+    pushed = {one.path: one.outcome for one in transfer.push()}
+    assert pushed[PULLED] == "conflict"
