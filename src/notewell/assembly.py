@@ -24,7 +24,7 @@ from notewell.errors import BadSetting, MemoryOff
 from notewell.index import StorePlace, StoreSettings
 from notewell.index.sqlite import SqliteStore, usable_driver
 from notewell.memory import Memory
-from notewell.notes import open_notes
+from notewell.notes import IN_DATABASE, open_notes
 from notewell.notes.workspace import Workspace
 from notewell.records import NamedTuple, replace
 from notewell.sessions import kept_dir
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from notewell.engines import Engine, SearchElsewhere, StoreSearcher
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.index import IndexStore
+    from notewell.notes import NoteStore
+    from notewell.notes.postgres import PostgresNotes
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
     from notewell.sync import SyncRecord
@@ -74,6 +76,7 @@ def open_memory(
 ) -> Memory:
     """Open the memory of one agent over one workspace. Nothing is written before its first use.
 
+    The workspace `postgres:` stands for the notes in the database of the user's settings.
     Without a `workspace` the settings must give the agent one. The agent is `main`, or the one
     that is named, or the one to which the bindings of the settings route a message: it has a
     `channel`, and may have an `account`, a `peer` (`("group", "-100")`), a `guild` and a `team`.
@@ -90,9 +93,7 @@ def open_memory(
     agent, folder = _agent_and_folder(workspace, agent, message, environment)
     if state_dir is not None and not str(state_dir):
         raise BadSetting("state dir", "it is empty; name a folder or leave it out")
-    # Resolved first: the settings file and the folder of the index depend on the real path.
-    root = Workspace.open(folder).root
-    settings = _usable(settings or load_settings(root, agent, environment), agent)
+    notes, settings = _notes_and_settings(folder, agent, settings, environment)
     state = Path(state_dir).expanduser() if state_dir else default_state_dir(environment)
     selection = EmbedderSelection(
         settings.embedder,
@@ -103,15 +104,15 @@ def open_memory(
         started_by_user=started_by_user,
         shared=shared_models,
     )
-    store = _store(index_dir(state, agent, root, settings.store.path), settings.store, environment)
+    home = index_dir(state, agent, _index_key(notes, settings), settings.store.path)
+    store = _store(home, settings.store, environment)
     indexer = _indexer(
-        root, agent, state, settings, store, selection.embedder, now_ns, lease_wait_s
+        notes, agent, state, settings, store, selection.embedder, now_ns, lease_wait_s
     )
     elsewhere = None
     # A server does most of the work of a search in PostgreSQL, and no process gets a password.
     if searcher is not None and settings.store.driver == "sqlite":
-        place = StorePlace(index_dir(state, agent, root, settings.store.path), settings.store)
-        elsewhere = partial(searcher.search, place)
+        elsewhere = partial(searcher.search, StorePlace(home, settings.store))
     builtin = _builtin(indexer, selection, settings, agent, reranker, state, elsewhere)
     return Memory(
         _engine(builtin, settings, agent, state, environment),
@@ -124,6 +125,25 @@ def open_memory(
         open_journal=partial(_journal, state, agent, settings.capture),
         open_entries=partial(_entries, state, agent, settings.entries),
     )
+
+
+def _notes_and_settings(
+    folder: Path, agent: str, settings: Settings | None, environment: Mapping[str, str]
+) -> tuple[NoteStore, Settings]:
+    if str(folder) == IN_DATABASE:
+        settings = _usable(settings or _own_settings(agent, environment), agent)
+        return _postgres_notes(agent, settings, environment), settings
+    # Resolved first: the settings file and the folder of the index depend on the real path.
+    root = Workspace.open(folder).root
+    settings = _usable(settings or load_settings(root, agent, environment), agent)
+    return open_notes(root, settings.notes.extra_paths), settings
+
+
+def _index_key(notes: NoteStore, settings: Settings) -> str:
+    """What tells the indexes of an agent apart. In a database, tenant and agent already do, and
+    machines that reach the server under different names share one index."""
+    shared = notes.folder is None and settings.store.driver == "postgres"
+    return IN_DATABASE if shared else notes.location
 
 
 def _usable(settings: Settings, agent: str) -> Settings:
@@ -205,7 +225,7 @@ def _binding(
     return Binding("", channel, account, Peer(kind, peer[1]), guild, team)
 
 
-def index_dir(state: Path, agent: str, workspace: Path, indexes: Path | None = None) -> Path:
+def index_dir(state: Path, agent: str, workspace: str | Path, indexes: Path | None = None) -> Path:
     """One index per agent and workspace: two folders never share one, nor do two agents, even if
     their settings name the same folder for `indexes`."""
     digest = short_sha256(str(workspace))[:DIGEST_CHARS]
@@ -273,6 +293,42 @@ def _postgres_store(
     return _StoreChoice(store, DRIVER, DRIVER)
 
 
+def database_notes(agent: str, environment: Mapping[str, str] = os.environ) -> PostgresNotes:
+    """The notes of an agent in the database that the user's own settings name."""
+    settings = _own_settings(agent, environment)
+    return _postgres_notes(agent, settings, environment)
+
+
+def database_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The agents of the tenant that have notes in the database."""
+    from notewell.notes.postgres import agents_with_notes
+    from notewell.postgres import Scope, configured_address, shared_database
+
+    store = _own_settings(_MAIN, environment).store
+    database = shared_database(configured_address(store.url, environment))
+    return agents_with_notes(database, Scope(store.tenant, _MAIN))
+
+
+def _own_settings(agent: str, environment: Mapping[str, str]) -> Settings:
+    """Without a workspace: no file of one may choose a database."""
+    from notewell.config import load_configuration, settings_of
+
+    configuration = load_configuration(agent=agent, environment=environment)
+    return settings_of(configuration.agents[agent], configuration.providers)
+
+
+def _postgres_notes(
+    agent: str, settings: Settings, environment: Mapping[str, str]
+) -> PostgresNotes:
+    from notewell.postgres import Scope, configured_address, shared_database
+
+    address = configured_address(settings.store.url, environment)
+    from notewell.notes.postgres import PostgresNotes
+
+    database, scope = shared_database(address), Scope(settings.store.tenant, _checked_id(agent))
+    return PostgresNotes(database, scope, settings.notes.extra_paths)
+
+
 def other_stores(
     state: Path, agent: str, settings: StoreSettings, own: IndexStore
 ) -> list[IndexStore]:
@@ -290,7 +346,7 @@ def other_stores(
 
 
 def _indexer(
-    root: Path,
+    notes: NoteStore,
     agent: str,
     state: Path,
     settings: Settings,
@@ -300,9 +356,9 @@ def _indexer(
     lease_wait_s: float,
 ) -> Indexer:
     local = next(iter(choice.store.local_paths()), None)
-    sessions = _sessions(settings, agent, state, root)
+    sessions = _sessions(settings, agent, state, notes.location)
     return Indexer(
-        notes=open_notes(root, settings.notes.extra_paths),
+        notes=notes,
         indexes_notes=settings.notes.enabled,
         open_transcripts=sessions.open_transcripts,
         delta_limits=sessions.delta_limits,
@@ -321,7 +377,7 @@ def _indexer(
         lease_wait_s=lease_wait_s,
         requested_driver=choice.requested,
         look_file=local / "LOOKED" if local else None,
-        kept=kept_dir(state, agent, root) if settings.sessions.search_kept else None,
+        kept=kept_dir(state, agent, notes.location) if settings.sessions.search_kept else None,
     )
 
 
@@ -338,10 +394,12 @@ def _configured_sources(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name, is_named in named.items() if is_named)
 
 
-def _sessions(settings: Settings, agent: str, state: Path, root: Path) -> _Sessions:
+def _sessions(settings: Settings, agent: str, state: Path, location: str) -> _Sessions:
     """The transcripts and the redactor. Neither module is loaded unless it is needed."""
     sessions, redact_notes = settings.sessions, settings.notes.redact
-    open_transcripts = partial(_transcripts, sessions, agent, state, kept_dir(state, agent, root))
+    open_transcripts = partial(
+        _transcripts, sessions, agent, state, kept_dir(state, agent, location)
+    )
     if not sessions.enabled and not redact_notes:
         # What is kept was redacted when it was written, so the index does not depend on the key.
         return _Sessions(open_transcripts)

@@ -1,8 +1,9 @@
-"""What every store of notes does: the folder on disk, and the one in memory that we ship."""
+"""What every store of notes does: the folder on disk, PostgreSQL, and the one in memory."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -20,6 +21,7 @@ from notewell.errors import (
     NoteUnreadable,
 )
 from notewell.notes import Entry, NoteStore, Section, folder_of
+from notewell.notes.postgres import PostgresNotes
 from notewell.notes.workspace import Workspace
 from notewell.testing import InMemoryNotes
 
@@ -29,10 +31,21 @@ KEY = "memory/2026-11-15.md"
 OpenNotes: TypeAlias = Callable[[Mapping[str, str]], NoteStore]
 
 
-@pytest.fixture(params=["folder", "in memory"])
+@pytest.fixture(params=["folder", "in memory", "postgres"])
 def open_notes(request: pytest.FixtureRequest, tmp_path: Path) -> OpenNotes:
     if request.param == "in memory":
         return InMemoryNotes
+
+    def open_postgres(notes: Mapping[str, str]) -> NoteStore:
+        store = PostgresNotes(
+            request.getfixturevalue("postgres"), request.getfixturevalue("postgres_scope")
+        )
+        for path, text in notes.items():
+            assert store.put(path, text.encode(), expected=None)
+        return store
+
+    if request.param == "postgres":
+        return open_postgres
 
     def open_folder(notes: Mapping[str, str]) -> NoteStore:
         (tmp_path / "memory").mkdir()
@@ -202,7 +215,7 @@ def test_only_notes_on_this_disk_have_paths_to_watch(open_notes: OpenNotes) -> N
     paths = notes.local_paths()
     assert notes.location
     assert all(str(path).startswith(notes.location) for path in paths)
-    assert bool(paths) is not isinstance(notes, InMemoryNotes)
+    assert bool(paths) is (notes.folder is not None)
 
 
 def test_what_needs_files_gets_the_folder_or_an_error_that_names_the_place(
@@ -212,7 +225,7 @@ def test_what_needs_files_gets_the_folder_or_an_error_that_names_the_place(
     if notes.folder is not None:
         assert folder_of(notes) == notes.folder == Path(notes.location)
         return
-    with pytest.raises(NotesNotInFolder, match=r"a folder.*'in memory'") as refusal:
+    with pytest.raises(NotesNotInFolder, match=rf"a folder.*'{re.escape(notes.location)}'") as no:
         folder_of(notes)
-    assert refusal.value.location == "in memory"
-    assert "in memory" not in refusal.value.public_text()
+    assert no.value.location == notes.location
+    assert notes.location not in no.value.public_text()

@@ -22,6 +22,8 @@ DEGRADED = 5
 
 def _require_notes(memory: Memory) -> None:
     """A user in the wrong folder must not get a new `memory/` there."""
+    if memory.notes.folder is None:
+        return
     today = memory.now().date().isoformat()
     # The two usual notes first: if one is there, the folder need not be scanned.
     if any(_is_note(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):

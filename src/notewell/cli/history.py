@@ -38,12 +38,20 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     """The notes, and the state folder of their captures. Raises `WorkspaceMissing`."""
     from notewell.capture import capture_dir
     from notewell.config import default_state_dir
-    from notewell.notes import open_notes
+    from notewell.notes import IN_DATABASE
 
     # Not `memory_of`: listing and undoing writes must work without an index and without an
     # embedder.
     agent, workspace, _ = location_of(arguments)
-    notes = open_notes(workspace)
+    notes: NoteStore
+    if workspace == IN_DATABASE:
+        from notewell.assembly import database_notes
+
+        notes = database_notes(agent)
+    else:
+        from notewell.notes import open_notes
+
+        notes = open_notes(workspace)
     state_dir = arguments.state_dir
     state = Path(state_dir).expanduser() if state_dir else default_state_dir()
     return notes, capture_dir(state, agent, notes.location)

@@ -144,7 +144,7 @@ def _captured(memory: Memory, folder: Path, ended: SessionEnd) -> _CapturedSessi
     settings, entries = memory.settings.entries, memory.entries
     if settings is None or entries is None:
         return _CapturedSession(is_done=True)
-    kept = kept_dir(memory.state_dir, memory.agent, memory.workspace)
+    kept = kept_dir(memory.state_dir, memory.agent, memory.notes.location)
     try:
         leaves_out = forgotten_filter(forgotten_file(kept), ended.transcript)
         captured = capture_transcript(entries, folder, ended, settings, leaves_out)

@@ -285,6 +285,12 @@ def _uninstall(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="install", function="run_uninstall")
 
 
+def _pull(parser: argparse.ArgumentParser) -> None:
+    from notewell.cli.transfer import add_pull_options
+
+    add_pull_options(parser)
+
+
 def _completion(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     parser.set_defaults(module="parser", function="print_completion")
@@ -327,6 +333,8 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "serve": ("serve agents and a web page over HTTP", _own("serve")),
     "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),
     "db": ("create and check the tables in PostgreSQL", _own("db")),
+    "push": ("copy the notes of a folder into PostgreSQL", _own("transfer")),
+    "pull": ("copy notes from PostgreSQL into a folder", _pull),
     "config": ("show and check the settings", _own("config")),
     "completion": ("print a completion script for a shell", _completion),
 }

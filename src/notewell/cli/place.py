@@ -28,7 +28,8 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         metavar="DIR",
         # A shell expands no `~` in quotation marks, and hosts start commands without a shell.
         type=os.path.expanduser,
-        help="the folder of notes (default: the one the settings give to --agent, else here)",
+        help="the folder of notes (default: the one the settings give to --agent, else here); "
+        "`postgres:` for the notes in the database of your settings",
     )
     # In lower case from here on, as in every settings file and state folder.
     group.add_argument(

@@ -49,7 +49,7 @@ def kept_of(memory: Memory) -> KeepStatus | None:
     from notewell.sessions import kept_dir
 
     # The index folder and both of these are named by the same real path.
-    place = (memory.state_dir, memory.agent, memory.workspace)
+    place = (memory.state_dir, memory.agent, memory.notes.location)
     sessions, capture = memory.settings.sessions, memory.settings.capture
     return read_keep_status(
         capture_dir(*place), kept_dir(*place), capture, is_searched=sessions.search_kept

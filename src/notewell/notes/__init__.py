@@ -2,6 +2,7 @@
 
 ports.py          START HERE: NoteStore, what a place that keeps notes does
 workspace.py      the folder of Markdown files, the first NoteStore; `open_notes` opens it
+postgres.py       the same in the tables of a PostgreSQL server
 scope.py          NotesSettings; which paths belong to a memory, decided from names alone
 scan.py           one look at the disk
 note_file.py      one note: its clean text with the stat that belongs to it, and its lock
@@ -10,6 +11,7 @@ section.py        a section, found by its heading
 append_format.py  which bytes put those lines at the end of a note
 append.py         one entry more at the end of a note
 rewrite.py        a new note under a free name; a note rewritten for an undo
+transfer.py       notes carried between a folder and PostgreSQL
 agent_folder.py   the folder an agent may edit, and nothing outside it
 edit.py           create, replace, move and trash in that folder, with compare-and-swap
 excerpt.py        some lines of a note
@@ -24,7 +26,14 @@ if TYPE_CHECKING:
     from notewell.notes.entry import MAX_ENTRY_BYTES, Block, Entry
     from notewell.notes.excerpt import Excerpt, excerpt_of
     from notewell.notes.note_file import clean, locked_note, note_of, read_all, read_note
-    from notewell.notes.ports import NOT_RECORDED, Appended, NoteStore, folder_of, user_day
+    from notewell.notes.ports import (
+        IN_DATABASE,
+        NOT_RECORDED,
+        Appended,
+        NoteStore,
+        folder_of,
+        user_day,
+    )
     from notewell.notes.rewrite import numbered_paths
     from notewell.notes.scope import (
         IGNORED_FOLDERS,
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
         why_unprintable,
     )
     from notewell.notes.section import Section
+    from notewell.notes.transfer import Transfer, Transferred
     from notewell.notes.workspace import open_notes
 else:
     from notewell.lazy import lazy_exports
@@ -49,13 +59,14 @@ else:
             "entry": "Block Entry MAX_ENTRY_BYTES",
             "excerpt": "Excerpt excerpt_of",
             "note_file": "clean locked_note note_of read_all read_note",
-            "ports": "Appended NOT_RECORDED NoteStore folder_of user_day",
+            "ports": "Appended IN_DATABASE NOT_RECORDED NoteStore folder_of user_day",
             "rewrite": "numbered_paths",
             "scope": (
                 "ExtraPath IGNORED_FOLDERS NotesSettings is_conflict_copy is_note_name printable "
                 "why_unprintable"
             ),
             "section": "Section",
+            "transfer": "Transfer Transferred",
             "workspace": "open_notes",
         },
     )

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from notewell.types import Note, Scan, Span
 
 
+IN_DATABASE = "postgres:"
+"""As a workspace: the notes of the agent in the database that the user's settings name."""
+
 NOT_RECORDED = "it is saved, but the history does not have it and cannot undo it"
 
 

@@ -15,6 +15,7 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from notewell.errors import (
     DatabaseDamaged,
+    DatabaseLocked,
     DatabaseNotReady,
     DatabaseTrouble,
     DatabaseUnavailable,
@@ -57,7 +58,7 @@ _OUTCOMES: Mapping[str, _Outcome] = {
     "53100": (DatabaseUnavailable, "has no room on its disk", _ASK_OPERATOR),
     "53300": (DatabaseUnavailable, "has no connection left", _WAIT),
     "53": (DatabaseUnavailable, "has no memory or other resource left", _ASK_OPERATOR),
-    "55P03": (DatabaseUnavailable, "waited too long for a lock", _WAIT),
+    "55P03": (DatabaseLocked, "waited too long for a lock", _WAIT),
     "57014": (DatabaseUnavailable, "took too long to answer", _WAIT),
     "57P03": (DatabaseUnavailable, "is starting or recovering", _WAIT),
     "57": (DatabaseUnavailable, "ended the connection", _WAIT),

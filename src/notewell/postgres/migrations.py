@@ -105,6 +105,38 @@ def _create_index_tables(transaction: Transaction) -> None:
         transaction.execute(statement)
 
 
+# -- 2: the notes --------------------------------------------------------------------------------
+
+NOTE_TABLES = (
+    # The row of a note that was removed stays, without data: its next revision has another number.
+    AgentTable(
+        "notes",
+        'path text COLLATE "C" NOT NULL, revision bigint NOT NULL DEFAULT 0, data bytea, '
+        "digest text, changed_at timestamptz NOT NULL DEFAULT clock_timestamp()",
+        "path",
+    ),
+    # What a write has replaced. Data is missing where the next revision begins with it.
+    AgentTable(
+        "note_revisions",
+        'path text COLLATE "C" NOT NULL, revision bigint NOT NULL, size bigint NOT NULL, '
+        "digest text NOT NULL, changed_at timestamptz NOT NULL, data bytea",
+        "path, revision",
+    ),
+    # The agents that have notes: the other tables show an agent nothing of the others.
+    AgentTable("note_agents", "since timestamptz NOT NULL DEFAULT clock_timestamp()", ""),
+)
+
+
+def _create_note_tables(transaction: Transaction) -> None:
+    for table in NOTE_TABLES:
+        table.create(transaction)
+    # Names alone, and only to read: a backup has to find every agent of its tenant.
+    transaction.execute(
+        "CREATE POLICY same_tenant ON notewell.note_agents FOR SELECT "
+        "USING (tenant = current_setting('app.tenant', true))"
+    )
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -117,7 +149,10 @@ class Migration:
     """Whether a version that does not know it must not use the database any more."""
 
 
-MIGRATIONS: Sequence[Migration] = (Migration(1, "index", _create_index_tables),)
+MIGRATIONS: Sequence[Migration] = (
+    Migration(1, "index", _create_index_tables),
+    Migration(2, "notes", _create_note_tables),
+)
 
 
 class AppliedMigration(NamedTuple):

@@ -170,7 +170,7 @@ class QmdHome:
         return True
 
 
-def home_of(state: Path, agent: str, workspace: Path) -> QmdHome:
+def home_of(state: Path, agent: str, workspace: str | Path) -> QmdHome:
     """One for each workspace of an agent: the same relative paths are different files there."""
     digest = hashlib.sha256(str(workspace).encode(errors="surrogatepass")).hexdigest()[:12]
     return QmdHome(state / "agents" / agent / "qmd" / digest)

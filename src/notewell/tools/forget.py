@@ -98,7 +98,7 @@ class Findings:
 
 
 def place_of(memory: Memory) -> ForgetPlace:
-    kept = kept_dir(memory.state_dir, memory.agent, memory.workspace)
+    kept = kept_dir(memory.state_dir, memory.agent, memory.notes.location)
     return ForgetPlace(kept, kept.parent, memory.journal.folder)
 
 

@@ -26,10 +26,10 @@ def clean_traces(memory: Memory) -> BackendFailed | None:
 
     Raises `IndexTrouble` for an index that cannot be cleaned now, and `BackendFailed` for QMD.
     """
-    own = kept_dir(memory.state_dir, memory.agent, memory.workspace).parent
+    own = kept_dir(memory.state_dir, memory.agent, memory.notes.location).parent
     is_shared = any(own.glob("*.jsonl"))
     state = memory.state_dir.absolute()
-    this = home_of(state, memory.agent, memory.workspace)
+    this = home_of(state, memory.agent, memory.notes.location)
     # QMD keeps the text of removed files in its index, so both are made anew.
     for home in homes_of(state, memory.agent) if is_shared else [this]:
         if home.path.is_dir():

@@ -68,7 +68,7 @@ def _kept(memory: Memory, keep: Callable[[Path, Callable[[str], str]], Kept]) ->
     from notewell.redaction import DeferredRedactor
     from notewell.sessions import kept_dir
 
-    folder = kept_dir(memory.state_dir, memory.agent, memory.workspace)
+    folder = kept_dir(memory.state_dir, memory.agent, memory.notes.location)
     redact = DeferredRedactor(memory.state_dir)
     try:
         while True:

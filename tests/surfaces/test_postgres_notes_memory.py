@@ -1,0 +1,91 @@
+"""A memory whose notes and index are both in PostgreSQL: `-w postgres:`."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.postgres_server import PASSWORD, PostgresServer
+
+from notewell import open_memory
+from notewell.cli import main
+from notewell.errors import NotesNotInFolder
+from notewell.postgres.address import VARIABLE
+from notewell.testing import HashEmbedder
+
+
+class Client:
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root, self._capsys = root, capsys
+
+    def run(self, *words: str, state: str = "state", expected: int = 0) -> dict[str, Any]:
+        place = ["-w", "postgres:", "--json", "--state-dir", str(self.root / state)]
+        code = main([words[0], *place, *words[1:]])
+        output = self._capsys.readouterr()
+        assert code == expected, output
+        assert PASSWORD not in output.out + output.err
+        answer: dict[str, Any] = json.loads(output.out)
+        return answer
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def client(
+    request: pytest.FixtureRequest,
+    postgres_server: PostgresServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Client:
+    store = {"driver": request.param, "tenant": f"tenant-{uuid.uuid4()}"}
+    whole = {"agents": {"defaults": {"memorySearch": {"store": store}}}}
+    (tmp_path / "own.json").write_text(json.dumps(whole), encoding="utf-8")
+    monkeypatch.setenv("NOTEWELL_CONFIG", str(tmp_path / "own.json"))
+    monkeypatch.setenv(VARIABLE, postgres_server.login_url("notewell"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return Client(tmp_path, capsys)
+
+
+def test_a_note_appended_on_one_machine_is_found_on_another_without_any_folder(
+    client: Client,
+) -> None:
+    written = client.run("append", "We chose the database PostgreSQL for the router.")
+    assert written["added"]
+    client.run("index")
+    hits = client.run("search", "Which database did we choose?", state="another")["results"]
+    assert hits[0]["path"] == written["path"]
+    assert "PostgreSQL" in json.dumps(client.run("get", written["path"]))
+    assert list((client.root / "here").iterdir()) == []
+    client.run("search", "database", "--agent", "other", expected=3)
+
+
+def test_commands_answer_or_say_what_they_need(client: Client) -> None:
+    client.run("append", "We chose the database PostgreSQL.")
+    client.run("index")
+    assert client.run("status")["chunks"] == 1
+    for command in ("verify", "doctor"):
+        assert client.run(command, expected=1)["error"]["kind"] == "NotesNotInFolder"
+    (write,) = client.run("history")["writes"]
+    client.run("undo", write["id"])
+    client.run("index")
+    assert client.run("status")["chunks"] == 0
+
+
+def test_what_needs_files_says_so(client: Client) -> None:
+    memory = open_memory("postgres:", state_dir=client.root / "state", embedder=HashEmbedder())
+    with memory, pytest.raises(NotesNotInFolder):
+        _ = memory.workspace
+
+
+def test_a_workspace_cannot_choose_the_database(client: Client) -> None:
+    """A file beside the notes has no say: there is no folder that it could lie in."""
+    evil = {"memorySearch": {"store": {"url": "postgresql://evil.example/x", "tenant": "theirs"}}}
+    (client.root / "here" / "notewell.json").write_text(json.dumps(evil), encoding="utf-8")
+    client.run("append", "one")
+    folder = client.root / "here" / "postgres:"
+    folder.mkdir()
+    (folder / "notewell.json").write_text(json.dumps(evil), encoding="utf-8")
+    client.run("append", "two")
