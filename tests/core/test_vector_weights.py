@@ -5,6 +5,7 @@ import pytest
 from notewell.core.ranking import LegScores
 from notewell.core.vector_weights import SURE, UNSURE, vector_weights
 from notewell.ports import ModelFacts, VectorWeights
+from notewell.records import replace
 
 WEIGHTS = VectorWeights(0.3, 0.6, same_script=0.2, across_scripts=0.8, code=0.9)
 READS: ModelFacts = ModelFacts(
@@ -36,6 +37,13 @@ def test_across_scripts_the_vectors_decide_and_within_chinese_the_words() -> Non
     assert vector_weights(_legs(), READS, CHINESE, texts) == {1: 0.8, 2: 0.2, 3: 0.2}
     assert vector_weights(_legs(), READS, ENGLISH, texts) == {1: 0.3, 2: 0.8, 3: 0.2}
     assert vector_weights(_legs(), PLAIN, CHINESE, texts) == dict.fromkeys(texts, 0.3)
+
+
+def test_a_long_chinese_chunk_has_more_words_to_go_by() -> None:
+    weights = WEIGHTS._replace(same_script=0.4, same_script_long=0.2)
+    facts = replace(READS, weights=weights)
+    texts = {1: CHINESE, 2: CHINESE * 30, 3: ENGLISH * 30}
+    assert vector_weights(_legs(), facts, CHINESE, texts) == {1: 0.4, 2: 0.2, 3: 0.8}
 
 
 def test_where_most_is_code_the_vectors_count_for_all_chunks() -> None:

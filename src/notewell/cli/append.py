@@ -22,15 +22,15 @@ DEGRADED = 5
 
 def _require_notes(memory: Memory) -> None:
     """A user in the wrong folder must not get a new `memory/` there."""
-    if memory.notes.folder is None:
+    folder = memory.notes.folder
+    if folder is None:
         return
     today = memory.now().date().isoformat()
     # The two usual notes first: if one is there, the folder need not be scanned.
     if any(_is_note(memory, name) for name in ("MEMORY.md", f"memory/{today}.md")):
         return
     # A settings file of the workspace shows that this is the folder, even if it cannot be read.
-    folder = memory.notes.folder
-    if not (folder and workspace_file(folder)) and not memory.inspect.paths():
+    if not workspace_file(folder) and not memory.inspect.paths():
         raise BadRequest(
             f"there are no notes in {memory.notes.location!r}: `notewell init` makes a start, "
             "-w names another folder"

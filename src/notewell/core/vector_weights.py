@@ -3,7 +3,7 @@
     set by the user                       that weight
     most chunks found are code            `code`
     query and chunk in different scripts  `across_scripts`: they have no words in common
-    both in the same, not Latin           `same_script`
+    both in the same, not Latin           `same_script`, `same_script_long` for a long chunk
     both Latin                            `least` to `sure`: the more, the nearer the nearest chunk
 
 The numbers are those of the model, `ModelFacts.weights`. Where it has none, the last line counts.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from notewell.core.windows import is_code
+from notewell.core.windows import is_code, is_long
 from notewell.records import NamedTuple
 from notewell.scripts import script_of
 
@@ -54,10 +54,8 @@ def vector_weights(
     if weights.code is not None and _most_are_code(kinds.values()):
         return dict.fromkeys(texts, weights.code)
     script = script_of(query)
-    by_script = {other: _by_script(script, other, facts, usual) for other in facts.scripts}
-    unread = usual if weights.same_script is None else weights.same_script
-    # A chunk that the model cannot read has no vector: its words decide.
-    return {chunk_id: by_script.get(kind.script, unread) for chunk_id, kind in kinds.items()}
+    by_kind = {kind: _by_kind(script, kind, facts, usual) for kind in set(kinds.values())}
+    return {chunk_id: by_kind[kind] for chunk_id, kind in kinds.items()}
 
 
 def _usual_weight(
@@ -74,22 +72,28 @@ def _usual_weight(
     return least + ((least if sure is None else sure) - least) * min(1.0, max(0.0, certainty))
 
 
-def _by_script(query: Script, chunk: Script, facts: ModelFacts, usual: float) -> float:
-    if query != chunk:
-        weight = facts.weights.across_scripts
-    else:
-        weight = None if query == "latin" else facts.weights.same_script
+def _by_kind(query: Script, chunk: _Kind, facts: ModelFacts, usual: float) -> float:
+    weights = facts.weights
+    weight = weights.same_script  # A chunk that the model cannot read: its words decide.
+    if chunk.script in facts.scripts:
+        if query != chunk.script:
+            weight = weights.across_scripts
+        elif query == "latin":
+            weight = None
+        elif chunk.is_long and weights.same_script_long is not None:
+            weight = weights.same_script_long
     return usual if weight is None else weight
 
 
 class _Kind(NamedTuple):
     is_code: bool
+    is_long: bool
     script: Script
 
 
 @lru_cache(maxsize=KEPT_KINDS)
 def _kind(text: str) -> _Kind:
-    return _Kind(is_code(text), script_of(text))
+    return _Kind(is_code(text), is_long(text), script_of(text))
 
 
 def _most_are_code(kinds: Iterable[_Kind]) -> bool:

@@ -86,10 +86,15 @@ def _moved(extent: Extent, chars: int) -> Extent:
 
 def find_windows(text: str) -> tuple[Window, ...]:
     """In order; blank lines between two windows belong to neither. Code has none."""
-    if _size(text) <= WINDOW_CHARS or is_code(text):
+    if not is_long(text) or is_code(text):
         return ()
     found = tuple(_packed(text, list(_units(text))))
     return found if len(found) > 1 else ()
+
+
+def is_long(text: str) -> bool:
+    """Longer than one window."""
+    return _size(text) > WINDOW_CHARS
 
 
 def is_code(text: str) -> bool:

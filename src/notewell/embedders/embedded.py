@@ -28,7 +28,14 @@ FACTS = ModelFacts(
     scripts=frozenset({"latin", "han"}),
     # Measured on question sets in English (documentation, conversations, code, articles), in
     # Chinese, and across both: see docs/ranking.md.
-    weights=VectorWeights(least=0.42, sure=0.65, same_script=0.4, across_scripts=0.8, code=0.85),
+    weights=VectorWeights(
+        least=0.42,
+        sure=0.65,
+        same_script=0.4,
+        same_script_long=0.2,
+        across_scripts=0.8,
+        code=0.85,
+    ),
     # A floor slightly below most wrong passages keeps an order among them.
     cosine_floor=0.45,
     cosine_ceiling=0.81,

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from notewell.errors import DatabaseLocked, NotANote, NoteBusy, NoteNotWritable, NoteUnreadable
 from notewell.limits import MAX_NOTE_BYTES
-from notewell.notes.append import append_result, find_entry, plan_addition
+from notewell.notes.append import append_result, find_entry, plan_addition, planned_append
 from notewell.notes.entry import Block
 from notewell.notes.note_file import note_of
 from notewell.notes.rewrite import numbered_paths
@@ -131,7 +131,14 @@ class PostgresNotes:
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def append(self, entry: Entry, to: date | Section, *, wait_s: float = WAIT_S) -> Appended:
+    def append(
+        self,
+        entry: Entry,
+        to: date | Section,
+        *,
+        wait_s: float = WAIT_S,
+        intend: Callable[[Appended], None] | None = None,
+    ) -> Appended:
         block = Block(entry)
         if isinstance(to, Section):
             to.new_headings()  # Raises before anything is written.
@@ -144,11 +151,11 @@ class PostgresNotes:
             if span is not None:
                 return append_result(path, data, span, len(data), len(data))
             addition = plan_addition(path, data, block, to)
-            after = data + addition.lead + addition.body
-            note.write(before, after)
-        span = find_entry(after, block, to)
-        assert span is not None  # noqa: S101 - it has just been added
-        return append_result(path, after, span, len(data), len(after))
+            done = planned_append(path, data, addition, block, to)
+            if intend:
+                intend(done)
+            note.write(before, data + addition.lead + addition.body)
+        return done
 
     def create(self, stem: str, data: bytes) -> str:
         for path in numbered_paths(stem):
