@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
-from notewell.core import short_sha256
 from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
-from notewell.index import StorePlace, StoreSettings
-from notewell.index.sqlite import SqliteStore, usable_driver
+from notewell.index import StorePlace
 from notewell.memory import Memory
 from notewell.notes import IN_DATABASE, open_notes
 from notewell.notes.workspace import Workspace
 from notewell.records import NamedTuple, replace
 from notewell.sessions import kept_dir
+from notewell.stores import choose_store, index_dir
 from notewell.sync import Indexer
 
 if TYPE_CHECKING:
@@ -40,18 +39,16 @@ if TYPE_CHECKING:
     from notewell.embedders import SharedModels
     from notewell.engines import Engine, SearchElsewhere, StoreSearcher
     from notewell.entries import EntriesSettings, EntryStore
-    from notewell.index import IndexStore
     from notewell.notes import NoteStore
     from notewell.notes.postgres import PostgresNotes
     from notewell.ports import Embedder, Reranker
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
+    from notewell.stores import StoreChoice
     from notewell.sync import SyncRecord
 
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
 _MAIN = "main"
-DIGEST_CHARS = 12
-"""Of the workspace, in the name of an index folder."""
 
 
 def open_memory(
@@ -105,7 +102,7 @@ def open_memory(
         shared=shared_models,
     )
     home = index_dir(state, agent, _index_key(notes, settings), settings.store.path)
-    store = _store(home, settings.store, environment)
+    store = choose_store(home, settings.store, environment)
     indexer = _indexer(
         notes, agent, state, settings, store, selection.embedder, now_ns, lease_wait_s
     )
@@ -225,74 +222,6 @@ def _binding(
     return Binding("", channel, account, Peer(kind, peer[1]), guild, team)
 
 
-def index_dir(state: Path, agent: str, workspace: str | Path, indexes: Path | None = None) -> Path:
-    """One index per agent and workspace: two folders never share one, nor do two agents, even if
-    their settings name the same folder for `indexes`."""
-    digest = short_sha256(str(workspace))[:DIGEST_CHARS]
-    return (indexes or state / "memory") / f"{agent}-{digest}"
-
-
-def index_stores(state: Path, agent: str, indexes: Path | None = None) -> list[Path]:
-    """The folders of the indexes of all workspaces of an agent; see `index_dir`."""
-    parents = dict.fromkeys([state / "memory", *([indexes] if indexes else [])])
-    return [
-        folder
-        for parent in parents
-        for folder in sorted(parent.glob(f"{agent}-*"))
-        # Another agent's id may begin with this one's.
-        if folder.is_dir() and _is_digest(folder.name.removeprefix(f"{agent}-"))
-    ]
-
-
-def _is_digest(text: str) -> bool:
-    return len(text) == DIGEST_CHARS and set(text) <= set("0123456789abcdef")
-
-
-def store_at(folder: Path, settings: StoreSettings | None = None) -> IndexStore:
-    """The store of the index in a folder; nothing is read or written yet. An index in PostgreSQL
-    is named as its folder would be."""
-    return _store(folder, settings or StoreSettings(), os.environ).store
-
-
-class _StoreChoice(NamedTuple):
-    """A store, and how it keeps vectors."""
-
-    store: IndexStore
-    driver: str
-    requested: str
-    """The vector driver that the settings name."""
-    problem: str | None = None
-    """Why it is not the one in use."""
-
-
-def _store(folder: Path, settings: StoreSettings, environment: Mapping[str, str]) -> _StoreChoice:
-    if settings.driver == "postgres":
-        return _postgres_store(folder.name, settings, environment)
-    if settings.driver != "sqlite":
-        known = "'sqlite' or 'postgres'"
-        raise BadSetting("store.driver", f"{settings.driver!r} is unknown; choose {known}")
-    choice = usable_driver(settings)
-    store = SqliteStore(folder, choice.driver, settings.cache_entries, choice.problem)
-    return _StoreChoice(store, choice.driver.name, choice.requested, choice.problem)
-
-
-def _postgres_store(
-    name: str, settings: StoreSettings, environment: Mapping[str, str]
-) -> _StoreChoice:
-    """`name` is that of `index_dir`: the agent, and a digest of its workspace."""
-    from notewell.postgres import configured_address
-
-    # First: it says which package is missing.
-    address = configured_address(settings.url, environment)
-    from notewell.index.postgres import DRIVER, PostgresStore
-    from notewell.postgres import Scope, shared_database
-
-    agent, _, workspace = name.rpartition("-")
-    database, scope = shared_database(address), Scope(settings.tenant, agent)
-    store = PostgresStore(database, scope, workspace, settings.cache_entries)
-    return _StoreChoice(store, DRIVER, DRIVER)
-
-
 def database_notes(agent: str, environment: Mapping[str, str] = os.environ) -> PostgresNotes:
     """The notes of an agent in the database that the user's own settings name."""
     settings = _own_settings(agent, environment)
@@ -329,28 +258,12 @@ def _postgres_notes(
     return PostgresNotes(database, scope, settings.notes.extra_paths)
 
 
-def other_stores(
-    state: Path, agent: str, settings: StoreSettings, own: IndexStore
-) -> list[IndexStore]:
-    """The indexes of the agent's other workspaces."""
-    here = {folder.resolve() for folder in own.local_paths()}
-    folders = index_stores(state, agent, settings.path)
-    # Files stay when the settings change to PostgreSQL.
-    local = replace(settings, driver="sqlite")
-    stores = [store_at(folder, local) for folder in folders if folder.resolve() not in here]
-    if settings.driver == "postgres":
-        from notewell.index.postgres import other_workspaces
-
-        stores += other_workspaces(own)
-    return stores
-
-
 def _indexer(
     notes: NoteStore,
     agent: str,
     state: Path,
     settings: Settings,
-    choice: _StoreChoice,
+    choice: StoreChoice,
     embedder: Embedder,
     now_ns: Callable[[], int],
     lease_wait_s: float,

@@ -44,7 +44,8 @@ class VectorWeights(NamedTuple):
     """If query and chunk are in the same script, and that is not Latin. None, here and below:
     that makes no difference."""
     same_script_long: float | None = None
-    """The same for a chunk that is long enough for windows: it has more words to go by."""
+    """The same if many chunks that were found are long enough for windows: they have more words to
+    go by."""
     across_scripts: float | None = None
     """If query and chunk are in different scripts: they have no words in common."""
     code: float | None = None

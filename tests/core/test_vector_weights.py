@@ -39,11 +39,14 @@ def test_across_scripts_the_vectors_decide_and_within_chinese_the_words() -> Non
     assert vector_weights(_legs(), PLAIN, CHINESE, texts) == dict.fromkeys(texts, 0.3)
 
 
-def test_a_long_chinese_chunk_has_more_words_to_go_by() -> None:
-    weights = WEIGHTS._replace(same_script=0.4, same_script_long=0.2)
-    facts = replace(READS, weights=weights)
-    texts = {1: CHINESE, 2: CHINESE * 30, 3: ENGLISH * 30}
-    assert vector_weights(_legs(), facts, CHINESE, texts) == {1: 0.4, 2: 0.2, 3: 0.8}
+def test_where_many_chinese_chunks_are_long_the_words_count_more_for_all_of_them() -> None:
+    facts = replace(READS, weights=WEIGHTS._replace(same_script=0.4, same_script_long=0.2))
+    long = CHINESE * 30
+    many = {1: CHINESE, 2: CHINESE, 3: long, 4: ENGLISH}
+    assert vector_weights(_legs(), facts, CHINESE, many) == {1: 0.2, 2: 0.2, 3: 0.2, 4: 0.8}
+    few = {1: CHINESE, 2: CHINESE, 3: CHINESE, 4: long, 5: ENGLISH * 30}
+    expected = {1: 0.4, 2: 0.4, 3: 0.4, 4: 0.4, 5: 0.8}
+    assert vector_weights(_legs(), facts, CHINESE, few) == expected
 
 
 def test_where_most_is_code_the_vectors_count_for_all_chunks() -> None:

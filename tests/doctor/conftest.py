@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from notewell import Settings
-from notewell.assembly import index_dir, open_memory
+from notewell.assembly import open_memory
 from notewell.config.paths import user_config_dir
 from notewell.doctor import Finding, RepairResult, Subject, VerifyReport, examine, repair, verify
 from notewell.index.sqlite.connect import PAGE_BYTES
 from notewell.memory import Memory
 from notewell.ports import Embedder
+from notewell.stores import index_dir
 from notewell.testing import HashEmbedder
 
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.doctor.conftest import told
 
-from notewell.assembly import index_dir, store_at
 from notewell.capture import capture_dir
 from notewell.doctor import Finding, Subject, examine, state_dir
 from notewell.index.sqlite import leases_in, writer_lease
 from notewell.index.sqlite.maintenance import lease_findings
+from notewell.stores import index_dir, store_at
 
 if TYPE_CHECKING:
     from tests.doctor.conftest import Ward

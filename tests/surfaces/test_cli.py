@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from notewell.assembly import index_dir
 from notewell.cli import main
 from notewell.cli.parser import build_parser
 from notewell.errors import IndexBusy
 from notewell.index.sqlite import SqliteStore
 from notewell.memory import Memory
+from notewell.stores import index_dir
 from notewell.sync import SyncReport
 
 CLOSED = "http://127.0.0.1:9"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, open_memory
-from notewell.assembly import index_dir
 from notewell.cli import main
 from notewell.index.sqlite import SqliteStore
+from notewell.stores import index_dir
 from notewell.testing import HashEmbedder
 from notewell.tools import CallContext, call
 

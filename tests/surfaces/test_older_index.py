@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from notewell import Memory, open_memory
-from notewell.assembly import index_dir
 from notewell.cli import main
 from notewell.index.sqlite import SCHEMA, SqliteStore
 from notewell.index.sqlite.connect import open_writer
 from notewell.index.sqlite.folder import IndexFolder
+from notewell.stores import index_dir
 from notewell.sync import Progress, SyncInterrupted
 from notewell.testing import HashEmbedder
 from notewell.tools import call

@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from scripts.docs.tools_page import tools_page
 
 from notewell import Memory, open_memory
-from notewell.assembly import index_dir
 from notewell.engines.first_index import FIRST_INDEX_NOTES
 from notewell.errors import (
     BackendFailed,
@@ -36,6 +35,7 @@ from notewell.errors import (
     WorkspaceMissing,
 )
 from notewell.index.sqlite import SqliteStore
+from notewell.stores import index_dir
 from notewell.sync.indexer import CATCH_UP_NOTES
 from notewell.testing import BrokenEmbedder, HashEmbedder
 from notewell.tools import (

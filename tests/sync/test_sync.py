@@ -10,9 +10,9 @@ import pytest
 from tests.sqlite_store import sqlite_store
 
 from notewell import Memory, Progress, Settings, SyncSettings, open_memory
-from notewell.assembly import index_dir
 from notewell.errors import EmbedderFailed, NoteUnreadable
 from notewell.notes.workspace import Workspace
+from notewell.stores import index_dir
 from notewell.testing import BrokenEmbedder, HashEmbedder, WindowedHashEmbedder
 from notewell.types import Note
 

@@ -151,7 +151,7 @@ def _has_no_index(arguments: argparse.Namespace, settings: Settings) -> bool:
     prompt at the same time: then both hooks index them, and one waits for the other."""
     if settings.qmd is not None or settings.off_because:
         return False  # QMD has its own index, and its own times for updating it.
-    from notewell.assembly import index_dir, store_at
+    from notewell.stores import index_dir, store_at
 
     agent, store = location_of(arguments).agent, settings.store
     folder = index_dir(_state_dir(arguments), agent, _root(arguments), store.path)

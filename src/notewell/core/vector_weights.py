@@ -3,7 +3,7 @@
     set by the user                       that weight
     most chunks found are code            `code`
     query and chunk in different scripts  `across_scripts`: they have no words in common
-    both in the same, not Latin           `same_script`, `same_script_long` for a long chunk
+    both in the same, not Latin           `same_script`; `same_script_long` if many are long
     both Latin                            `least` to `sure`: the more, the nearer the nearest chunk
 
 The numbers are those of the model, `ModelFacts.weights`. Where it has none, the last line counts.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from notewell.core.ranking import Fusion, LegScores
-    from notewell.ports import ModelFacts
+    from notewell.ports import ModelFacts, VectorWeights
     from notewell.scripts import Script
 
 SEED_WEIGHT = 0.7
@@ -31,6 +31,10 @@ UNSURE, SURE = 0.83, 1.0
 """The vector score of the nearest chunk at which the weight is `least` and `sure`. In
 documentation the nearest chunk is nearer than in conversations, and in those the keyword leg is
 right more often."""
+
+MOST = 0.5
+MANY = 1 / 3
+"""Of long paragraphs, every second chunk is the short rest of one."""
 
 KEPT_KINDS = 4096
 """The next question finds many of the same chunks. About 4 MB of text at most."""
@@ -51,11 +55,16 @@ def vector_weights(
     if is_set or not legs.vectors or weights.is_one_for_all:
         return dict.fromkeys(texts, usual)
     kinds = {chunk_id: _kind(text) for chunk_id, text in texts.items()}
-    if weights.code is not None and _most_are_code(kinds.values()):
+    if weights.code is not None and _share(kind.is_code for kind in kinds.values()) > MOST:
         return dict.fromkeys(texts, weights.code)
     script = script_of(query)
-    by_kind = {kind: _by_kind(script, kind, facts, usual) for kind in set(kinds.values())}
-    return {chunk_id: by_kind[kind] for chunk_id, kind in kinds.items()}
+    same_script = _same_script_weight(weights, script, kinds.values())
+    by_script = {
+        other: _by_script(script, other, weights, same_script, usual) for other in facts.scripts
+    }
+    # A chunk that the model cannot read has no vector: its words decide.
+    unread = usual if same_script is None else same_script
+    return {chunk_id: by_script.get(kind.script, unread) for chunk_id, kind in kinds.items()}
 
 
 def _usual_weight(
@@ -72,16 +81,24 @@ def _usual_weight(
     return least + ((least if sure is None else sure) - least) * min(1.0, max(0.0, certainty))
 
 
-def _by_kind(query: Script, chunk: _Kind, facts: ModelFacts, usual: float) -> float:
-    weights = facts.weights
-    weight = weights.same_script  # A chunk that the model cannot read: its words decide.
-    if chunk.script in facts.scripts:
-        if query != chunk.script:
-            weight = weights.across_scripts
-        elif query == "latin":
-            weight = None
-        elif chunk.is_long and weights.same_script_long is not None:
-            weight = weights.same_script_long
+def _same_script_weight(
+    weights: VectorWeights, query: Script, kinds: Iterable[_Kind]
+) -> float | None:
+    """One for all chunks in the script of the query: with another weight for the short ones among
+    long ones, the end of a long paragraph would rise above its middle."""
+    if weights.same_script_long is None:
+        return weights.same_script
+    share = _share(kind.is_long for kind in kinds if kind.script == query)
+    return weights.same_script_long if share >= MANY else weights.same_script
+
+
+def _by_script(
+    query: Script, chunk: Script, weights: VectorWeights, same_script: float | None, usual: float
+) -> float:
+    if query != chunk:
+        weight = weights.across_scripts
+    else:
+        weight = None if query == "latin" else same_script
     return usual if weight is None else weight
 
 
@@ -96,6 +113,6 @@ def _kind(text: str) -> _Kind:
     return _Kind(is_code(text), is_long(text), script_of(text))
 
 
-def _most_are_code(kinds: Iterable[_Kind]) -> bool:
-    code = [kind.is_code for kind in kinds]
-    return 2 * sum(code) > len(code)
+def _share(properties: Iterable[bool]) -> float:
+    found = list(properties)
+    return sum(found) / len(found) if found else 0.0

@@ -136,7 +136,7 @@ def _store_findings(what: str, subject: Subject, part: StorePart) -> Iterator[Fi
 
 def _leftovers(subject: Subject) -> Iterator[Finding]:
     """Of every agent: an agent that is no longer configured leaves its index behind."""
-    from notewell.assembly import store_at
+    from notewell.stores import store_at
 
     if not subject.store.local_paths():
         yield from _store_findings("orphans", subject, "leftovers")
@@ -153,7 +153,7 @@ def other_indexes(subject: Subject) -> Iterator[Finding]:
     An index does not record its workspace: its folder is named by a digest of it. So only the
     workspaces of the settings and the one that is examined can be recognized.
     """
-    from notewell.assembly import store_at
+    from notewell.stores import store_at
 
     known = dict(_known_indexes(subject))
     for folder, workspace in known.items():
@@ -171,8 +171,8 @@ def other_indexes(subject: Subject) -> Iterator[Finding]:
 
 def _known_indexes(subject: Subject) -> Iterator[tuple[Path, Path]]:
     """Index folders with their workspaces."""
-    from notewell.assembly import index_dir
     from notewell.config import ConfigScope, read_configuration
+    from notewell.stores import index_dir
 
     for agent, values in read_configuration(ConfigScope(), subject.environment).agents.items():
         if values.workspace is not None:

@@ -67,7 +67,7 @@ class Subject:
 
     @classmethod
     def without_memory(cls, agent: str, workspace: Path, state: Path, trouble: str) -> Subject:
-        from notewell.assembly import index_dir, store_at
+        from notewell.stores import index_dir, store_at
 
         root = Path(os.path.realpath(workspace))
         return cls(

@@ -106,7 +106,7 @@ def _carry_out(
 
 
 def _repair_store(remedy: RepairStore, subject: Subject) -> str:
-    from notewell.assembly import store_at
+    from notewell.stores import store_at
 
     store = subject.store if remedy.folder == subject.index else store_at(remedy.folder)
     return store.repair(remedy.repair, wait_s=LEASE_WAIT_S, now=subject.now())

@@ -65,7 +65,7 @@ def is_capture_file(name: str) -> bool:
 
 def own_files(state: Path, index: Path) -> Iterator[Path]:
     """Files that reveal something of the notes, or that nobody else may change."""
-    from notewell.assembly import store_at
+    from notewell.stores import store_at
 
     for folder in index_folders(state, index):
         yield from store_at(folder).local_files()

@@ -32,7 +32,7 @@ FACTS = ModelFacts(
         least=0.42,
         sure=0.65,
         same_script=0.4,
-        same_script_long=0.2,
+        same_script_long=0.15,
         across_scripts=0.8,
         code=0.85,
     ),

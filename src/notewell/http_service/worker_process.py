@@ -94,8 +94,8 @@ class Searches:
 
     def __init__(self) -> None:
         # Before the first question, which must not wait for the imports.
-        from notewell.assembly import store_at
         from notewell.engines import search_store
+        from notewell.stores import store_at
 
         self._open, self._search = store_at, search_store
         self._stores: dict[StorePlace, IndexStore] = {}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.assembly import other_stores
 from notewell.errors import BackendFailed
 from notewell.qmd import clear_home, home_of, homes_of
 from notewell.redaction import DeferredRedactor
 from notewell.sessions import TranscriptFolder, Transcripts, kept_dir
+from notewell.stores import other_stores
 from notewell.sync import doubt_transcripts, purge_changed, purge_index
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from pathlib import Path
 from tests.hardening.attacks.link_swapper import Kind, LinkSwapper
 
 from notewell import Memory, NotesSettings, SessionSettings, open_memory
-from notewell.assembly import index_dir
 from notewell.config import Settings
 from notewell.errors import NotANote, NotewellError
 from notewell.notes import EditableFolder, ExtraPath
+from notewell.stores import index_dir
 from notewell.testing import HashEmbedder
 
 SECRET = "kestrel-9f31"

@@ -12,13 +12,13 @@ from typing import Any, Literal
 from tests.hardening.faults.scene import CHUNK_TOKENS, Scene, Seen, told
 
 from notewell import Answer
-from notewell.assembly import index_dir
 from notewell.core import VERSION, ChunkLimits, chunk
 from notewell.embedders import Cached
 from notewell.index import Identity
 from notewell.index.sqlite import SqliteStore
 from notewell.index.sqlite.cache import SqliteVectorCache
 from notewell.memory import Memory
+from notewell.stores import index_dir
 from notewell.types import NoteStat
 
 TOPICS = ("amber", "basalt", "cobalt", "dolomite", "emerald")
