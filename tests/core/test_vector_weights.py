@@ -33,19 +33,24 @@ def test_the_nearer_the_nearest_chunk_the_more_the_vectors_count(
 
 
 def test_across_scripts_the_vectors_decide_and_within_chinese_the_words() -> None:
-    texts = {1: ENGLISH, 2: CHINESE, 3: RUSSIAN}
-    assert vector_weights(_legs(), READS, CHINESE, texts) == {1: 0.8, 2: 0.2, 3: 0.2}
-    assert vector_weights(_legs(), READS, ENGLISH, texts) == {1: 0.3, 2: 0.8, 3: 0.2}
+    texts = {1: CHINESE, 2: ENGLISH, 3: RUSSIAN}
+    assert vector_weights(_legs(), READS, CHINESE, texts) == {1: 0.2, 2: 0.8, 3: 0.2}
+    assert vector_weights(_legs(), READS, ENGLISH, texts) == {1: 0.8, 2: 0.3, 3: 0.2}
     assert vector_weights(_legs(), PLAIN, CHINESE, texts) == dict.fromkeys(texts, 0.3)
+
+
+def test_if_the_nearest_chunk_is_chinese_too_the_words_decide_everywhere() -> None:
+    texts = {1: ENGLISH, 2: CHINESE, 3: RUSSIAN}
+    assert vector_weights(_legs(), READS, CHINESE, texts) == dict.fromkeys(texts, 0.2)
 
 
 def test_where_many_chinese_chunks_are_long_the_words_count_more_for_all_of_them() -> None:
     facts = replace(READS, weights=WEIGHTS._replace(same_script=0.4, same_script_long=0.2))
     long = CHINESE * 30
-    many = {1: CHINESE, 2: CHINESE, 3: long, 4: ENGLISH}
-    assert vector_weights(_legs(), facts, CHINESE, many) == {1: 0.2, 2: 0.2, 3: 0.2, 4: 0.8}
-    few = {1: CHINESE, 2: CHINESE, 3: CHINESE, 4: long, 5: ENGLISH * 30}
-    expected = {1: 0.4, 2: 0.4, 3: 0.4, 4: 0.4, 5: 0.8}
+    many = {1: CHINESE, 2: ENGLISH, 3: long, 4: CHINESE}
+    assert vector_weights(_legs(), facts, CHINESE, many) == {1: 0.2, 2: 0.8, 3: 0.2, 4: 0.2}
+    few = {1: CHINESE, 2: ENGLISH * 30, 3: CHINESE, 4: long, 5: CHINESE}
+    expected = {1: 0.4, 2: 0.8, 3: 0.4, 4: 0.4, 5: 0.4}
     assert vector_weights(_legs(), facts, CHINESE, few) == expected
 
 

@@ -2,7 +2,8 @@
 
     set by the user                       that weight
     most chunks found are code            `code`
-    query and chunk in different scripts  `across_scripts`: they have no words in common
+    query and chunk in different scripts  `across_scripts`: they have no words in common; not
+                                          if the nearest chunk is in the script of the query
     both in the same, not Latin           `same_script`; `same_script_long` if many are long
     both Latin                            `least` to `sure`: the more, the nearer the nearest chunk
 
@@ -59,12 +60,16 @@ def vector_weights(
         return dict.fromkeys(texts, weights.code)
     script = script_of(query)
     same_script = _same_script_weight(weights, script, kinds.values())
+    nearest = kinds[max(legs.vectors, key=legs.vectors.__getitem__)].script
     by_script = {
-        other: _by_script(script, other, weights, same_script, usual) for other in facts.scripts
+        other: _by_script(script, other, nearest, weights, same_script) for other in facts.scripts
     }
     # A chunk that the model cannot read has no vector: its words decide.
-    unread = usual if same_script is None else same_script
-    return {chunk_id: by_script.get(kind.script, unread) for chunk_id, kind in kinds.items()}
+    by_kind = {kind: by_script.get(kind.script, same_script) for kind in set(kinds.values())}
+    return {
+        chunk_id: usual if (weight := by_kind[kind]) is None else weight
+        for chunk_id, kind in kinds.items()
+    }
 
 
 def _usual_weight(
@@ -93,13 +98,19 @@ def _same_script_weight(
 
 
 def _by_script(
-    query: Script, chunk: Script, weights: VectorWeights, same_script: float | None, usual: float
-) -> float:
-    if query != chunk:
-        weight = weights.across_scripts
-    else:
-        weight = None if query == "latin" else same_script
-    return usual if weight is None else weight
+    query: Script,
+    chunk: Script,
+    nearest: Script,
+    weights: VectorWeights,
+    same_script: float | None,
+) -> float | None:
+    """Where even the nearest chunk is in the script of the query, the others gain nothing: code
+    and commands in Chinese documentation would rise above the text around them."""
+    if query == chunk == "latin":
+        return None
+    if query != chunk and (nearest != query or query == "latin"):
+        return weights.across_scripts
+    return same_script
 
 
 class _Kind(NamedTuple):
