@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import uuid
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from tests.postgres_server import PostgresServer
 
     from notewell.postgres import Database, Scope
+
+# A shell without job control starts background commands with interrupts ignored, and programs that
+# the tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadlines: on a loaded machine one example can take longer than any limit we could name.
 settings.register_profile(

@@ -42,7 +42,7 @@ class PostgresServer:
         if os.geteuid() == 0:
             shutil.chown(self.folder, NOBODY, NOBODY)
         words = ["initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-N"]
-        done = subprocess.run(_as_user(words), capture_output=True, text=True, check=False)
+        done = subprocess.run(_as_user(words), capture_output=True, encoding="utf-8", check=False)
         if done.returncode:
             raise RuntimeError(f"initdb failed: {done.stdout}{done.stderr}")
         # The owner of the tests enters freely, everybody else with a password.

@@ -57,6 +57,7 @@ def test_explained_a_hit_has_all_its_parts(served: Served) -> None:
         "recency",
         "rerank",
         "echo",
+        "speaker",
         "window",
     }
     words = served.search("readings", explain=True, mode="keyword")

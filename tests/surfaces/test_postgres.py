@@ -158,7 +158,11 @@ def program(place: Place, code: str, *words: str) -> str:
     script = f"import sys\n{code}\nfrom notewell.cli import main\ncode = main({arguments!r})\n"
     script += "print('loaded', sorted(one for one in sys.modules if 'postgres' in one))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", script],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=120,
     )
     return done.stdout + done.stderr
 
