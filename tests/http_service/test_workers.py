@@ -108,7 +108,8 @@ def test_every_worker_finds_what_was_just_appended(served: Running) -> None:
     after = figures(served)
     for number in range(2):
         name = f'notewell_worker_searches{{worker="{number}"}}'
-        assert after[name] == before[name] + 1
+        # More than one if the service was still indexing: it then searches once more.
+        assert after[name] > before[name]
 
 
 @needs_proc
