@@ -326,6 +326,21 @@ def test_a_writer_beside_the_proof_is_neither_stopped_nor_taken_for_damage(ward:
     assert ward.verify().agrees
 
 
+def test_an_index_that_is_replaced_during_the_proof_is_read_to_its_end(ward: Ward) -> None:
+    ward.sync()
+    writer, replaced = ward.open(), list[Path]()
+
+    def replace(progress: Progress) -> None:
+        if progress.label == "pages" and not replaced:
+            replaced.append(ward.current)
+            writer.sync(force=True)
+
+    verdict = verify(ward.open(), replace)
+    assert not replaced[0].exists()
+    assert verdict.generation == replaced[0].name
+    assert verdict.agrees
+
+
 def test_reading_only_leaves_everything_as_it_was(ward: Ward) -> None:
     ward.sync()
     ward.close()

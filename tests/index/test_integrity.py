@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from notewell.index.sqlite.connect import PAGE_BYTES, open_new
-from notewell.index.sqlite.integrity import condition, logged_pages
+from notewell.index.sqlite.integrity import bad_pages, condition, logged_pages, opened, read_pages
 from notewell.index.sqlite.schema import CACHE_TABLE
 
 ROW = "INSERT INTO embedding_cache VALUES ('p', 'm', 'k', ?, zeroblob(3000), 750, 1)"
@@ -55,6 +56,12 @@ def test_a_page_that_is_not_in_the_log_may_not(with_log: Path) -> None:
         "damaged",
         f"a page does not match the checksum: page {other}",
     )
+
+
+def test_the_pages_of_a_file_that_a_writer_removes_are_read_all_the_same(with_log: Path) -> None:
+    with opened(with_log) as db, read_pages(with_log) as content:
+        with_log.unlink()
+        assert bad_pages(db, content) == (os.fstat(content.fileno()).st_size // PAGE_BYTES, [])
 
 
 @pytest.mark.parametrize("cut", [0, 10, 31, 40])

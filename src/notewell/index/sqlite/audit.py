@@ -22,13 +22,14 @@ from notewell.index.sqlite.connect import (
     require_checksums,
     select,
 )
-from notewell.index.sqlite.integrity import bad_pages, integrity, opened, pages_text
+from notewell.index.sqlite.integrity import bad_pages, integrity, opened, pages_text, read_pages
 from notewell.index.sqlite.schema import SCHEMA
 from notewell.index.sqlite.view import SqliteView, driver_in
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import FileIO
     from pathlib import Path
 
     import apsw
@@ -70,11 +71,11 @@ class SqliteAudit:
                 message = "there is no index: run `notewell index`"
                 self.audit.differs("index", self.folder.path.name, message)
                 return
-            file, db = current
+            file, db, content = current
             self.audit.generation = file.name
             # Two parts: damaged pages must not keep the rows from being compared.
             with self.audit.part("index", file.name), our_errors(file):
-                self._pages(db, file)
+                self._pages(db, content, file)
             with self.audit.part("index", file.name), our_errors(file):
                 if found_schema(db, file) < SCHEMA:
                     raise IndexUnreadable(str(file), "it has an older schema")
@@ -83,14 +84,16 @@ class SqliteAudit:
                     self.compare(SqliteView(db, file, driver, driver.reader))
                     self._chunks(db, driver)
 
-    def _open_current(self, stack: ExitStack) -> tuple[Path, apsw.Connection] | None:
-        """The published generation; None if nothing was published yet."""
+    def _open_current(self, stack: ExitStack) -> tuple[Path, apsw.Connection, FileIO] | None:
+        """The published generation, which may be replaced and removed while we read it; None if
+        nothing was published yet."""
         for _ in range(MOVED_TRIES):
             generation = self.folder.current()
             if generation is None:
                 return None
             try:
-                return generation, stack.enter_context(opened(generation))
+                db = stack.enter_context(opened(generation))
+                return generation, db, stack.enter_context(read_pages(generation))
             except (IndexTrouble, OSError):
                 # Still published and still there: the error is real. Otherwise a writer has
                 # replaced it.
@@ -98,8 +101,8 @@ class SqliteAudit:
                     raise
         raise IndexUnreadable(str(generation), "CURRENT names a file that is not there")
 
-    def _pages(self, db: apsw.Connection, file: Path) -> None:
-        self.audit.pages, bad = bad_pages(db, file, self._steps("pages"))
+    def _pages(self, db: apsw.Connection, content: FileIO, file: Path) -> None:
+        self.audit.pages, bad = bad_pages(db, content, self._steps("pages"))
         if bad:
             message = f"{pages_text(bad)}: run `notewell doctor --fix`"
             self.audit.differs("index", file.name, message)
@@ -166,9 +169,9 @@ class SqliteAudit:
     # -- the cache -------------------------------------------------------------------------------
 
     def _cache(self, file: Path) -> None:
-        with our_errors(file), opened(file) as db:
+        with our_errors(file), opened(file) as db, read_pages(file) as content:
             require_checksums(db, file)
-            _, bad = bad_pages(db, file, self._steps("cache"))
+            _, bad = bad_pages(db, content, self._steps("cache"))
             if bad:
                 message = f"{pages_text(bad)}: run `notewell doctor --fix`"
                 self.audit.differs("cache", file.name, message)

@@ -7,8 +7,10 @@ count: a checkpoint that was interrupted leaves half a page. `integrity` reads t
 
 from __future__ import annotations
 
+import os
 import struct
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from notewell.errors import IndexTooNew, IndexUnreadable, StateNotWritable
@@ -16,13 +18,13 @@ from notewell.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from io import FileIO
 
     import apsw
 
 MOST_BAD = 100
 """A longer list of damaged pages helps nobody."""
-READ_TRIES = 3
+READ_AGAIN = 3
 """A checkpoint may be writing a page while we read it."""
 INTEGRITY_LINES = 20
 _LOG_HEADER, _FRAME_HEADER = 32, 24
@@ -45,7 +47,10 @@ def condition(file: Path, *, is_index: bool, every_page: bool = True) -> Conditi
     try:
         with opened(file) as db:
             found = _schema(db, file, is_index=is_index)
-            pages, bad = bad_pages(db, file) if every_page else (0, [])
+            pages, bad = 0, list[int]()
+            if every_page:
+                with read_pages(file) as content:
+                    pages, bad = bad_pages(db, content)
     except IndexTooNew as error:
         return Condition("newer", f"schema {error.found}, this Notewell knows {error.known}")
     except IndexUnreadable as error:
@@ -108,40 +113,42 @@ def _is_closed(error: IndexUnreadable) -> bool:
     return isinstance(error.__cause__, apsw.CantOpenError | apsw.PermissionsError)
 
 
+def read_pages(file: Path) -> FileIO:
+    """The file itself, beside a connection to it: it stays readable if a writer replaces it."""
+    return file.open("rb", buffering=0)  # Unbuffered: a page is read again from the disk.
+
+
 def bad_pages(
-    db: apsw.Connection, file: Path, progress: Callable[[int, int], None] = lambda _, __: None
+    db: apsw.Connection, content: FileIO, progress: Callable[[int, int], None] = lambda _, __: None
 ) -> tuple[int, list[int]]:
     """The number of pages, and the page numbers that do not match their checksums."""
     size = int(db.pragma("page_size"))
     locked = 2**30 // size + 1  # SQLite never writes the page that holds its lock bytes.
     bad: list[int] = []
-    with file.open("rb") as opened_file:
-        total = file.stat().st_size // size
-        for number in range(1, total + 1):
-            page = opened_file.read(size)
-            if number != locked and not _matches(db, page) and _stays_bad(db, file, number, size):
-                bad.append(number)
-                if len(bad) >= MOST_BAD:
-                    break
-            progress(number, total)
-    logged = logged_pages(file) if bad else frozenset()
+    total = os.fstat(content.fileno()).st_size // size
+    for number in range(1, total + 1):
+        if number != locked and _stays_bad(db, content, number, size):
+            bad.append(number)
+            if len(bad) >= MOST_BAD:
+                break
+        progress(number, total)
+    logged = logged_pages(Path(content.name)) if bad else frozenset()
     return total, [number for number in bad if number not in logged]
 
 
-def _matches(db: apsw.Connection, page: bytes) -> bool:
-    return bool(db.execute("SELECT verify_checksum(?)", (page,)).fetchall()[0][0])
-
-
-def _stays_bad(db: apsw.Connection, file: Path, number: int, size: int) -> bool:
+def _stays_bad(db: apsw.Connection, content: FileIO, number: int, size: int) -> bool:
     # Read again: a page that a checkpoint was writing is complete the next time.
-    for _ in range(READ_TRIES):
-        with file.open("rb") as again:
-            again.seek((number - 1) * size)
-            page = again.read(size)
+    for _ in range(1 + READ_AGAIN):
+        content.seek((number - 1) * size)
+        page = content.read(size)
         # A short page means that the file was just truncated by a writer.
         if len(page) < size or _matches(db, page):
             return False
     return True
+
+
+def _matches(db: apsw.Connection, page: bytes) -> bool:
+    return bool(db.execute("SELECT verify_checksum(?)", (page,)).fetchall()[0][0])
 
 
 def logged_pages(file: Path) -> frozenset[int]:
