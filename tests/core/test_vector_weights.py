@@ -44,6 +44,13 @@ def test_if_the_nearest_chunk_is_chinese_too_the_words_decide_everywhere() -> No
     assert vector_weights(_legs(), READS, CHINESE, texts) == dict.fromkeys(texts, 0.2)
 
 
+def test_commands_explained_in_chinese_have_the_weight_of_chinese() -> None:
+    commands = "# 发布路由器\n\n`router ship --now --to everybody --at home`"
+    texts = {1: CHINESE, 2: commands}
+    assert vector_weights(_legs(), READS, CHINESE, texts) == {1: 0.2, 2: 0.2}
+    assert vector_weights(_legs(), READS, f"{CHINESE} router ship", texts) == {1: 0.2, 2: 0.2}
+
+
 def test_where_many_chinese_chunks_are_long_the_words_count_more_for_all_of_them() -> None:
     facts = replace(READS, weights=WEIGHTS._replace(same_script=0.4, same_script_long=0.2))
     long = CHINESE * 30

@@ -2,9 +2,9 @@
 
     set by the user                       that weight
     most chunks found are code            `code`
-    query and chunk in different scripts  `across_scripts`: they have no words in common; not
-                                          if the nearest chunk is in the script of the query
-    both in the same, not Latin           `same_script`; `same_script_long` if many are long
+    no words in the script of the query   `across_scripts`: none can be in common; not if the
+                                          nearest chunk has some
+    words in that script, not Latin       `same_script`; `same_script_long` if many are long
     both Latin                            `least` to `sure`: the more, the nearer the nearest chunk
 
 The numbers are those of the model, `ModelFacts.weights`. Where it has none, the last line counts.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from notewell.core.windows import is_code, is_long
 from notewell.records import NamedTuple
-from notewell.scripts import script_of
+from notewell.scripts import has_words_in, script_of, script_of_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,14 +58,16 @@ def vector_weights(
     kinds = {chunk_id: _kind(text) for chunk_id, text in texts.items()}
     if weights.code is not None and _share(kind.is_code for kind in kinds.values()) > MOST:
         return dict.fromkeys(texts, weights.code)
-    script = script_of(query)
+    script = script_of_question(query)
     same_script = _same_script_weight(weights, script, kinds.values())
-    nearest = kinds[max(legs.vectors, key=legs.vectors.__getitem__)].script
-    by_script = {
-        other: _by_script(script, other, nearest, weights, same_script) for other in facts.scripts
-    }
+    nearest = kinds[max(legs.vectors, key=legs.vectors.__getitem__)]
     # A chunk that the model cannot read has no vector: its words decide.
-    by_kind = {kind: by_script.get(kind.script, same_script) for kind in set(kinds.values())}
+    by_kind = {
+        kind: _by_kind(kind, nearest, script, weights, same_script)
+        if kind.script in facts.scripts
+        else same_script
+        for kind in set(kinds.values())
+    }
     return {
         chunk_id: usual if (weight := by_kind[kind]) is None else weight
         for chunk_id, kind in kinds.items()
@@ -93,35 +95,35 @@ def _same_script_weight(
     long ones, the end of a long paragraph would rise above its middle."""
     if weights.same_script_long is None:
         return weights.same_script
-    share = _share(kind.is_long for kind in kinds if kind.script == query)
+    share = _share(kind.is_long for kind in kinds if kind.has_words_in(query))
     return weights.same_script_long if share >= MANY else weights.same_script
 
 
-def _by_script(
-    query: Script,
-    chunk: Script,
-    nearest: Script,
-    weights: VectorWeights,
-    same_script: float | None,
+def _by_kind(
+    chunk: _Kind, nearest: _Kind, query: Script, weights: VectorWeights, same_script: float | None
 ) -> float | None:
-    """Where even the nearest chunk is in the script of the query, the others gain nothing: code
-    and commands in Chinese documentation would rise above the text around them."""
-    if query == chunk == "latin":
-        return None
-    if query != chunk and (nearest != query or query == "latin"):
-        return weights.across_scripts
-    return same_script
+    """Where even the nearest chunk has words in the script of the query, the others gain nothing:
+    commands in Chinese documentation would rise above the text around them."""
+    if chunk.has_words_in(query):
+        return None if query == "latin" else same_script
+    if nearest.has_words_in(query) and query != "latin":
+        return same_script
+    return weights.across_scripts
 
 
 class _Kind(NamedTuple):
     is_code: bool
     is_long: bool
     script: Script
+    has_chinese: bool
+
+    def has_words_in(self, script: Script) -> bool:
+        return self.has_chinese if script == "han" else self.script == script
 
 
 @lru_cache(maxsize=KEPT_KINDS)
 def _kind(text: str) -> _Kind:
-    return _Kind(is_code(text), is_long(text), script_of(text))
+    return _Kind(is_code(text), is_long(text), script_of(text), has_words_in("han", text))
 
 
 def _share(properties: Iterable[bool]) -> float:

@@ -16,7 +16,7 @@ from notewell.core.nearness import near_limit
 from notewell.core.nearness import nearness as memory_nearness
 from notewell.core.speakers import is_about_user, speaker_factor
 from notewell.core.vector_weights import vector_weights
-from notewell.scripts import script_of
+from notewell.scripts import has_words_in, script_of_question
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, find_echoes, folded
@@ -210,7 +210,7 @@ def _nearest_is_across_scripts(question: str, ranked: Sequence[Ranked]) -> bool:
     if not with_vector:
         return False
     _, text = max(with_vector)
-    return script_of(text) != script_of(question)
+    return not has_words_in(script_of_question(question), text)
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:
