@@ -118,6 +118,8 @@ class FakeProvider:
         self._coming.extend(faults)
 
     def always(self, fault: str | None) -> None:
+        if fault == "gzip bomb":
+            _packed_zeros()  # Packed now: it takes seconds on a loaded machine, and a client waits.
         self._always = fault
 
     # -- the socket ------------------------------------------------------------------------------

@@ -32,14 +32,14 @@ FACTS = ModelFacts(
         least=0.42,
         sure=0.65,
         same_script=0.4,
-        same_script_long=0.15,
+        same_script_long=0.12,
         across_scripts=0.8,
         code=0.85,
     ),
     # A floor slightly below most wrong passages keeps an order among them.
     cosine_floor=0.45,
     cosine_ceiling=0.81,
-    window_share=0.7,
+    window_share=0.8,
 )
 
 THREADS = 2
