@@ -119,7 +119,7 @@ class FakeProvider:
 
     def always(self, fault: str | None) -> None:
         if fault == "gzip bomb":
-            _packed_zeros()  # Packed now: it takes seconds on a loaded machine, and a client waits.
+            _packed_zeros()  # Now: it takes seconds on a loaded machine, and a client waits.
         self._always = fault
 
     # -- the socket ------------------------------------------------------------------------------
