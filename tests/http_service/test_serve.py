@@ -249,7 +249,7 @@ def test_the_agents_of_the_settings_are_served(
 ) -> None:
     import argparse
 
-    from notewell.cli.serve import served_agents
+    from notewell.cli.served_agents import agents_of
 
     told = {
         "agents": {
@@ -265,13 +265,13 @@ def test_the_agents_of_the_settings_are_served(
     monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
     monkeypatch.chdir(tmp_path)
     nothing = argparse.Namespace(workspace=None, agent=None, openclaw=False)
-    places = served_agents(nothing)
+    places = agents_of(nothing)[0].agents
     assert list(places) == ["home", "work"]
     assert places["work"].workspace == str(tmp_path / "w")
     one = argparse.Namespace(workspace=None, agent="work", openclaw=False)
-    assert list(served_agents(one)) == ["work"]
+    assert list(agents_of(one)[0].agents) == ["work"]
     here = argparse.Namespace(workspace=str(tmp_path), agent=None, openclaw=False)
-    assert list(served_agents(here)) == ["main"]
+    assert list(agents_of(here)[0].agents) == ["main"]
 
 
 def protocols() -> list[Any]:
