@@ -16,6 +16,7 @@ transcripts.py    writes conversation turns to a transcript file
 observability.py  log lines, audit log and trace spans; metrics.py: Prometheus
 middleware.py     the outermost layer: security headers, log line, metrics
 serving.py        runs uvicorn and shuts it down in order
+connections.py    how long a connection may take for each phase of a request, and how many
 workers.py        processes that search; worker_process.py: one of them
 ui/               data for the web UI; web/: its static files
 """
