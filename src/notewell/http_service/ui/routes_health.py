@@ -79,7 +79,7 @@ class HealthReport(NamedTuple):
     activity: Activity | None
 
 
-@router.get("/health", response_model_exclude_none=True, **needs("read"))
+@router.get("/health", **needs("read"))
 async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
     """Status, embedder usage, and the doctor's findings, which are up to a minute old."""
     admin = caller.is_admin

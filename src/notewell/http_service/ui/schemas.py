@@ -21,7 +21,9 @@ from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
 Query = Annotated[str, Field(min_length=1, max_length=MAX_HTTP_QUERY_CHARS)]
-Offsets = tuple[int, int]
+# Lists and not tuples: some readers of OpenAPI 3.1 do not know `prefixItems`.
+Offsets = Annotated[list[int], Field(min_length=2, max_length=2)]
+MapPoint = Annotated[list[float], Field(min_length=6, max_length=6)]
 
 # -- search --------------------------------------------------------------------------------------
 
@@ -250,7 +252,7 @@ class Me(ResponseModel):
 
 
 class MapAnswer(ResponseModel):
-    points: list[tuple[float, float, int, int, int, int]]
+    points: list[MapPoint]
     """x and y from -1 to 1; indexes of note, month (-1: no date) and source; the line.
     The order is x, y, note, line, month, source."""
     notes: list[str]
