@@ -10,7 +10,6 @@ from pydantic import Field
 
 from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
 from notewell.http_service.schemas import (
-    NoteItem,
     RequestModel,
     ResponseModel,
     SearchAnswer,
@@ -39,6 +38,8 @@ class WeighingBody(RequestModel):
 
 class CompareBody(RequestModel):
     query: Query
+    mode: Literal["hybrid", "keyword"] = "hybrid"
+    """`keyword` needs no vector of the query, so its answer is there at once."""
     a: WeighingBody = WeighingBody()
     b: WeighingBody | None = None
 
@@ -58,6 +59,20 @@ class CompareAnswer(ResponseModel):
     b: PlaygroundAnswer | None = None
 
 
+class WeighingDefaults(ResponseModel):
+    """What the settings say."""
+
+    vector_weight: float | None = None
+    """Left out: it is decided for each query."""
+    fusion: str
+    half_life_days: float
+    """0: age does not matter."""
+    mmr_lambda: float
+    """1: similar hits are not pushed down."""
+    min_score: float
+    max_results: int
+
+
 class AbsentBody(RequestModel):
     query: Query
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS)]
@@ -70,8 +85,34 @@ class AbsentAnswer(ResponseModel):
 # -- notes ---------------------------------------------------------------------------------------
 
 
-class IndexedNotes(ResponseModel):
-    notes: list[NoteItem]
+class FolderItem(ResponseModel):
+    folder: str
+    """Ends with a slash; empty for all notes."""
+    notes: int
+
+
+class FolderList(ResponseModel):
+    folders: list[FolderItem]
+
+
+class CardItem(ResponseModel):
+    """What a list shows of a note."""
+
+    path: str
+    title: str
+    text: str
+    """The first lines without their markup, or the summary of the front matter."""
+    tags: list[str]
+    day: str | None = None
+    modified: str
+    pinned: bool
+
+
+class CardList(ResponseModel):
+    cards: list[CardItem]
+    total: int
+    next: int | None = None
+    """The offset of the next page."""
 
 
 class DayItem(ResponseModel):
@@ -111,6 +152,10 @@ class WriteItem(ResponseModel):
 
 class NoteDetail(ResponseModel):
     path: str
+    title: str
+    tags: list[str]
+    front_lines: int
+    """The first lines that are front matter."""
     text: str
     cut: bool
     chunks: list[ChunkItem]
