@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
+from notewell.errors import NotewellError
+from notewell.http_service.problems import rate_limited
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ _T = TypeVar("_T")
 CONTEXT_KEY = "notewell.context"
 CALLER_KEY = "notewell.caller"
 """Keys of the ASGI scope under which `AuthMiddleware` stores the two objects below."""
+DELAYED_KEY = "notewell.delayed"
+"""In the scope of a request whose refusal waits: nothing is lost if it gets no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,9 @@ class ServiceContext:
     allowed_hosts: AllowedHosts
     limits: ServiceLimits
     rate_limiter: RateLimiter
+    """Of tokens."""
+    stranger_limiter: RateLimiter
+    """Of addresses, for requests without a valid token."""
     pools: WorkerPools
     metrics: Metrics
     audit: AuditLog
@@ -65,9 +72,7 @@ class Caller:
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents of the token that this server serves."""
-        # A token may name agents that were configured when it was made and are not served now.
-        served = self.context.agents.ids
-        return tuple(agent for agent in self.token.agents if agent in served)
+        return self.token.opens(self.context.agents.ids)
 
     @property
     def scopes(self) -> frozenset[Scope]:
@@ -81,6 +86,22 @@ class Caller:
     def memory(self) -> Memory:
         """Opens the memory if needed. It blocks: use it in worker threads only."""
         return self.context.agents.memory(self.agent)
+
+    def charge(self, cost: float) -> None:
+        """For a request that turns out to cost more than 1, which `authorize` has charged. Raises
+        a `Problem`."""
+        limiter = self.context.rate_limiter
+        wait_s = limiter.take(self.token.id, cost - 1, again=1) if cost > 1 else 0
+        if wait_s:
+            raise rate_limited(wait_s, f"the request costs as much as {cost:g} short ones")
+
+    def has_valid_token(self) -> bool:
+        """For what outlives the request: the token may be revoked, and the agent removed."""
+        try:
+            is_valid = self.context.tokens.is_valid(self.token.id)
+        except NotewellError:
+            return False  # The token file cannot be trusted: fail closed.
+        return is_valid and self.agent in self.context.agents.ids
 
     def publish(self, event: Event) -> None:
         self.context.agents.publish(self.agent, event)
@@ -96,8 +117,9 @@ class Caller:
 
 
 def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
-    caller.memory.require_scope(caller.token.session_key)
-    return work(caller.memory)
+    with caller.context.agents.using(caller.agent) as memory:
+        memory.require_scope(caller.token.session_key)
+        return work(memory)
 
 
 # Both are `async`: FastAPI calls other functions in a thread, which costs more than they do.

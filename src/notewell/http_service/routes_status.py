@@ -50,7 +50,9 @@ async def readyz(context: ContextDep) -> JSONResponse:
     Right after the start, `opening` counts those of which nothing is known yet: 503 until they are
     open, so that a load balancer keeps the old service for so long."""
     # Not "slow": two long syncs would make the service look as if it could not be searched.
-    counted = await context.pools.run("quick", "", context.readiness.count)
+    counted = context.readiness.recent()
+    if counted is None:
+        counted = await context.pools.run("quick", "", context.readiness.count)
     answer = Ready(status=counted.state, agents=len(context.agents.ids), **counted._asdict())
     is_ready = counted.state == "ready"
     headers = {"Retry-After": str(OPENING_RETRY_S)} if counted.state == "opening" else {}
@@ -114,6 +116,13 @@ class Readiness:
         self._lock = threading.Lock()
         self._checked_at: float | None = None
         self._count = ReadyCount(0, 0)
+
+    def recent(self) -> ReadyCount | None:
+        """What was counted a moment ago; needs no thread."""
+        checked_at = self._checked_at
+        if checked_at is None or self._monotonic_s() - checked_at >= READINESS_TTL_S:
+            return None
+        return self._count
 
     def count(self) -> ReadyCount:
         """Opens memories that are not open yet, for a short time."""
