@@ -18,6 +18,7 @@ SHOWN = {
     "recalls": "Recalls",
     "map": "in view",
     "health": "SQLite|Index",
+    "access": "Browsers",
 }
 """Words each view has when it shows its data."""
 

@@ -14,6 +14,7 @@ from fastapi import APIRouter
 
 from notewell.http_service.auth import GuardedRoute
 from notewell.http_service.ui import (
+    routes_access,
     routes_cards,
     routes_health,
     routes_map,
@@ -30,5 +31,6 @@ for view in (
     routes_sessions,
     routes_health,
     routes_map,
+    routes_access,
 ):
     router.include_router(view.router)

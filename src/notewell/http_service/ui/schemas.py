@@ -16,6 +16,8 @@ from notewell.http_service.schemas import (
     SearchHit,
 )
 from notewell.http_service.schemas_status import StatusAnswer
+from notewell.http_service.token_file import Scope, TokenKind
+from notewell.http_service.tokens import MAX_DAYS
 from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
@@ -268,6 +270,18 @@ class LeaseHealth(ResponseModel):
     holder: str | None = None
 
 
+class WorkHealth(ResponseModel):
+    """What is being done to the index, and what is left to do."""
+
+    running: bool
+    notes_built: int | None = None
+    """Notes in the index that is being built beside the one that answers."""
+    vectors: int
+    vectors_waiting: int
+    vectors_unread: int
+    """Chunks in a script that the model does not read: words alone find them."""
+
+
 class DiskHealth(ResponseModel):
     free_bytes: int
 
@@ -278,6 +292,7 @@ class HealthDetail(ResponseModel):
     embedder: EmbedderHealth
     index: IndexHealth
     lease: LeaseHealth
+    work: WorkHealth
     disk: DiskHealth
 
 
@@ -287,6 +302,56 @@ class Me(ResponseModel):
     scopes: list[str]
     version: str
     read_only: bool
+
+
+# -- access --------------------------------------------------------------------------------------
+
+
+class TokenItem(ResponseModel):
+    id: str
+    name: str
+    agents: list[str]
+    """`*` stands for all agents."""
+    scopes: list[Scope]
+    kind: TokenKind
+    created: str
+    expires: str | None = None
+    last_used: str | None = None
+    own: bool
+    """The token of this request."""
+
+
+class TokenList(ResponseModel):
+    tokens: list[TokenItem]
+    agents: list[str]
+    """The agents for which the caller can make tokens."""
+
+
+class TokenBody(RequestModel):
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    agents: list[str] = Field(default_factory=list, max_length=64)
+    """Without any: the agent of the request."""
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=3)]
+    days: Annotated[int | None, Field(ge=1, le=MAX_DAYS)] = None
+
+
+class MadeToken(ResponseModel):
+    token: TokenItem
+    secret: str
+
+
+class AuditItem(ResponseModel):
+    at: str
+    token: str
+    name: str
+    agent: str
+    what: str
+    path: str | None = None
+    called: str | None = None
+
+
+class AuditList(ResponseModel):
+    lines: list[AuditItem]
 
 
 # -- the map -------------------------------------------------------------------------------------

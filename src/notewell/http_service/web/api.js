@@ -26,7 +26,7 @@ export const quoted = (path) => path.split("/").map(encodeURIComponent).join("/"
 export const eventsUrl = () =>
   `/v1/page/events${here.agent ? `?agent=${encodeURIComponent(here.agent)}` : ""}`;
 
-async function call(method, path, { body, signal, key } = {}) {
+async function call(method, path, { body, signal, key, once } = {}) {
   const headers = { Accept: "application/json" };
   if (here.agent) headers["Notewell-Agent"] = here.agent;
   if (key) headers["Idempotency-Key"] = key;
@@ -34,7 +34,7 @@ async function call(method, path, { body, signal, key } = {}) {
   const request = { method, headers, signal, credentials: "same-origin", cache: "no-store" };
   if (body !== undefined) request.body = JSON.stringify(body);
   let response = await reach(path, request);
-  if (response.status === 429) response = await afterPause(response, path, request);
+  if (response.status === 429 && !once) response = await afterPause(response, path, request);
   const payload = await json(response);
   if (response.ok) return response.status === 202 ? { state: "running", ...payload } : payload;
   throw problem(response, payload);

@@ -9,6 +9,7 @@ const VIEWS = {
   m: "map",
   h: "health",
   r: "recalls",
+  x: "access",
 };
 const SECOND_KEY_MS = 1200;
 
@@ -35,6 +36,7 @@ const SHORTCUTS = [
       [["g", "m"], "Map"],
       [["g", "h"], "Health"],
       [["g", "r"], "Recalls"],
+      [["g", "x"], "Access (admins)"],
     ],
   ],
   [

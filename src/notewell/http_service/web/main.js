@@ -13,6 +13,7 @@ import { login } from "./login.js";
 import { openPalette } from "./palette.js";
 import { here, place, route } from "./places.js";
 import { failed, loading } from "./states.js";
+import * as access from "./view_access.js";
 import * as health from "./view_health.js";
 import * as map from "./view_map.js";
 import * as notes from "./view_notes.js";
@@ -28,6 +29,7 @@ const VIEWS = {
   recalls: ["Recalls", recalls],
   map: ["Map", map],
   health: ["Health", health],
+  access: ["Access", access],
 };
 
 const AGAIN_MS = 3000;
@@ -143,6 +145,7 @@ function drawMe() {
   const { agent, agents = [], version } = page.me;
   document.getElementById("read-only").hidden = canDo("append");
   document.getElementById("version").textContent = `Notewell ${version}`;
+  document.querySelector('#views a[data-view="access"]').parentElement.hidden = !canDo("admin");
   const select = document.getElementById("agent");
   fill(
     select,

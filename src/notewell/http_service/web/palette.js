@@ -81,7 +81,9 @@ export function openPalette(page) {
 
 function choices(page) {
   const go = (name, title) => ({ kind: "Go to", title, drawing: name, run: () => (location.hash = place(name)) });
-  const views = Object.entries(page.views).map(([name, [title]]) => go(name, title));
+  const views = Object.entries(page.views)
+    .filter(([name]) => name !== "access" || page.can("admin"))
+    .map(([name, [title]]) => go(name, title));
   const act = (title, drawing, run) => ({ kind: "Do", title, drawing, run });
   const agents = (page.me.agents ?? []).filter((name) => name !== page.me.agent);
   return [

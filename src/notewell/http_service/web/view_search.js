@@ -173,7 +173,7 @@ class SearchView {
     this.words = new AbortController();
     try {
       const body = { query, a: this.a, mode: "keyword" };
-      const got = await post("/v1/page/search", body, { signal: this.words.signal });
+      const got = await post("/v1/page/search", body, { signal: this.words.signal, once: true });
       // A later answer by meaning is better than this one.
       if (this.answered !== query && !this.words.signal.aborted) this.drawWords(got);
     } catch {
