@@ -4,6 +4,7 @@ app.py            START HERE: assembles the application; shows what a route look
 context.py        ServiceContext (shared objects) and Caller (the authenticated client)
 auth.py           authentication and authorization: Host, Origin, credentials, scopes
 tokens.py         bearer tokens, browser cookies and login links, stored as digests
+ports.py          what a service keeps: on this machine, or in PostgreSQL (postgres/)
 token_file.py     the file of tokens: its records, and when it is not trusted
 agents.py         opens each agent's memory on first use and watches its notes
 limits.py         rate limits, body limits and thread pools
@@ -23,10 +24,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.http_service.agents import Agents, ServedAgent
-    from notewell.http_service.app import create_app
+    from notewell.http_service.app import create_app, local_state
     from notewell.http_service.auth import AllowedHosts
     from notewell.http_service.limits import ServiceLimits
     from notewell.http_service.observability import configure_logging
+    from notewell.http_service.ports import ServiceState, Tokens
     from notewell.http_service.serving import serve
     from notewell.http_service.token_file import Scope, Token
     from notewell.http_service.tokens import (
@@ -47,10 +49,11 @@ else:
         __name__,
         {
             "agents": "Agents ServedAgent",
-            "app": "create_app",
+            "app": "create_app local_state",
             "auth": "AllowedHosts",
             "limits": "ServiceLimits",
             "observability": "configure_logging",
+            "ports": "ServiceState Tokens",
             "serving": "serve",
             "token_file": "Scope Token",
             "tokens": (

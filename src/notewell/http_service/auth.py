@@ -24,9 +24,10 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from notewell.errors import NotewellError
+from notewell.errors import DatabaseTrouble, NotewellError
 from notewell.http_service import problems
 from notewell.http_service.context import CALLER_KEY, CONTEXT_KEY, Caller, ServiceContext
+from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import Problem
 from notewell.records import dataclass
 
@@ -95,24 +96,35 @@ class AuthMiddleware:
             return
         scope[CONTEXT_KEY] = self._context
         try:
-            self._check(scope)
+            await self._check(scope)
         except Problem as problem:
             scope[problems.KIND_KEY] = problem.kind
             await problem.response(scope["path"])(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _check(self, scope: AsgiScope) -> None:
+    async def _check(self, scope: AsgiScope) -> None:
         headers = Headers(scope=scope)
         # Also for public paths: a rebound DNS name must not even load the page.
         self._check_names(headers)
         if is_public(scope["path"]):
             return
-        caller = authenticate(self._context, scope, headers)
+        caller = await self._caller(scope, headers)
         scope[CALLER_KEY] = caller
         # The use is recorded later, in a thread: this method runs in the event loop.
         if not self._context.tokens.was_used_today(caller.token):
             scope[FIRST_USE_KEY] = True
+
+    async def _caller(self, scope: AsgiScope, headers: Headers) -> Caller:
+        context = self._context
+        if not context.tokens.waits:
+            return authenticate(context, scope, headers)
+        try:
+            return await context.pools.run(
+                "quick", "", lambda: authenticate(context, scope, headers)
+            )
+        except TooBusy:
+            raise problems.too_busy() from None
 
     def _check_names(self, headers: Headers) -> None:
         allowed = self._context.allowed_hosts
@@ -175,6 +187,9 @@ def _token(context: ServiceContext, method: str, headers: Headers) -> Token:
             token = context.tokens.find(_cookie(headers), "page")
             if token is not None:
                 _check_own_page(method, headers)
+    except DatabaseTrouble as error:
+        # The token may be valid: the client should keep it and come back.
+        raise problems.problem_of(error) from None
     except NotewellError as error:
         # The token file cannot be trusted or read. Fail closed.
         _log.error("all requests are refused: %s", error)

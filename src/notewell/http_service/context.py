@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
     from notewell.http_service.agents import Agents, Event
     from notewell.http_service.auth import AllowedHosts
-    from notewell.http_service.idempotency import IdempotencyStore
     from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
     from notewell.http_service.metrics import Metrics
     from notewell.http_service.observability import AuditLog
+    from notewell.http_service.ports import IdempotencyKeys, Links, Tokens
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
     from notewell.http_service.token_file import Scope, Token
-    from notewell.http_service.tokens import LoginLinks, TokenStore
     from notewell.memory import Memory
 
 _T = TypeVar("_T")
@@ -39,15 +38,15 @@ class ServiceContext:
     """One instance of each, for the lifetime of the application."""
 
     agents: Agents
-    tokens: TokenStore
-    login_links: LoginLinks
+    tokens: Tokens
+    login_links: Links
     allowed_hosts: AllowedHosts
     limits: ServiceLimits
     rate_limiter: RateLimiter
     pools: WorkerPools
     metrics: Metrics
     audit: AuditLog
-    idempotency: IdempotencyStore
+    idempotency: IdempotencyKeys
     readiness: Readiness
     sync_jobs: SyncJobs
     closing: anyio.Event

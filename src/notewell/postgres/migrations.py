@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.errors import DatabaseNotReady
 from notewell.postgres.database import APP_ROLE
-from notewell.postgres.tables import AgentTable, protect
+from notewell.postgres.tables import AgentTable, TenantTable, protect
 from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
@@ -137,6 +137,35 @@ def _create_note_tables(transaction: Transaction) -> None:
     )
 
 
+# -- 3: tokens and repeated requests of a service ------------------------------------------------
+
+_TOKENS = TenantTable(
+    "tokens",
+    "digest text NOT NULL, id text NOT NULL, kind text NOT NULL, record jsonb NOT NULL, "
+    "created_at timestamptz NOT NULL DEFAULT clock_timestamp()",
+    "digest",
+)
+_LOGIN_LINKS = TenantTable(
+    "login_links", "digest text NOT NULL, expires_s float8 NOT NULL", "digest"
+)
+_IDEMPOTENCY = AgentTable(
+    "idempotency",
+    "name text NOT NULL, request text NOT NULL, begun timestamptz NOT NULL, status integer, "
+    "body json",
+    "name",
+)
+
+
+def _create_service_tables(transaction: Transaction) -> None:
+    for table in (_TOKENS, _LOGIN_LINKS, _IDEMPOTENCY):
+        table.create(transaction)
+    for statement in (
+        "CREATE UNIQUE INDEX tokens_by_id ON notewell.tokens (tenant, id)",
+        "CREATE INDEX idempotency_by_age ON notewell.idempotency (tenant, agent, begun)",
+    ):
+        transaction.execute(statement)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -152,6 +181,7 @@ class Migration:
 MIGRATIONS: Sequence[Migration] = (
     Migration(1, "index", _create_index_tables),
     Migration(2, "notes", _create_note_tables),
+    Migration(3, "tokens and idempotency keys", _create_service_tables),
 )
 
 
