@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import tzinfo
 
-    from notewell.capture import CaptureSettings, Journal
+    from notewell.capture import CaptureSettings, Journal, Logs
     from notewell.config import Settings
     from notewell.core import Binding
     from notewell.embedders import SharedModels
@@ -236,6 +236,19 @@ def database_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
     store = _own_settings(_MAIN, environment).store
     database = shared_database(configured_address(store.url, environment))
     return agents_with_notes(database, Scope(store.tenant, _MAIN))
+
+
+def journal_logs(notes: NoteStore) -> Logs | None:
+    """The journal of notes in a database, which is beside them; None: it is in a folder."""
+    if notes.folder is not None:
+        return None
+    from notewell.notes.postgres import PostgresNotes
+
+    if not isinstance(notes, PostgresNotes):
+        return None
+    from notewell.capture.postgres import PostgresLogs
+
+    return PostgresLogs(notes.database, notes.scope)
 
 
 def _own_settings(agent: str, environment: Mapping[str, str]) -> Settings:
@@ -442,6 +455,7 @@ def _journal(state: Path, agent: str, settings: CaptureSettings, memory: Memory)
     return Journal(
         capture_dir(state, agent, memory.notes.location),
         memory.notes,
+        logs=journal_logs(memory.notes),
         load_redactor=load_redactor,
         now=memory.now,
         settings=settings,

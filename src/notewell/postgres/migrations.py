@@ -166,6 +166,19 @@ def _create_service_tables(transaction: Transaction) -> None:
         transaction.execute(statement)
 
 
+# -- 4: the journal -------------------------------------------------------------------------------
+
+_JOURNAL = AgentTable(
+    "journal", "log text NOT NULL, number bigint NOT NULL, line text NOT NULL", "log, number"
+)
+
+
+def _create_journal(transaction: Transaction) -> None:
+    transaction.execute("CREATE SEQUENCE notewell.journal_numbers")
+    transaction.execute(f"GRANT USAGE ON SEQUENCE notewell.journal_numbers TO {APP_ROLE}")
+    _JOURNAL.create(transaction)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -182,6 +195,7 @@ MIGRATIONS: Sequence[Migration] = (
     Migration(1, "index", _create_index_tables),
     Migration(2, "notes", _create_note_tables),
     Migration(3, "tokens and idempotency keys", _create_service_tables),
+    Migration(4, "journal", _create_journal),
 )
 
 
