@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from playwright.sync_api import expect
-from tests.browser.service import COOKIE, Service
+from tests.browser.service import Service
 from tests.browser.visit import Visit, settled
 
 
@@ -15,7 +15,7 @@ def test_a_link_works_once(visit: Visit, service: Service) -> None:
     expect(first.locator("#version")).to_contain_text("Notewell")
     assert "code=" not in first.url
     (cookie,) = first.context.cookies()
-    assert cookie["name"] == COOKIE
+    assert cookie["name"] == service.cookie_name
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
     assert first.evaluate("document.cookie") == ""
 

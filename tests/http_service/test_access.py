@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from fastapi.routing import iter_route_contexts
-from tests.http_service.served import HOST, ORIGIN, PORT, Served, serving
+from tests.http_service.served import COOKIE, HOST, ORIGIN, PORT, Served, serving
 
-from notewell.cli.serve import route_by_bindings
-from notewell.http_service import ServedAgent
+from notewell.cli.served_agents import agents_of
 from notewell.http_service.auth import SCOPE_KEY, GuardedRoute
 from notewell.http_service.tokens import TokenRequest
 
@@ -153,7 +153,8 @@ def test_an_agent_is_picked_among_the_tokens_own(served: Served) -> None:
     for token, agent in (("read", "work"), ("other", "main"), ("both", "elsewhere"), ("both", "")):
         answer = found(token, agent or "../main")
         assert answer.status_code == 403
-        assert "work" not in answer.text  # It is not told which agents there are.
+        # It is told which agents the token has, and not which others there are.
+        assert (agent or "../main") not in answer.text
     assert found("read", None, params={"agent": "work"}).status_code == 403
     # The header wins over the query, and two of them are one too many.
     assert found("both", "main", params={"agent": "work"}).status_code == 200
@@ -188,8 +189,8 @@ def test_the_conversation_of_an_unknown_agent_is_refused(
     settings = tmp_path / "own.json"
     settings.write_text(json.dumps({"agents": {"list": listed}}), encoding="utf-8")
     monkeypatch.setenv("NOTEWELL_CONFIG", str(settings))
-    agents = {id_: ServedAgent(str(tmp_path / id_)) for id_ in ("main", "work")}
-    with serving(tmp_path, route=route_by_bindings(agents)) as served:
+    nothing = argparse.Namespace(workspace=None, agent=None, openclaw=False)
+    with serving(tmp_path, route=agents_of(nothing)[0].route) as served:
         for agent, status in (("work", 200), ("main", 200), ("nobody", 403)):
             key = f"agent:{agent}:telegram:dm:x"
             request = TokenRequest("talk", ("main", "work"), ("read",), session_key=key)
@@ -285,7 +286,7 @@ def test_the_order_of_the_guards(served: Served) -> None:
 
 
 def test_a_cookie_reads_and_writes_only_for_our_own_page(served: Served) -> None:
-    cookie = {"Cookie": f"notewell={served.tokens['page']}"}
+    cookie = {"Cookie": f"{COOKIE}={served.tokens['page']}"}
 
     def asked(method: str, **headers: str) -> int:
         sent = {**cookie, **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -307,9 +308,9 @@ def test_a_cookie_reads_and_writes_only_for_our_own_page(served: Served) -> None
 
 
 def test_a_bearer_token_is_no_cookie_and_a_bad_header_is_not_helped_out(served: Served) -> None:
-    as_cookie = {"Cookie": f"notewell={served.tokens['admin']}"}
+    as_cookie = {"Cookie": f"{COOKIE}={served.tokens['admin']}"}
     assert served.ask("GET", "/v1/status", "", headers=as_cookie).status_code == 401
-    good = {"Cookie": f"notewell={served.tokens['page']}"}
+    good = {"Cookie": f"{COOKIE}={served.tokens['page']}"}
     both = {**good, "Authorization": "Bearer nonsense"}
     assert served.ask("GET", "/v1/status", "", headers=both).status_code == 401
     for broken in ("notewell", "notewell=", "=", "notewell=\x7f", "a=b; notewell=x" * 50):

@@ -16,7 +16,8 @@ from tests.embedders.fake_server import FakeProvider
 from tests.http_service.served import serving
 from tests.sync.test_shared_notifier import instances
 
-from notewell.cli.serve import ARENAS, served_agents
+from notewell.cli.serve import ARENAS
+from notewell.cli.served_agents import agents_of
 from notewell.config import Settings, load_settings
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, LocalSettings, RemoteSettings
@@ -196,7 +197,7 @@ def test_the_settings_of_all_agents_are_read_once_and_again_after_a_failure(
 
     write(7)
     nothing = argparse.Namespace(workspace=None, agent=None, openclaw=None)
-    served = served_agents(nothing)
+    served = agents_of(nothing)[0].agents
     assert served["a"].preloaded == load_settings(places["a"], "a")
     agents = Agents(served, tmp_path / "state", watch=False)
     places["b"].rename(tmp_path / "moved")

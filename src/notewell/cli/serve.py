@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import flush, print_json, say
-from notewell.cli.place import add_place, location_of
+from notewell.cli.place import add_place
+from notewell.cli.served_agents import agents_of
 from notewell.errors import BadSetting, NotewellError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from notewell.http_service import ServedAgent, TokenStore
+    from notewell.http_service import AgentDirectory, Agents, ServedAgent, TokenStore
 
 DEFAULT_PORT = 7374
 PACKAGES = ("fastapi", "uvicorn", "mcp", "prometheus_client")
@@ -90,29 +91,32 @@ def run(arguments: argparse.Namespace) -> int:
     state = state_dir_of(arguments)
     tokens = TokenStore(state / TOKENS_FILE)
     check_exposure(arguments, tokens)
-    served = served_agents(arguments)
+    roster, directory = agents_of(arguments)
     # If there are several agents, a missing folder of one must not stop the others.
-    if len(served) == 1:
-        _require_folder(*served.values())
+    if len(roster.agents) == 1:
+        _require_folder(*roster.agents.values())
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
     # With --port 0 the system chooses one.
     port = listener.getsockname()[1]
     # Zero would refuse every request.
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
-    allow_files(len(served))
+    allow_files(len(roster.agents))
     limit_arenas()
-    owner_file = create_owner_token(tokens, state, tuple(served))
+    owner_file = create_owner_token(tokens, state)
     workers = SearchWorkers(arguments.workers) if arguments.workers > 1 else None
-    agents = Agents(served, state, route=route_by_bindings(served), workers=workers)
+    agents = Agents(roster.agents, state, route=roster.route, workers=workers)
     closing = anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
     app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
-    with _published_address(state, _address(arguments, port)) as address:
+    with (
+        _published_address(state, _address(arguments, port)) as address,
+        _followed(directory, agents),
+    ):
         if workers is not None:
             workers.start()
         threading.Thread(target=agents.open_all, daemon=True).start()
-        ready = partial(_print_start, arguments, state, address, tuple(served), owner_file)
+        ready = partial(_print_start, arguments, state, address, agents.ids, owner_file)
         serve(app, listener, closing, limits, ready)
     return 0
 
@@ -166,67 +170,13 @@ def check_exposure(arguments: argparse.Namespace, tokens: TokenStore) -> None:
         )
 
 
-# -- which agents --------------------------------------------------------------------------------
-
-
-def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
-    """The agent that the options name, else every agent that has a workspace in the settings."""
-    from notewell.core import normal_agent_id
-    from notewell.http_service import ServedAgent
-
-    is_named = arguments.workspace or arguments.agent or arguments.openclaw
-    configured = {} if is_named else _configured_agents()
-    if configured:
-        return configured
-    agent, workspace, settings = location_of(arguments)
-    id_ = agent.lower()
-    if normal_agent_id(id_) != id_:
-        raise BadSetting("agent", f"{agent!r} is not an agent id")
-    return {id_: ServedAgent(str(Path(workspace).absolute()), settings)}
-
-
-def route_by_bindings(served: Mapping[str, ServedAgent]) -> Callable[[str], str | None]:
-    """How bindings choose among the agents; a single agent answers everybody."""
-    if len(served) == 1:
-        return lambda _: None
-    from notewell.config import ConfigScope, read_configuration
-    from notewell.core import BadSessionKey, UnknownAgent
-
-    configuration = read_configuration(ConfigScope(), os.environ)
-
-    def route(session_key: str) -> str | None:
-        found = configuration.route_session(session_key)
-        if isinstance(found, UnknownAgent):
-            return found.id  # No token has it, so the request is refused.
-        # A key that cannot be parsed is routed nowhere; the memory treats it as a group's.
-        if isinstance(found, BadSessionKey) or found.by == "default":
-            return None
-        return found.agent
-
-    return route
-
-
 def _require_folder(served: ServedAgent) -> None:
     from notewell.notes import open_notes
 
     open_notes(served.workspace)
 
 
-def _configured_agents() -> dict[str, ServedAgent]:
-    from notewell.config import load_configuration, preloaded_settings
-    from notewell.http_service import ServedAgent
-
-    configuration = load_configuration()
-    # The default agent first: tokens use the first of their agents unless a request names one.
-    ids = sorted(configuration.agents, key=lambda id_: id_ != configuration.default_agent)
-    return {
-        id_: ServedAgent(
-            str(configuration.agents[id_].workspace),
-            preloaded=preloaded_settings(configuration, id_),
-        )
-        for id_ in ids
-        if configuration.agents[id_].workspace
-    }
+# -- limits of the process ----------------------------------------------------------------------
 
 
 def allow_files(agents: int) -> None:
@@ -265,17 +215,36 @@ def limit_arenas() -> None:
 # -- start ---------------------------------------------------------------------------------------
 
 
-def create_owner_token(tokens: TokenStore, state: Path, agents: Sequence[str]) -> Path | None:
-    """If there is no token yet, makes one for the owner and returns the file that holds it."""
+def create_owner_token(tokens: TokenStore, state: Path) -> Path | None:
+    """If there is no token yet, makes one for the owner and returns the file that holds it. It is
+    for all agents, also for those that are added later."""
     from notewell.files import write_state
-    from notewell.http_service import OWNER_FILE, OWNER_NAME, TokenRequest
+    from notewell.http_service import ALL_AGENTS, OWNER_FILE, OWNER_NAME, TokenRequest
 
     if any(token.kind == "bearer" for token in tokens.tokens()):
         return None
-    _, secret = tokens.create(TokenRequest(OWNER_NAME, tuple(agents), ("admin",)))
+    _, secret = tokens.create(TokenRequest(OWNER_NAME, (ALL_AGENTS,), ("admin",)))
     file = state / OWNER_FILE
     write_state(file, f"{secret}\n".encode())
     return file
+
+
+@contextmanager
+def _followed(directory: AgentDirectory | None, agents: Agents) -> Iterator[None]:
+    """Agents come and go as the settings say."""
+    from notewell.http_service import DirectoryFollower
+
+    if directory is None:
+        yield
+        return
+    follower = DirectoryFollower(
+        directory, agents, before_update=lambda roster: allow_files(len(roster.agents))
+    )
+    follower.start()
+    try:
+        yield
+    finally:
+        follower.stop()
 
 
 def _address(arguments: argparse.Namespace, port: int) -> str:

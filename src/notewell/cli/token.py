@@ -41,7 +41,8 @@ def _add_create_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="an agent of the token; may be repeated, the first is the default (default: main)",
+        help="an agent of the token, or '*' for all, also those added later; may be repeated, "
+        "the first is the default (default: main)",
     )
     parser.add_argument(
         "--scope",

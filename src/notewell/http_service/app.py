@@ -35,7 +35,7 @@ from fastapi.routing import iter_route_contexts
 
 from notewell import __version__
 from notewell.http_service import routes_search, routes_status, routes_write, ui
-from notewell.http_service.auth import COOKIE, SCOPE_KEY, AllowedHosts, AuthMiddleware
+from notewell.http_service.auth import SCOPE_KEY, AllowedHosts, AuthMiddleware
 from notewell.http_service.context import ServiceContext
 from notewell.http_service.idempotency import FOLDER, IdempotencyStore
 from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools
@@ -177,24 +177,21 @@ def build_api(context: ServiceContext) -> FastAPI:
         app.include_router(router)
     # A plain ASGI route: the MCP SDK writes its responses itself.
     app.router.routes.append(mcp_sessions.route())
-    _customize_openapi(app)
+    _customize_openapi(app, context.allowed_hosts.cookie)
     return app
 
 
 # -- /openapi.json (OpenAPI 3.1) -----------------------------------------------------------------
 
-_SECURITY_SCHEMES = {
-    "token": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "Made by `notewell token create`.",
-    },
-    "page": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": COOKIE,
-        "description": "The web UI uses it. Requests that change data also need an Origin.",
-    },
+_TOKEN_SCHEME = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "Made by `notewell token create`.",
+}
+_PAGE_SCHEME = {
+    "type": "apiKey",
+    "in": "cookie",
+    "description": "The web UI uses it. Requests that change data also need an Origin.",
 }
 _AGENT_PARAMETER = {
     "name": "Notewell-Agent",
@@ -205,22 +202,25 @@ _AGENT_PARAMETER = {
 }
 
 
-def _customize_openapi(app: FastAPI) -> None:
+def _customize_openapi(app: FastAPI, cookie: str) -> None:
     def document() -> dict[str, Any]:
         # Cached, because building the document takes longer than most requests.
         if app.openapi_schema is None:
-            app.openapi_schema = _openapi_document(app)
+            app.openapi_schema = _openapi_document(app, cookie)
         return app.openapi_schema
 
     app.openapi = document  # type: ignore[method-assign]
 
 
-def _openapi_document(app: FastAPI) -> dict[str, Any]:
+def _openapi_document(app: FastAPI, cookie: str) -> dict[str, Any]:
     document = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
     components = document.setdefault("components", {})
-    components["securitySchemes"] = _SECURITY_SCHEMES
+    components["securitySchemes"] = {
+        "token": _TOKEN_SCHEME,
+        "page": {**_PAGE_SCHEME, "name": cookie},
+    }
     # FastAPI adds only models that a route declares; problems are declared by reference.
     components.setdefault("schemas", {})["Problem"] = ProblemModel.model_json_schema()
     for operations in document["paths"].values():

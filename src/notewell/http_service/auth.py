@@ -3,7 +3,7 @@
     Host         not a name of this server                    421   `AuthMiddleware`, always
     Origin       present and not ours                         403
     credentials  missing, unknown, revoked or expired         401
-    agent        not one of the token's agents                403
+    agent        not served, or not one of the token's        403
     scope        the route needs another scope                403   `GuardedRoute`, per route
     rate limit   the token has used up its bucket             429
     body size    larger than allowed                          413
@@ -29,6 +29,7 @@ from notewell.http_service import problems
 from notewell.http_service.context import CALLER_KEY, CONTEXT_KEY, Caller, ServiceContext
 from notewell.http_service.limits import TooBusy
 from notewell.http_service.problems import Problem
+from notewell.http_service.token_file import ALL_AGENTS
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ class AllowedHosts:
     origins: frozenset[str]
     secure: frozenset[str] = frozenset()
     """Names behind a TLS proxy. Cookies for them get the attribute `Secure`."""
+    cookie: str = COOKIE
+    """The name of the cookie. With the port: browsers keep one set of cookies for all ports of a
+    machine, so two servers would log each other out."""
 
     @classmethod
     def of(cls, port: int, allowed: Sequence[str] = ()) -> AllowedHosts:
@@ -73,7 +77,7 @@ class AllowedHosts:
         # Host names are case-insensitive, and we compare strings.
         public = frozenset(name.lower() for name in allowed)
         origins = {f"http://{name}" for name in local} | {f"https://{name}" for name in public}
-        return cls(local | public, frozenset(origins), public)
+        return cls(local | public, frozenset(origins), public, f"{COOKIE}-{port}")
 
 
 # -- for every request ---------------------------------------------------------------------------
@@ -147,19 +151,37 @@ def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) ->
     requested = headers.getlist(AGENT_HEADER)
     if not requested:
         requested = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
-    available = [agent for agent in token.agents if agent in context.agents.ids]
+    available = token.opens(context.agents.ids)
     if not available:
         raise problems.not_allowed(
-            "this server serves none of the token's agents",
+            f"this server serves none of the token's agents ({', '.join(token.agents)}): they "
+            "were removed from its settings, or the token belongs to another server",
             "make a token for an agent that this server serves",
         )
+    if len(requested) > 1:
+        raise problems.not_allowed("the request names several agents", "name one of them")
     agent = requested[0].lower() if requested else _default_agent(context, token, available)
-    if len(requested) > 1 or agent not in available:
-        raise problems.not_allowed(
-            "the token is not valid for the requested agent",
-            "leave the agent out, or use a token for that agent",
-        )
+    if agent not in available:
+        raise _wrong_agent(token)
     return Caller(context, token, agent)
+
+
+def _wrong_agent(token: Token) -> Problem:
+    """Does not say whether the agent exists, unless the token is for all agents."""
+    if token.is_for_all:
+        return problems.not_allowed(
+            "this server has no such agent",
+            "leave the agent out, or add the agent to the settings of the server",
+        )
+    other = (
+        "log in again: `notewell token link`"
+        if token.kind == "page"
+        else f"`notewell token create --agent '{ALL_AGENTS}'` makes a token for all agents"
+    )
+    return problems.not_allowed(
+        f"the token was made for {', '.join(token.agents)} and not for the requested agent",
+        f"leave the agent out, or use a token for that agent; {other}",
+    )
 
 
 def _default_agent(context: ServiceContext, token: Token, available: Sequence[str]) -> str:
@@ -184,7 +206,8 @@ def _token(context: ServiceContext, method: str, headers: Headers) -> Token:
             bearer = _bearer(authorization[0]) if len(authorization) == 1 else ""
             token = context.tokens.find(bearer)
         else:
-            token = context.tokens.find(_cookie(headers), "page")
+            cookie = _cookie(headers, context.allowed_hosts.cookie)
+            token = context.tokens.find(cookie, "page")
             if token is not None:
                 _check_own_page(method, headers)
     except DatabaseTrouble as error:
@@ -204,7 +227,7 @@ def _bearer(header: str) -> str:
     return token if scheme.lower() == "bearer" else ""
 
 
-def _cookie(headers: Headers) -> str:
+def _cookie(headers: Headers, name: str) -> str:
     cookies: SimpleCookie = SimpleCookie()
     for line in headers.getlist("cookie"):
         try:
@@ -212,7 +235,7 @@ def _cookie(headers: Headers) -> str:
         # A malformed cookie counts as no cookie; the client gets 401 and not 500.
         except CookieError:
             return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
+    return cookies[name].value if name in cookies else ""
 
 
 def _check_own_page(method: str, headers: Headers) -> None:

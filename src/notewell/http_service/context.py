@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
+from notewell.errors import NotewellError
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -64,9 +65,7 @@ class Caller:
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents of the token that this server serves."""
-        # A token may name agents that were configured when it was made and are not served now.
-        served = self.context.agents.ids
-        return tuple(agent for agent in self.token.agents if agent in served)
+        return self.token.opens(self.context.agents.ids)
 
     @property
     def scopes(self) -> frozenset[Scope]:
@@ -80,6 +79,14 @@ class Caller:
     def memory(self) -> Memory:
         """Opens the memory if needed. It blocks: use it in worker threads only."""
         return self.context.agents.memory(self.agent)
+
+    def has_valid_token(self) -> bool:
+        """For what outlives the request: the token may be revoked, and the agent removed."""
+        try:
+            is_valid = self.context.tokens.is_valid(self.token.id)
+        except NotewellError:
+            return False  # The token file cannot be trusted: fail closed.
+        return is_valid and self.agent in self.context.agents.ids
 
     def publish(self, event: Event) -> None:
         self.context.agents.publish(self.agent, event)
@@ -95,8 +102,9 @@ class Caller:
 
 
 def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
-    caller.memory.require_scope(caller.token.session_key)
-    return work(caller.memory)
+    with caller.context.agents.using(caller.agent) as memory:
+        memory.require_scope(caller.token.session_key)
+        return work(memory)
 
 
 # Both are `async`: FastAPI calls other functions in a thread, which costs more than they do.

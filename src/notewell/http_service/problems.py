@@ -159,6 +159,38 @@ def too_busy() -> Problem:
     )
 
 
+def too_many_connections() -> Problem:
+    return Problem(
+        503,
+        "too-many-connections",
+        "Too many connections",
+        "the server works for as many connections as it can",
+        f"try again in {BUSY_RETRY_S} s, and close connections that you do not need",
+        {"Retry-After": str(BUSY_RETRY_S), "Connection": "close"},
+    )
+
+
+def request_too_slow() -> Problem:
+    return Problem(
+        408,
+        "too-slow",
+        "The request did not arrive in time",
+        "the server has waited long enough for the rest of the request",
+        "send it again, without pauses",
+    )
+
+
+def unreadable_request(detail: str) -> Problem:
+    return Problem(
+        400,
+        "bad-request",
+        "The request cannot be read",
+        detail,
+        "send a request in the format of HTTP/1.1",
+        {"Connection": "close"},
+    )
+
+
 def unexpected() -> Problem:
     return Problem(500, "unexpected", "Something went wrong", UNEXPECTED.error, UNEXPECTED.action)
 

@@ -47,7 +47,10 @@ _log = logging.getLogger(__name__)
 class _TokenSessions:
     """The MCP sessions of one token with one agent."""
 
-    token_id: str
+    caller: Caller
+    """Of the first request."""
+    memory: Memory | None
+    """None if the memory of the agent is disabled."""
     manager: StreamableHTTPSessionManager
     ended: anyio.Event
     active_requests: int = 0
@@ -94,7 +97,8 @@ class McpSessions:
         try:
             # Opening may take long, so it happens in a thread and not in the event loop.
             # Not `caller.run`: the server checks the conversation itself, and tells the client.
-            server = await self._context.pools.run("quick", caller.agent, partial(_server, caller))
+            work = partial(_server, caller)
+            server, memory = await self._context.pools.run("quick", caller.agent, work)
         except NotewellError as error:
             raise problem_of(error, admin=caller.is_admin) from error
         except TooBusy:
@@ -106,26 +110,20 @@ class McpSessions:
             max_sessions=MAX_SESSIONS,
             max_request_body_size=self._context.limits.body_bytes,
         )
-        sessions = _TokenSessions(caller.token.id, manager, anyio.Event())
+        sessions = _TokenSessions(caller, memory, manager, anyio.Event())
         # Returns when the manager is ready for requests.
         await self._group.start(_run_manager, sessions)
         return sessions
 
     async def _end_with_tokens(self) -> None:
-        """An MCP stream has no further requests at which the token would be checked: poll."""
+        """An MCP stream has no further requests at which token and agent are checked: poll."""
         while not self._context.closing.is_set():
             await anyio.sleep(TOKEN_CHECK_S)
             # A copy: the loop awaits, and requests may add sessions meanwhile.
             for key, sessions in list(self._sessions.items()):
-                if not await anyio.to_thread.run_sync(self._is_valid, sessions.token_id):
+                if not await anyio.to_thread.run_sync(_is_valid, sessions):
                     del self._sessions[key]
                     sessions.ended.set()
-
-    def _is_valid(self, token_id: str) -> bool:
-        try:
-            return self._context.tokens.is_valid(token_id)
-        except NotewellError:
-            return False  # The token file cannot be trusted: fail closed.
 
     async def _end_with_server(self) -> None:
         await self._context.closing.wait()
@@ -139,6 +137,16 @@ class McpSessions:
         for sessions in self._sessions.values():
             sessions.ended.set()
         self._sessions.clear()
+
+
+def _is_valid(sessions: _TokenSessions) -> bool:
+    caller = sessions.caller
+    # Removed, or opened anew because its settings are others: then the client begins again.
+    if sessions.memory is not None:
+        is_open = caller.context.agents.opened().get(caller.agent) is sessions.memory
+    else:
+        is_open = caller.agent in caller.context.agents.ids
+    return is_open and caller.has_valid_token()
 
 
 async def _forward(sessions: _TokenSessions, scope: Scope, receive: Receive, send: Send) -> None:
@@ -163,7 +171,7 @@ async def _run_manager(
 # -- the MCP server of a token -------------------------------------------------------------------
 
 
-def _server(caller: Caller) -> Server[Any]:
+def _server(caller: Caller) -> tuple[Server[Any], Memory | None]:
     # The SDK is imported here, in a thread: it takes 25 MB and most of a second, and many services
     # are never asked over MCP.
     import mcp.server.streamable_http_manager  # noqa: F401
@@ -171,9 +179,10 @@ def _server(caller: Caller) -> Server[Any]:
     from notewell.mcp_server import create_empty_server
 
     try:
-        return server_for(caller, caller.memory)
+        memory = caller.memory
     except MemoryOff as off:
-        return create_empty_server(failure_of(off))
+        return create_empty_server(failure_of(off)), None
+    return server_for(caller, memory), memory
 
 
 def server_for(caller: Caller, memory: Memory) -> Server[Any]:

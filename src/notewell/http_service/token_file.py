@@ -23,6 +23,8 @@ TokenKind: TypeAlias = Literal["bearer", "page"]
 MAX_TOKENS = 1000
 """A file with more was not made by this command."""
 MAX_NAME_CHARS = 64
+ALL_AGENTS = "*"
+"""In place of ids: every agent of a server, also one that is added later."""
 
 _IMPLIED_SCOPES: dict[Scope, frozenset[Scope]] = {
     "read": frozenset({"read"}),
@@ -38,7 +40,7 @@ class Token:
     id: str
     name: str
     agents: tuple[str, ...]
-    """The agents whose memories it opens. The first is the default of a request."""
+    """The agents whose memories it opens, or `ALL_AGENTS`. The first is the default."""
     scopes: tuple[Scope, ...]
     created: str
     expires: str | None = None
@@ -53,6 +55,18 @@ class Token:
     def allowed(self) -> frozenset[Scope]:
         """Its scopes and the scopes that these imply."""
         return frozenset().union(*(_IMPLIED_SCOPES[scope] for scope in self.scopes))
+
+    @property
+    def is_for_all(self) -> bool:
+        return self.agents == (ALL_AGENTS,)
+
+    def opens(self, served: Iterable[str]) -> tuple[str, ...]:
+        """Those of the served agents that it is for, the default first."""
+        if self.is_for_all:
+            return tuple(served)
+        # It may name agents that were configured when it was made and are not served now.
+        present = frozenset(served)
+        return tuple(agent for agent in self.agents if agent in present)
 
     def is_valid_at(self, now: datetime) -> bool:
         return self.expires is None or datetime.fromisoformat(self.expires) > now
@@ -73,8 +87,12 @@ def checked_agents(agents: Iterable[str]) -> tuple[str, ...]:
     """Ids must be exact: a guess could open the memory of another agent."""
     # Without duplicates, in the given order: the first agent is the default.
     ids = tuple(dict.fromkeys(agent.strip().lower() for agent in agents))
+    if ids == (ALL_AGENTS,):
+        return ids
     if not ids or any(normal_agent_id(id_) != id_ for id_ in ids):
-        raise BadRequest("a token needs at least one agent, given by its id")
+        raise BadRequest(
+            f"a token needs at least one agent, given by its id, or {ALL_AGENTS!r} alone for all"
+        )
     return ids
 
 

@@ -195,7 +195,7 @@ async def _stream(
             topics = await _next_topics(caller, subscriber)
             modified, changed = await _poll_changes(caller, modified)
             # A stream outlives many requests: a revoked token must end it.
-            if not await anyio.to_thread.run_sync(_is_token_valid, caller):
+            if not await anyio.to_thread.run_sync(caller.has_valid_token):
                 return
             # A write through this server appears in both lists; the page must load once.
             topics = tuple(dict.fromkeys((*topics, *changed)))
@@ -208,13 +208,6 @@ async def _stream(
     finally:
         # Also when the client disconnects: Starlette then closes this generator.
         broadcaster.leave(caller.agent, subscriber)
-
-
-def _is_token_valid(caller: Caller) -> bool:
-    try:
-        return caller.context.tokens.is_valid(caller.token.id)
-    except NotewellError:
-        return False
 
 
 async def _next_topics(caller: Caller, subscriber: Subscriber) -> tuple[str, ...]:
