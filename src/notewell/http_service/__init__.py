@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from notewell.http_service.directory import DirectoryFollower
     from notewell.http_service.limits import ServiceLimits
     from notewell.http_service.observability import configure_logging
-    from notewell.http_service.ports import ServiceState, Tokens
+    from notewell.http_service.ports import AgentRegistry, Links, ServiceState, Tokens
     from notewell.http_service.serving import serve
     from notewell.http_service.token_file import ALL_AGENTS, Scope, Token
     from notewell.http_service.tokens import (
@@ -57,7 +57,7 @@ else:
             "directory": "DirectoryFollower",
             "limits": "ServiceLimits",
             "observability": "configure_logging",
-            "ports": "ServiceState Tokens",
+            "ports": "AgentRegistry Links ServiceState Tokens",
             "serving": "serve",
             "token_file": "ALL_AGENTS Scope Token",
             "tokens": (

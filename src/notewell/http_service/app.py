@@ -34,7 +34,13 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from notewell import __version__
-from notewell.http_service import routes_search, routes_status, routes_write, ui
+from notewell.http_service import (
+    routes_agents,
+    routes_search,
+    routes_status,
+    routes_write,
+    ui,
+)
 from notewell.http_service.auth import SCOPE_KEY, AllowedHosts, AuthMiddleware
 from notewell.http_service.context import ServiceContext
 from notewell.http_service.idempotency import FOLDER, IdempotencyStore
@@ -75,6 +81,7 @@ ROUTERS = (
     routes_search.router,
     routes_write.router,
     routes_status.router,
+    routes_agents.router,
     ui.router,
     static.router,
 )
@@ -132,7 +139,8 @@ def build_context(
         metrics=Metrics(),
         audit=AuditLog(state / AUDIT_FILE),
         idempotency=kept.idempotency,
-        readiness=Readiness(agents),
+        registry=kept.registry,
+        readiness=Readiness(agents, registry=kept.registry),
         sync_jobs=SyncJobs(agents, pools),
         closing=closing,
     )

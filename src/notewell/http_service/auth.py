@@ -152,6 +152,10 @@ def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) ->
     if not requested:
         requested = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
     available = token.opens(context.agents.ids)
+    if not available or (requested and requested[0].lower() not in available):
+        # It may have been added a moment ago, through another replica.
+        context.agents.look_again()
+        available = token.opens(context.agents.ids)
     if not available:
         raise problems.not_allowed(
             f"this server serves none of the token's agents ({', '.join(token.agents)}): they "

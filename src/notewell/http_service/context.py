@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
     from notewell.http_service.metrics import Metrics
     from notewell.http_service.observability import AuditLog
-    from notewell.http_service.ports import IdempotencyKeys, Links, Tokens
+    from notewell.http_service.ports import AgentRegistry, IdempotencyKeys, Links, Tokens
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
     from notewell.http_service.token_file import Scope, Token
@@ -48,6 +48,7 @@ class ServiceContext:
     metrics: Metrics
     audit: AuditLog
     idempotency: IdempotencyKeys
+    registry: AgentRegistry | None
     readiness: Readiness
     sync_jobs: SyncJobs
     closing: anyio.Event

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from notewell.http_service.agents import AgentDirectory
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from notewell.http_service.idempotency import (
         Completed,
         IdempotentRequest,
         Pending,
         RequestState,
     )
+    from notewell.http_service.postgres.agents import RegisteredAgent
     from notewell.http_service.token_file import Token, TokenKind
     from notewell.http_service.tokens import TokenRequest
 
@@ -92,9 +96,31 @@ class IdempotencyKeys(Protocol):
         ...
 
 
+class AgentRegistry(AgentDirectory, Protocol):
+    """A directory whose agents are added and removed by requests."""
+
+    def agents(self) -> Sequence[RegisteredAgent]:
+        """Those that are served."""
+        ...
+
+    def is_new(self) -> bool:
+        """Whether there was never an agent."""
+        ...
+
+    def add(self, agent: str) -> bool:
+        """False if it is there already. Raises `BadRequest` for what is not an id."""
+        ...
+
+    def remove(self, agent: str) -> bool:
+        """Serve it no more; its notes stay. False if there is no such agent."""
+        ...
+
+
 class ServiceState(NamedTuple):
-    """The three of one service."""
+    """Everything that one service keeps."""
 
     tokens: Tokens
     login_links: Links
     idempotency: IdempotencyKeys
+    registry: AgentRegistry | None = None
+    """None: the agents are those of the options or the settings file."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.errors import DatabaseNotReady
 from notewell.postgres.database import APP_ROLE
-from notewell.postgres.tables import AgentTable, TenantTable, protect
+from notewell.postgres.tables import SERVICE_ROWS, AgentTable, TenantTable, protect
 from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
@@ -179,6 +179,22 @@ def _create_journal(transaction: Transaction) -> None:
     _JOURNAL.create(transaction)
 
 
+# -- 5: agents that come and go ------------------------------------------------------------------
+
+
+def _let_services_change_agents(transaction: Transaction) -> None:
+    for statement in (
+        "CREATE SEQUENCE notewell.agent_changes",
+        f"GRANT USAGE ON SEQUENCE notewell.agent_changes TO {APP_ROLE}",
+        # An agent that is no longer served keeps its notes, and its row for a backup.
+        "ALTER TABLE notewell.note_agents ADD COLUMN removed_at timestamptz, "
+        "ADD COLUMN change bigint NOT NULL DEFAULT nextval('notewell.agent_changes')",
+        f"CREATE POLICY service_rows ON notewell.note_agents USING ({SERVICE_ROWS}) "
+        f"WITH CHECK ({SERVICE_ROWS})",
+    ):
+        transaction.execute(statement)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -196,6 +212,7 @@ MIGRATIONS: Sequence[Migration] = (
     Migration(2, "notes", _create_note_tables),
     Migration(3, "tokens and idempotency keys", _create_service_tables),
     Migration(4, "journal", _create_journal),
+    Migration(5, "agents that come and go", _let_services_change_agents),
 )
 
 
