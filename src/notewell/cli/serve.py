@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Many replicas: `notewell serve -w postgres:` serves every agent of the tenant in the "
         "database that NOTEWELL_DATABASE_URL or store.url names, with tokens and history there, "
-        "too. `notewell agents` adds and removes agents."
+        "too. `notewell agents` adds and removes agents, `notewell worker` indexes for all."
     )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
     parser.add_argument(
@@ -128,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     with (
         _published_address(state, _address(arguments, port)) as address,
         _followed(directory, agents),
+        _working(agents, in_database=kept.registry is not None),
     ):
         if workers is not None:
             workers.start()
@@ -275,6 +276,26 @@ def _followed(directory: AgentDirectory | None, agents: Agents) -> Iterator[None
         yield
     finally:
         follower.stop()
+
+
+@contextmanager
+def _working(agents: Agents, *, in_database: bool) -> Iterator[None]:
+    """Each replica takes work from the queue."""
+    if not in_database:
+        yield
+        return
+    from notewell.assembly import tenant_database
+    from notewell.http_service.sync_worker import SyncWorker
+    from notewell.postgres import SyncQueue
+
+    stop = threading.Event()
+    worker = SyncWorker(SyncQueue(*tenant_database()), agents.using)
+    # A daemon: what it does when the process ends is done again by another one.
+    threading.Thread(target=worker.run, args=(stop,), name="notewell-queue", daemon=True).start()
+    try:
+        yield
+    finally:
+        stop.set()
 
 
 def _address(arguments: argparse.Namespace, port: int) -> str:

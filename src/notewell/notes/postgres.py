@@ -55,6 +55,14 @@ _KEYS = scope_of(_ROOT, _ROOT, ())
 _OWN = "WHERE tenant = %s AND agent = %s"
 _STAT = "octet_length(data), (extract(epoch FROM changed_at) * 1000000)::bigint, revision"
 
+_ENQUEUE = (
+    "INSERT INTO notewell.sync_queue (tenant, agent) SELECT %s, %s WHERE NOT EXISTS (SELECT 1 "
+    "FROM (SELECT 1 FROM notewell.sync_queue WHERE tenant = %s AND agent = %s LIMIT 1 "
+    "FOR UPDATE SKIP LOCKED) AS waiting)"
+)
+"""Somebody must index what is written: see `notewell.postgres.sync_queue`. A row that waits is
+locked until the end of the transaction: nobody takes it before the note can be seen."""
+
 
 class StoredNote(NamedTuple):
     """What is there now, without its bytes."""
@@ -86,6 +94,15 @@ class PostgresNotes:
         return ()
 
     # -- reading ---------------------------------------------------------------------------------
+
+    def change_mark(self) -> int:
+        # Each write adds one to a revision, and no row is ever removed.
+        with self.database.reading(self.scope) as transaction:
+            rows = transaction.rows(
+                f"SELECT coalesce(sum(revision), 0)::bigint FROM notewell.notes {_OWN}",  # noqa: S608
+                self.scope,
+            )
+        return int(rows[0][0])
 
     def scan(self) -> Scan:
         with self.database.reading(self.scope) as transaction:
@@ -307,6 +324,7 @@ class _Rows(NamedTuple):
             f"changed_at = clock_timestamp() {_OWN} AND path = %s",
             (data, digest, *self.key),
         )
+        self.transaction.execute(_ENQUEUE, (*self.scope, *self.scope))
 
 
 def _stat(size: int, changed_us: int, revision: int) -> NoteStat:

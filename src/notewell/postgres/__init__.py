@@ -3,6 +3,7 @@
     database     connections, and transactions that belong to one tenant and agent. START HERE
     address      a connection string, and the part of it that may be shown
     failures     turns the errors of psycopg into ours, without a password in any of them
+    sync_queue   the agents whose index may be behind their notes
     leases       locks that the server frees when the connection of their holder ends
     tables       how a table of agents is made: partitions, row-level security, grants
     migrations   the numbered changes of the schema, and which of them a database has
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from notewell.postgres.inspection import ServerFinding, inspect_server
     from notewell.postgres.leases import AdvisoryLease, LeaseTimeout, hold_lease, lease_holder
     from notewell.postgres.migrations import SchemaState, migrate, schema_state
+    from notewell.postgres.sync_queue import ClaimedSync, SyncQueue
 else:
     from notewell.lazy import lazy_exports
 
@@ -31,5 +33,6 @@ else:
             "inspection": "ServerFinding inspect_server",
             "leases": "AdvisoryLease LeaseTimeout hold_lease lease_holder",
             "migrations": "SchemaState migrate schema_state",
+            "sync_queue": "ClaimedSync SyncQueue",
         },
     )

@@ -195,6 +195,31 @@ def _let_services_change_agents(transaction: Transaction) -> None:
         transaction.execute(statement)
 
 
+# -- 6: the queue of syncs -----------------------------------------------------------------------
+
+_SYNC_QUEUE = AgentTable(
+    "sync_queue",
+    "number bigint NOT NULL DEFAULT nextval('notewell.queue_numbers'), "
+    "since timestamptz NOT NULL DEFAULT clock_timestamp(), "
+    "not_before timestamptz NOT NULL DEFAULT 'epoch', attempts integer NOT NULL DEFAULT 0",
+    "number",
+)
+
+
+def _create_queue(transaction: Transaction) -> None:
+    transaction.execute("CREATE SEQUENCE notewell.queue_numbers")
+    transaction.execute(f"GRANT USAGE ON SEQUENCE notewell.queue_numbers TO {APP_ROLE}")
+    _SYNC_QUEUE.create(transaction)
+    for statement in (
+        f"CREATE POLICY service_rows ON notewell.sync_queue USING ({SERVICE_ROWS}) "
+        f"WITH CHECK ({SERVICE_ROWS})",
+        "CREATE INDEX queue_in_order ON notewell.sync_queue (tenant, number)",
+        # The sum of the revisions tells a search whether a note has changed.
+        "CREATE INDEX notes_by_revision ON notewell.notes (tenant, agent, revision)",
+    ):
+        transaction.execute(statement)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -213,6 +238,7 @@ MIGRATIONS: Sequence[Migration] = (
     Migration(3, "tokens and idempotency keys", _create_service_tables),
     Migration(4, "journal", _create_journal),
     Migration(5, "agents that come and go", _let_services_change_agents),
+    Migration(6, "queue of syncs", _create_queue),
 )
 
 
