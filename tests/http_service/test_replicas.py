@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import queue
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,19 +17,22 @@ import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from tests.http_service.served import ORIGIN, PLENTY, PORT, running
+from tests.http_service.test_mcp import HELLO
 from tests.postgres_server import PostgresServer
 
 from notewell.assembly import tenant_database
 from notewell.capture import undo_write, writes
 from notewell.cli import main
-from notewell.http_service.agents import Agents
+from notewell.http_service.agents import Agents, ChangedElsewhere, Event
 from notewell.http_service.app import create_app
 from notewell.http_service.auth import AllowedHosts
 from notewell.http_service.directory import DirectoryFollower
 from notewell.http_service.ports import ServiceState
 from notewell.http_service.postgres import shared_state
+from notewell.http_service.postgres.events import SharedEvents, agent_digest
 from notewell.http_service.token_file import ALL_AGENTS
 from notewell.http_service.tokens import TokenRequest
+from notewell.postgres import Hints
 from notewell.postgres.address import VARIABLE
 from notewell.testing import HashEmbedder
 
@@ -252,6 +257,73 @@ def test_an_address_without_a_password_may(
     assert main(["token", "list", "-w", "postgres:", "--json"]) == 0
     assert token["id"] in capsys.readouterr().out
     assert main(["token", "revoke", token["id"], "-w", "postgres:"]) == 0
+
+
+def test_a_page_at_one_replica_hears_what_was_written_through_the_other(
+    replicas: tuple[Replica, Replica],
+) -> None:
+    one, other = replicas
+    other.agents.memory("main")
+    heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    other.agents.listen(lambda _, event: heard.put(event))
+    with ExitStack() as stack:
+        for agents in (one.agents, other.agents):
+            events = SharedEvents(agents, Hints(*tenant_database()), collect_s=0)
+            stack.enter_context(events.running())
+            assert events.is_listening.wait(60)
+        one.ask("POST", "/v1/append", json=ENTRY)
+        assert heard.get(timeout=60) == ChangedElsewhere("notes")
+
+
+def test_hints_name_nobody_and_reach_no_other_tenant(
+    tenant: str, postgres_server: PostgresServer
+) -> None:
+    database, _ = tenant_database()
+    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+    stop, ready = threading.Event(), threading.Event()
+    theirs = Hints(database, "theirs")
+    listener = threading.Thread(target=theirs.listen, args=(heard.put, stop, ready.set))
+    listener.start()
+    try:
+        assert ready.wait(60)
+        Hints(database, tenant).send(["for mine"])
+        theirs.send(["for theirs"])
+        assert heard.get(timeout=60) == "for theirs"
+    finally:
+        stop.set()
+        listener.join()
+    assert "support" not in agent_digest("support")
+
+
+def test_an_mcp_client_that_one_replica_greeted_is_answered_by_the_other(
+    replicas: tuple[Replica, Replica],
+) -> None:
+    one, other = replicas
+    accept = {"Accept": "application/json, text/event-stream"}
+    greeting = one.ask("POST", "/mcp", json=HELLO, headers=accept)
+    assert greeting.status_code == 200
+    session = greeting.headers.get("mcp-session-id")
+    headers = accept | {"mcp-protocol-version": "2025-06-18"}
+    headers |= {"mcp-session-id": session} if session else {}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert other.ask("POST", "/mcp", json=ready, headers=headers).status_code == 202
+    for number, (service, tool, arguments) in enumerate(
+        (
+            (other, "memory_append", {"text": "The yak is called Ole."}),
+            (one, "memory_search", {"query": "yak"}),
+        )
+    ):
+        call = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
+        answer = service.ask("POST", "/mcp", json=call, headers=headers)
+        assert answer.status_code == 200, answer.text
+    assert "Ole" in answer.text
+    # No stream that would have to stay at one replica.
+    assert one.ask("GET", "/mcp", headers=headers).status_code == 405
 
 
 def test_turns_are_refused_because_they_would_be_lost_with_the_machine(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ServiceState,
         Tokens,
     )
+    from notewell.http_service.sync_worker import WorkDone
 
 DEFAULT_PORT = 7374
 PACKAGES = ("fastapi", "uvicorn", "mcp", "prometheus_client")
@@ -280,20 +281,28 @@ def _followed(directory: AgentDirectory | None, agents: Agents) -> Iterator[None
 
 @contextmanager
 def _working(agents: Agents, *, in_database: bool) -> Iterator[None]:
-    """Each replica takes work from the queue."""
+    """Each replica takes work from the queue, and hears of what the others change."""
     if not in_database:
         yield
         return
     from notewell.assembly import tenant_database
+    from notewell.http_service.agents import SyncFinished
+    from notewell.http_service.postgres.events import SharedEvents
     from notewell.http_service.sync_worker import SyncWorker
-    from notewell.postgres import SyncQueue
+    from notewell.postgres import Hints, SyncQueue
 
-    stop = threading.Event()
-    worker = SyncWorker(SyncQueue(*tenant_database()), agents.using)
+    tenant, stop = tenant_database(), threading.Event()
+
+    def report(done: WorkDone) -> None:
+        if done.report is not None:
+            agents.publish(done.agent, SyncFinished(done.report, done.took_s))
+
+    worker = SyncWorker(SyncQueue(*tenant), agents.using, on_done=report)
     # A daemon: what it does when the process ends is done again by another one.
     threading.Thread(target=worker.run, args=(stop,), name="notewell-queue", daemon=True).start()
     try:
-        yield
+        with SharedEvents(agents, Hints(*tenant)).running():
+            yield
     finally:
         stop.set()
 

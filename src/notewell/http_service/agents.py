@@ -78,7 +78,17 @@ class SyncFinished:
     took_s: float
 
 
-Event: TypeAlias = "WatchEvent | SearchAnswered | ContentWritten | SyncStarted | SyncFinished"
+@dataclass(frozen=True, slots=True)
+class ChangedElsewhere:
+    """Another replica of this service has changed something."""
+
+    topic: str
+    """See `ui.events.topic_of`."""
+
+
+Event: TypeAlias = (
+    "WatchEvent | SearchAnswered | ContentWritten | SyncStarted | SyncFinished | ChangedElsewhere"
+)
 Listener: TypeAlias = "Callable[[str, Event], None]"
 """Called with the agent and the event, in any thread. It must return quickly."""
 

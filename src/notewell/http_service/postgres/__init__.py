@@ -2,6 +2,7 @@
 
 agents.py        which agents there are
 tokens.py        bearer tokens, browser cookies and login links
+events.py        what other replicas have changed, as hints
 idempotency.py   a repeated write is executed once, at whatever replica
 """
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from notewell.capture import HISTORY, SEARCHES
 from notewell.http_service.agents import (
+    ChangedElsewhere,
     ContentWritten,
     SearchAnswered,
     SyncFinished,
@@ -48,6 +49,8 @@ def topic_of(event: Event) -> str | None:
             return "notes"
         case SearchAnswered():
             return "recall"
+        case ChangedElsewhere():
+            return event.topic
     return None
 
 
