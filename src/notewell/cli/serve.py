@@ -36,6 +36,8 @@ FILES_AT_LEAST = 1024
 """The most connections, and what else the process opens."""
 FILES_PER_AGENT = 8
 """The index with its log and shared memory, the vector cache with its own, and notes."""
+NAMED = 16
+"""So many agents are named at the start; of more, the number."""
 M_ARENA_MAX = -8
 """From <malloc.h>."""
 ARENAS = 2
@@ -289,9 +291,15 @@ def _working(agents: Agents, *, in_database: bool) -> Iterator[None]:
     from notewell.http_service.agents import SyncFinished
     from notewell.http_service.postgres.events import SharedEvents
     from notewell.http_service.sync_worker import SyncWorker
-    from notewell.postgres import Hints, SyncQueue
+    from notewell.postgres import Hints, SyncQueue, unknown_parts
 
     tenant, stop = tenant_database(), threading.Event()
+    if parts := unknown_parts(*tenant):
+        logging.getLogger(__name__).warning(
+            "a newer version has added to the database what this one does not use: %s; "
+            "upgrade this replica, too",
+            ", ".join(parts),
+        )
 
     def report(done: WorkDone) -> None:
         if done.report is not None:
@@ -359,14 +367,16 @@ def _print_start(
         link = new_link(links, address)
         print_json({"url": address, "agents": list(agents), "ownerTokenFile": file, "page": link})
     else:
-        say(f"serving {address} for {', '.join(agents)}")
+        named = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
+        say(f"serving {address} for {named or 'nobody yet'}")
         if owner_file:
             say(f"the token for programs is in {owner_file}")
         if sys.stdout.isatty():
             say(f"web UI (valid once, for ten minutes): {new_link(links, address)}")
         else:
             # Output that is not a terminal may be stored in a log, and a link logs anybody in.
-            say("web UI: `notewell token link` makes a login link")
+            where = f" -w {IN_DATABASE}" if arguments.workspace == IN_DATABASE else ""
+            say(f"web UI: `notewell token link{where}` makes a login link")
     flush()
 
 

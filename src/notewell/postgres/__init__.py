@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from notewell.postgres.hints import Hints
     from notewell.postgres.inspection import ServerFinding, inspect_server
     from notewell.postgres.leases import AdvisoryLease, LeaseTimeout, hold_lease, lease_holder
-    from notewell.postgres.migrations import SchemaState, migrate, schema_state
+    from notewell.postgres.migrations import SchemaState, migrate, schema_state, unknown_parts
     from notewell.postgres.sync_queue import ClaimedSync, SyncQueue
 else:
     from notewell.lazy import lazy_exports
@@ -35,7 +35,7 @@ else:
             "hints": "Hints",
             "inspection": "ServerFinding inspect_server",
             "leases": "AdvisoryLease LeaseTimeout hold_lease lease_holder",
-            "migrations": "SchemaState migrate schema_state",
+            "migrations": "SchemaState migrate schema_state unknown_parts",
             "sync_queue": "ClaimedSync SyncQueue",
         },
     )

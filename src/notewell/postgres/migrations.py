@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.errors import DatabaseNotReady
-from notewell.postgres.database import APP_ROLE
+from notewell.postgres.database import APP_ROLE, Scope
 from notewell.postgres.tables import SERVICE_ROWS, AgentTable, TenantTable, protect
 from notewell.records import NamedTuple, dataclass
 
@@ -290,6 +290,12 @@ def schema_state(transaction: Transaction) -> SchemaState:
         "SELECT number, name, breaks_older FROM notewell.migrations ORDER BY number"
     )
     return SchemaState(tuple(AppliedMigration(*row) for row in rows))
+
+
+def unknown_parts(database: Database, tenant: str) -> tuple[str, ...]:
+    """What a newer version has added, and this one does not use."""
+    with database.reading(Scope.service(tenant)) as transaction:
+        return tuple(one.name for one in schema_state(transaction).newer)
 
 
 def require_schema(transaction: Transaction, address: Address) -> None:
