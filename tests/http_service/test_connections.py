@@ -9,13 +9,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 import uvicorn
 from tests.http_service.listening import Listening, listening
-from tests.http_service.served import PLENTY
+from tests.http_service.served import PLENTY, serving
 
 from notewell.http_service import connections
 from notewell.http_service.connections import LimitedH11Protocol, limited_httptools_protocol
@@ -286,3 +287,12 @@ def test_when_all_connections_are_at_work_the_next_is_told_so(service: Listening
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["retry-after"] == "2"
     assert answer.json()["type"].endswith("too-many-connections")
+
+
+@pytest.mark.parametrize("protocol", protocols())
+def test_a_body_with_two_lengths_is_refused(protocol: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        head = b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1:7374\r\nContent-Length: 5\r\n"
+        rest = b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        answer = asyncio.run(answer_to(protocol, served.app, head + rest))
+    assert problem_in(answer) == (400, "bad-request")

@@ -134,7 +134,10 @@ def build_context(
         login_links=kept.login_links,
         allowed_hosts=allowed_hosts,
         limits=limits,
-        rate_limiter=RateLimiter(limits, monotonic_s),
+        rate_limiter=RateLimiter(limits.requests_a_minute, limits.burst, monotonic_s),
+        stranger_limiter=RateLimiter(
+            limits.stranger_cost_a_minute, limits.stranger_burst, monotonic_s
+        ),
         pools=pools,
         metrics=Metrics(),
         audit=AuditLog(state / AUDIT_FILE),

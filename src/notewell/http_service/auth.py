@@ -1,11 +1,12 @@
 """Authentication and authorization. Every request passes these checks, in this order:
 
-    Host         not a name of this server                    421   `AuthMiddleware`, always
+    framing      two lengths of one body                      400   `AuthMiddleware`, always
+    Host         not a name of this server                    421
     Origin       present and not ours                         403
     credentials  missing, unknown, revoked or expired         401
     agent        not served, or not one of the token's        403
     scope        the route needs another scope                403   `GuardedRoute`, per route
-    rate limit   the token has used up its bucket             429
+    rate limit   the token, or a stranger's address, has used up its bucket   429
     body size    larger than allowed                          413
 
 The Host check defends against DNS rebinding. Browsers attach the cookie to requests of any page
@@ -17,8 +18,9 @@ from __future__ import annotations
 
 import logging
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import anyio
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
@@ -26,8 +28,14 @@ from starlette.requests import Request
 
 from notewell.errors import DatabaseTrouble, NotewellError
 from notewell.http_service import problems
-from notewell.http_service.context import CALLER_KEY, CONTEXT_KEY, Caller, ServiceContext
-from notewell.http_service.limits import TooBusy
+from notewell.http_service.context import (
+    CALLER_KEY,
+    CONTEXT_KEY,
+    DELAYED_KEY,
+    Caller,
+    ServiceContext,
+)
+from notewell.http_service.limits import LOGIN_COST, REFUSAL_COST, TooBusy
 from notewell.http_service.problems import Problem
 from notewell.http_service.token_file import ALL_AGENTS
 from notewell.records import dataclass
@@ -41,6 +49,8 @@ if TYPE_CHECKING:
 
     from notewell.http_service.token_file import Scope, Token
 
+_T = TypeVar("_T")
+
 COOKIE = "notewell"
 AGENT_HEADER = "notewell-agent"
 AGENT_QUERY = "agent"
@@ -49,10 +59,13 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PUBLIC = frozenset(
     {"/", "/open", "/healthz", "/readyz", "/openapi.json", "/favicon.ico", "/robots.txt"}
 )
+LOGIN_PATH = "/open"
+PROBES = frozenset({"/healthz", "/readyz"})
 PUBLIC_BELOW = ("/web/",)
 """The static files of the UI, which contain no user data."""
 SCOPE_KEY = "x-notewell-scope"
 """The OpenAPI extension that names the scope of an operation."""
+REFUSAL_DELAY_S = 0.5
 FIRST_USE_KEY = "notewell.first_use_today"
 
 _log = logging.getLogger(__name__)
@@ -103,32 +116,72 @@ class AuthMiddleware:
             await self._check(scope)
         except Problem as problem:
             scope[problems.KIND_KEY] = problem.kind
+            if problem.status == 429:
+                # Each refusal costs time, too: a connection gets few of them. It may be closed
+                # meanwhile, in favour of another one.
+                scope[DELAYED_KEY] = True
+                await anyio.sleep(REFUSAL_DELAY_S)
             await problem.response(scope["path"])(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
     async def _check(self, scope: AsgiScope) -> None:
         headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # Request smuggling: a proxy and we could disagree about where the body ends.
+            raise problems.unreadable_request("it has a Content-Length and a Transfer-Encoding")
         # Also for public paths: a rebound DNS name must not even load the page.
         self._check_names(headers)
         if is_public(scope["path"]):
+            await self._charge_stranger(scope, headers)
             return
-        caller = await self._caller(scope, headers)
+        try:
+            caller = await self._looked_up(lambda: authenticate(self._context, scope, headers))
+        except Problem as problem:
+            if problem.status == 401:
+                self._take_from_stranger(scope, REFUSAL_COST)
+            raise
         scope[CALLER_KEY] = caller
         # The use is recorded later, in a thread: this method runs in the event loop.
         if not self._context.tokens.was_used_today(caller.token):
             scope[FIRST_USE_KEY] = True
 
-    async def _caller(self, scope: AsgiScope, headers: Headers) -> Caller:
-        context = self._context
-        if not context.tokens.waits:
-            return authenticate(context, scope, headers)
+    async def _looked_up(self, find: Callable[[], _T]) -> _T:
+        """In a thread, if tokens are looked up in a database."""
+        if not self._context.tokens.waits:
+            return find()
         try:
-            return await context.pools.run(
-                "quick", "", lambda: authenticate(context, scope, headers)
-            )
+            return await self._context.pools.run("quick", "", find)
         except TooBusy:
             raise problems.too_busy() from None
+
+    async def _charge_stranger(self, scope: AsgiScope, headers: Headers) -> None:
+        cost = LOGIN_COST if scope["path"] == LOGIN_PATH else 1
+        # Supervisors ask these two, and would end a service that refuses to answer. They cost
+        # next to nothing.
+        if scope["path"] in PROBES or (
+            cost == 1 and await self._looked_up(lambda: self._is_known(headers))
+        ):
+            return
+        self._take_from_stranger(scope, cost)
+
+    def _take_from_stranger(self, scope: AsgiScope, cost: float) -> None:
+        address = scope["client"][0] if scope.get("client") else ""
+        wait_s = self._context.stranger_limiter.take(address, cost)
+        if wait_s:
+            raise problems.rate_limited(
+                wait_s, "too many requests without a valid token came from this address"
+            )
+
+    def _is_known(self, headers: Headers) -> bool:
+        """A browser that is logged in sends its cookie with requests for files, too."""
+        if "cookie" not in headers:
+            return False
+        try:
+            cookie = _cookie(headers, self._context.allowed_hosts.cookie)
+            return self._context.tokens.find(cookie, "page") is not None
+        except NotewellError:
+            return False
 
     def _check_names(self, headers: Headers) -> None:
         allowed = self._context.allowed_hosts

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from notewell.http_service.context import CALLER_KEY
+from notewell.http_service.context import CALLER_KEY, DELAYED_KEY
 from notewell.http_service.problems import (
     CONTENT_TYPE,
     Problem,
@@ -195,9 +195,11 @@ class PhaseLimits:
     @property
     def is_waiting(self) -> bool:
         """Whether its client has to do the next step, and no work would be lost."""
-        is_closing = self.transport.is_closing()
-        is_answered = self.cycle is None or self.cycle.response_complete
-        return not is_closing and (is_answered or self._state.phase in ("first", "idle", "head"))
+        if self.transport.is_closing():
+            return False
+        if self.cycle is None or self.cycle.response_complete:
+            return True
+        return DELAYED_KEY in self.cycle.scope
 
     @property
     def worth(self) -> tuple[bool, float]:

@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
 from notewell.errors import NotewellError
+from notewell.http_service.problems import rate_limited
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _T = TypeVar("_T")
 CONTEXT_KEY = "notewell.context"
 CALLER_KEY = "notewell.caller"
 """Keys of the ASGI scope under which `AuthMiddleware` stores the two objects below."""
+DELAYED_KEY = "notewell.delayed"
+"""In the scope of a request whose refusal waits: nothing is lost if it gets no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,9 @@ class ServiceContext:
     allowed_hosts: AllowedHosts
     limits: ServiceLimits
     rate_limiter: RateLimiter
+    """Of tokens."""
+    stranger_limiter: RateLimiter
+    """Of addresses, for requests without a valid token."""
     pools: WorkerPools
     metrics: Metrics
     audit: AuditLog
@@ -80,6 +86,14 @@ class Caller:
     def memory(self) -> Memory:
         """Opens the memory if needed. It blocks: use it in worker threads only."""
         return self.context.agents.memory(self.agent)
+
+    def charge(self, cost: float) -> None:
+        """For a request that turns out to cost more than 1, which `authorize` has charged. Raises
+        a `Problem`."""
+        limiter = self.context.rate_limiter
+        wait_s = limiter.take(self.token.id, cost - 1, again=1) if cost > 1 else 0
+        if wait_s:
+            raise rate_limited(wait_s, f"the request costs as much as {cost:g} short ones")
 
     def has_valid_token(self) -> bool:
         """For what outlives the request: the token may be revoked, and the agent removed."""

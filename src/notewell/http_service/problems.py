@@ -123,14 +123,14 @@ def not_allowed(detail: str, action: str) -> Problem:
     return Problem(403, "not-allowed", "The token does not allow this", detail, action)
 
 
-def rate_limited(wait_s: float) -> Problem:
+def rate_limited(wait_s: float, why: str = "the token has reached its rate limit") -> Problem:
     # Rounded up: a client that waits exactly this long must be allowed.
     seconds = max(1, int(wait_s + 0.999))
     return Problem(
         429,
         "too-many-requests",
         "Too many requests",
-        "the token has reached its rate limit",
+        why,
         f"try again in {seconds} s",
         {"Retry-After": str(seconds)},
     )

@@ -15,13 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from starlette.datastructures import Headers
 from starlette.routing import Route
 
 from notewell.errors import MemoryOff, NotewellError
 from notewell.http_service.agents import ContentWritten, SearchAnswered
 from notewell.http_service.auth import authorize
 from notewell.http_service.context import CALLER_KEY
-from notewell.http_service.limits import TooBusy
+from notewell.http_service.limits import TooBusy, mcp_cost
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.records import dataclass
 from notewell.tools import AppendOutput, CallContext, SearchOutput, failure_of
@@ -88,7 +89,11 @@ class McpSessions:
             receive = await authorize(scope, receive, "read")
             if self._is_stateless and scope["method"] != "POST":
                 raise _no_stream()
-            sessions = await self._sessions_of(scope[CALLER_KEY])
+            caller: Caller = scope[CALLER_KEY]
+            # The questions are inside, and only the SDK reads them.
+            length = Headers(scope=scope).get("content-length", "0")
+            caller.charge(mcp_cost(int(length)))
+            sessions = await self._sessions_of(caller)
             await _forward(sessions, scope, receive, send)
         except Problem as problem:
             # Raised before the response starts, also while the body arrives.

@@ -17,6 +17,7 @@ from notewell.core import (
 )
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
+from notewell.http_service.limits import search_cost
 from notewell.http_service.ui.schemas import (
     AbsentAnswer,
     AbsentBody,
@@ -42,6 +43,7 @@ async def compare(body: CompareBody, caller: CallerDep) -> CompareAnswer:
     """Search with the builtin engine, whichever engine agents use. These searches are experiments
     of the owner, so they are not written to the recall log."""
     weightings = [body.a, body.b] if body.b else [body.a]
+    caller.charge(search_cost(body.query, sum(one.max_results or 0 for one in weightings)))
 
     def read(memory: Memory) -> CompareAnswer:
         timed = _search(memory, body.query, weightings)
@@ -56,6 +58,7 @@ async def compare(body: CompareBody, caller: CallerDep) -> CompareAnswer:
 @router.post("/absent", **needs("read"))
 async def absent(body: AbsentBody, caller: CallerDep) -> AbsentAnswer:
     """Why a note is not among the hits, or at which position it is."""
+    caller.charge(search_cost(body.query))
 
     def read(memory: Memory) -> AbsentAnswer:
         # The text names no path but the one that the caller asked about.

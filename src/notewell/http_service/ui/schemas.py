@@ -16,7 +16,7 @@ from notewell.http_service.schemas import (
     SearchAnswer,
     SearchHit,
 )
-from notewell.http_service.schemas_status import StatusAnswer
+from notewell.http_service.schemas_status import StatusAnswer, SyncActivity
 from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
@@ -234,6 +234,8 @@ class HealthDetail(ResponseModel):
     index: IndexHealth
     lease: LeaseHealth
     disk: DiskHealth
+    activity: SyncActivity | None = None
+    """What the service does now."""
 
 
 class Me(ResponseModel):
