@@ -335,6 +335,8 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),
     "serve": ("serve agents and a web page over HTTP", _own("serve")),
     "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),
+    "agents": ("add, list and remove agents of services on PostgreSQL", _own("agents")),
+    "worker": ("index and embed what was written to PostgreSQL", _own("worker")),
     "db": ("create and check the tables in PostgreSQL", _own("db")),
     "push": ("copy the notes of a folder into PostgreSQL", _own("transfer")),
     "pull": ("copy notes from PostgreSQL into a folder", _pull),

@@ -169,13 +169,14 @@ def parse_tokens(data: bytes, path: Path) -> dict[str, Token]:
         records = json.loads(data)["tokens"]
         if len(records) > MAX_TOKENS:
             raise ValueError  # noqa: TRY301 - reported below, like every other malformed file
-        return {str(record["digest"]): _token(record) for record in records}
+        return {str(record["digest"]): parse_token(record) for record in records}
     except (ValueError, TypeError, KeyError, RecursionError, BadRequest) as error:
         reason = "it is not in the format of `notewell token`"
         raise BadSetting(str(path), f"{reason}; remove it and make new tokens") from error
 
 
-def _token(record: dict[str, Any]) -> Token:
+def parse_token(record: dict[str, Any]) -> Token:
+    """Raises `KeyError`, `TypeError`, `ValueError` or `BadRequest` for a record of no token."""
     expires = record["expires"]
     if expires is not None:
         # Only to validate: a bad date must fail now and not when the token is used.

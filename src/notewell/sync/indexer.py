@@ -88,6 +88,8 @@ class Indexer:
     """The facts of the index, with the change mark of the store from before they were read."""
     _transcripts: Transcripts | None = None
     _looks: LookSchedule | None = None
+    _looked_at: int | None = None
+    """The change mark of the notes from before the last look."""
     _running: dict[int, Progress] = field(default_factory=dict)
     """How far each whole sync is, by its thread."""
 
@@ -363,15 +365,25 @@ class Indexer:
 
     def catch_up(self, *, vectors: bool) -> Notice | None:
         """Index what was saved a moment ago. Returns a notice if something is left, or may be."""
+        if self._is_marked():
+            self.looks.request()
         if self.looks.is_recent():
             return None
         if last := self.looks.postpone():
             return last.notice(self.now_ns() / 1e9)
         return self.look(vectors=vectors).notice
 
+    def _is_marked(self) -> bool:
+        """Whether another process has changed a note since the last look. A folder does not say;
+        there, a look follows the last one soon enough."""
+        mark = self.notes.change_mark()
+        return mark is not None and mark != self._looked_at
+
     def look(self, *, vectors: bool) -> LookedResult:
         """Compare all notes with the index, and index those that changed, if they are few."""
+        mark = self.notes.change_mark()  # Before the scan: what is written meanwhile is new.
         begun, took_s, changed = self.looks.compare(self._changed)
+        self._looked_at = mark
         if changed is None:
             return LookedResult(0, None)
         notice = self._index_changed(changed, vectors=vectors) if changed else None
