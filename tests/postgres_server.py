@@ -133,7 +133,7 @@ def running_server(settings: Sequence[str] = ()) -> Iterator[PostgresServer]:
         server.start()
         yield server
     finally:
-        server.stop()
+        server.stop(kill=True)  # Nobody needs its data any more.
         shutil.rmtree(folder, ignore_errors=True)
 
 

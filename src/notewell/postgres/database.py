@@ -53,6 +53,8 @@ class Limits:
     write_s: float = 60.0
     """One statement. Removing an index of a hundred thousand chunks takes seconds."""
     lock_s: float = 10.0
+    schema_s: float = 10.0
+    """How long a process may go on before it notices a migration of a newer version."""
     network_s: int = 15
     """Without a sign of life from the server's machine; also how much later than the server we
     give up a statement that takes too long."""
@@ -72,6 +74,14 @@ class _Opening(NamedTuple):
     values: tuple[Any, ...]
     statement_s: float
     """How long each statement of the transaction may take."""
+
+
+class _Refusal(NamedTuple):
+    """A connection that could not be made."""
+
+    error: psycopg.Error
+    until: float
+    """Nobody tries again before that: a try takes as long as the last one did."""
 
 
 class StalledAnswer(psycopg.OperationalError):
@@ -137,8 +147,10 @@ class Database:
         self.limits = limits or Limits()
         self._pool: ConnectionPool[BoundedConnection] | None = None
         self._lock = threading.Lock()
-        self._is_checked = False
-        """Whether the schema was compared with the one that this version knows."""
+        self._refusal: _Refusal | None = None
+        """Set while no connection can be made: a caller then gets its answer at once."""
+        self._checked_at: float | None = None
+        """When the schema was last compared with the one that this version knows."""
 
     def __repr__(self) -> str:
         return f"Database({self.address})"
@@ -218,15 +230,28 @@ class Database:
         raise AssertionError("the last try returns or raises")
 
     def _connection(self, pool: ConnectionPool[BoundedConnection]) -> BoundedConnection:
+        if self._refusal is not None:
+            self._try_connection()
         try:
             return pool.getconn()
         except PoolTimeout as timeout:
             # The pool does not say why: all are in use, or none can be made.
+            self._try_connection()
+            raise trouble_of(timeout, self.address) from None
+
+    def _try_connection(self) -> None:
+        """Raises unless the server accepts a new connection."""
+        refusal, begun = self._refusal, time.monotonic()
+        if refusal is None or begun >= refusal.until:
             try:
                 psycopg.connect(self.address.reveal(), **self._options(connect_s=2)).close()
             except psycopg.Error as error:
-                raise trouble_of(error, self.address) from None
-            raise trouble_of(timeout, self.address) from None
+                now = time.monotonic()
+                refusal = self._refusal = _Refusal(error, 2 * now - begun)
+            else:
+                self._refusal = None
+                return
+        raise trouble_of(refusal.error, self.address) from None
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -264,12 +289,14 @@ class Database:
         }
 
     def _check_schema(self, transaction: Transaction) -> None:
-        """Once in a process: an older replica must not write what a newer one cannot read."""
-        if not self._is_checked:
+        """Now and then, as a newer version may migrate the database while this process runs: an
+        older replica must not write what a newer one cannot read."""
+        now = time.monotonic()
+        if self._checked_at is None or now - self._checked_at >= self.limits.schema_s:
             from notewell.postgres.migrations import require_schema
 
             require_schema(transaction, self.address)
-            self._is_checked = True
+            self._checked_at = now
 
     def close(self) -> None:
         with self._lock:
