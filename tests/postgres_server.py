@@ -88,9 +88,9 @@ class PostgresServer:
         """Of a user that may become `notewell_app` and nothing else."""
         return f"postgresql://{LOGIN}:{PASSWORD}@/{name}?host={self.folder}"
 
-    def create_database(self, name: str, *, migrated: bool = True) -> None:
+    def create_database(self, name: str, *, migrated: bool = True, options: str = "") -> None:
         with psycopg.connect(self.owner_url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} {options}".encode())
         if migrated:
             database = self.as_owner(name)
             migrate(database)

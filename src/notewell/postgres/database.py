@@ -53,6 +53,9 @@ class Limits:
     write_s: float = 60.0
     """One statement. Removing an index of a hundred thousand chunks takes seconds."""
     lock_s: float = 10.0
+    idle_s: float = 60.0
+    """Between two statements of a transaction that writes: the network may have lost its client,
+    and nobody else can write what it has locked."""
     schema_s: float = 10.0
     """How long a process may go on before it notices a migration of a newer version."""
     network_s: int = 15
@@ -109,7 +112,8 @@ class BoundedConnection(psycopg.Connection[Any]):
             state = next(gen)
             while True:
                 ready = yield state
-                if not ready and time.monotonic() > deadline:
+                # Also if something is there: a network that drips has always a byte more.
+                if time.monotonic() > deadline:
                     self.close()
                     raise StalledAnswer("timeout")
                 state = gen.send(ready)
@@ -169,7 +173,8 @@ class Database:
     def writing(self, scope: Scope, *, lock_s: float | None = None) -> Iterator[Transaction]:
         """`lock_s` is how long a statement waits for a lock."""
         limits = self.limits
-        opening = _opened("BEGIN", scope, limits.write_s, limits, lock_s)
+        idle = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = {_ms(limits.idle_s)}"
+        opening = _opened(idle, scope, limits.write_s, limits, lock_s)
         with self._transaction(opening, is_kept=True) as one:
             self._check_schema(one)
             yield one

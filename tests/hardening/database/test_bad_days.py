@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -13,7 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.postgres_server import LOGIN, PASSWORD, PostgresServer, running_server
+from tests.hardening.database.proxy import Proxy
+from tests.postgres_server import PASSWORD, PostgresServer, running_server
 
 from notewell.core import VERSION, ChunkLimits, Secret, chunk
 from notewell.errors import DatabaseUnavailable, IndexTrouble, IndexUnavailable
@@ -170,57 +170,12 @@ def test_a_process_that_is_killed_in_a_write_leaves_the_old_state_and_no_lease(
     database.close()
 
 
-class StallingProxy:
-    """Passes bytes between clients and the socket of the server, until it is told to stall."""
-
-    def __init__(self, server: PostgresServer) -> None:
-        self._target = str(server.folder / ".s.PGSQL.5432")
-        self._passes = threading.Event()
-        self._passes.set()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._open: list[socket.socket] = []
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            behind = socket.socket(socket.AF_UNIX)
-            behind.connect(self._target)
-            self._open += [client, behind]
-            for one, other in ((client, behind), (behind, client)):
-                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
-
-    def _pass(self, one: socket.socket, other: socket.socket) -> None:
-        try:
-            while data := one.recv(65536):
-                self._passes.wait()
-                other.sendall(data)
-        except OSError:
-            return
-
-    def stall(self) -> None:
-        self._passes.clear()
-
-    def go_on(self) -> None:
-        self._passes.set()
-
-    def close(self) -> None:
-        self._passes.set()
-        for one in (self._listener, *self._open):
-            one.close()
-
-
 def test_a_network_that_stalls_ends_every_wait_and_the_next_try_works(
     server: PostgresServer,
 ) -> None:
-    proxy = StallingProxy(server)
-    url = f"postgresql://{LOGIN}:{PASSWORD}@127.0.0.1:{proxy.port}/notewell"
+    proxy = Proxy(server)
     limits = Limits(connection_wait_s=1.0, read_s=0.2, network_s=1)
-    database = Database(Address(Secret(url)), limits)
+    database = Database(Address(Secret(proxy.url)), limits)
     store = PostgresStore(database, Scope("t", "stalled"), "notes")
     begin(store)
     append(store, 1)
@@ -234,7 +189,7 @@ def test_a_network_that_stalls_ends_every_wait_and_the_next_try_works(
     proxy.close()
 
 
-def ask_while_it_stalls(store: IndexStore, proxy: StallingProxy) -> None:
+def ask_while_it_stalls(store: IndexStore, proxy: Proxy) -> None:
     with store.view() as view:
         assert view is not None
         proxy.stall()
