@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -45,8 +46,20 @@ class PostgresServer:
         done = subprocess.run(_as_user(words), capture_output=True, encoding="utf-8", check=False)
         if done.returncode:
             raise RuntimeError(f"initdb failed: {done.stdout}{done.stderr}")
-        # The owner of the tests enters freely, everybody else with a password.
-        rules = "local all postgres trust\nlocal all all scram-sha-256\n"
+        self._allow_users()
+
+    def create_standby_of(self, primary: PostgresServer) -> None:
+        """A copy of a server that runs; it follows it from its start on."""
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, NOBODY, NOBODY)
+        words = ["pg_basebackup", "-D", str(self.data), "-h", str(primary.folder)]
+        words += ["-U", "postgres", "-R", "-c", "fast", "-X", "stream", "--no-sync"]
+        subprocess.run(_as_user(words), check=True)
+        self._allow_users()
+
+    def _allow_users(self) -> None:
+        """The owner of the tests enters freely, everybody else with a password."""
+        rules = "local all,replication postgres trust\nlocal all all scram-sha-256\n"
         hba = self.folder / "hba.conf"
         hba.write_text(rules, encoding="utf-8")
         hba.chmod(0o644)
@@ -80,6 +93,19 @@ class PostgresServer:
             self.process.send_signal(2)
         self.process.wait(START_S)
         self.process = None
+
+    def kill(self) -> None:
+        """All its processes, with SIGKILL: nothing can be tidied up."""
+        assert self.process is not None
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+        self.process.kill()
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def owner_url(self, name: str) -> str:
         return f"postgresql://postgres@/{name}?host={self.folder}"
@@ -124,12 +150,17 @@ def _as_user(words: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def running_server(settings: Sequence[str] = ()) -> Iterator[PostgresServer]:
+def running_server(
+    settings: Sequence[str] = (), *, standby_of: PostgresServer | None = None
+) -> Iterator[PostgresServer]:
     # Not below `tmp_path`: another user must enter, and the path of a socket is at most 107 long.
     folder = Path(tempfile.mkdtemp(prefix="nw-pg-"))
     server = PostgresServer(folder, settings)
     try:
-        server.create()
+        if standby_of is None:
+            server.create()
+        else:
+            server.create_standby_of(standby_of)
         server.start()
         yield server
     finally:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from notewell.errors import BadRequest
+from notewell.errors import BadRequest, DatabaseUnavailable
 from notewell.postgres.failures import our_errors, trouble_of
 from notewell.records import NamedTuple, dataclass
 
@@ -201,7 +201,10 @@ class Database:
         try:
             yield Transaction(connection, self.address)
             with our_errors(self.address):
-                connection.execute("COMMIT" if is_kept else "ROLLBACK")
+                if is_kept:
+                    _commit(connection, self.address)
+                else:
+                    connection.execute("ROLLBACK")
         # Also for KeyboardInterrupt: half a transaction must not stay.
         except BaseException:
             _roll_back(connection)
@@ -335,6 +338,20 @@ def _opened(
 
 def _ms(seconds: float) -> str:
     return str(max(1, round(seconds * 1000)))  # 0 would be no limit.
+
+
+def _commit(connection: Connection[Any], address: Address) -> None:
+    """Raises if the server does not promise that everything is kept."""
+    warnings: list[psycopg.errors.Diagnostic] = []
+    connection.add_notice_handler(warnings.append)
+    try:
+        status = connection.execute("COMMIT").statusmessage
+    finally:
+        connection.remove_notice_handler(warnings.append)
+    # A server that gives up waiting for its standby says so in a warning, and then "COMMIT".
+    if status != "COMMIT" or warnings:
+        why = "did not confirm that it has kept what was written"
+        raise DatabaseUnavailable(str(address), why, "try again, and ask whoever runs the server")
 
 
 def _roll_back(connection: Connection[Any]) -> None:

@@ -81,6 +81,7 @@ _NO_CONNECTION: Mapping[str, str] = {
     "starting up": "is starting or recovering",
     "shutting down": "is shutting down",
     "recovery": "is starting or recovering",
+    "session is read-only": "is read-only: a standby answered",
     "SSL": "does not agree on TLS",
     "certificate": "does not agree on TLS",
 }

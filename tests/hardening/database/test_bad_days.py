@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -63,21 +62,6 @@ def agrees(store: IndexStore) -> bool:
     return audit.agrees
 
 
-def kill(server: PostgresServer) -> None:
-    """All processes of the server, with SIGKILL: nothing can be tidied up."""
-    assert server.process is not None
-    pid = server.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    server.process.kill()
-    for child in children:
-        try:
-            os.kill(int(child), signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    server.process.wait()
-    (server.data / "postmaster.pid").unlink(missing_ok=True)
-
-
 def test_what_was_acknowledged_survives_a_server_that_is_killed_under_eight_writers(
     server: PostgresServer,
 ) -> None:
@@ -104,7 +88,7 @@ def test_what_was_acknowledged_survives_a_server_that_is_killed_under_eight_writ
     for thread in threads:
         thread.start()
     assert enough.wait(120)
-    kill(server)
+    server.kill()
     for thread in threads:
         thread.join(120)
     assert len(failures) == WRITERS
