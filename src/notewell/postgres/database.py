@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from notewell.errors import BadRequest, DatabaseUnavailable
+from notewell.errors import (
+    BadRequest,
+    DatabaseNotReady,
+    DatabaseTrouble,
+    DatabaseUnavailable,
+)
 from notewell.postgres.failures import our_errors, trouble_of
 from notewell.records import NamedTuple, dataclass
 
@@ -37,6 +42,8 @@ APP_ROLE = "notewell_app"
 """Owns nothing, cannot log in, and is subject to row-level security."""
 NAME_CHARS = 200
 """The longest name of a tenant or an agent; an entry of an index has room for 2700 bytes."""
+_FIRST_WAIT_S = 0.5
+"""Most connections are made in milliseconds. After this time we look whether waiting can help."""
 _SEARCH_PATH = "notewell, public, extensions"
 """pgvector is in `public`, or in `extensions` with some managed services."""
 
@@ -240,6 +247,12 @@ class Database:
     def _connection(self, pool: ConnectionPool[BoundedConnection]) -> BoundedConnection:
         if self._refusal is not None:
             self._try_connection()
+        failures = _failed_attempts(pool)
+        try:
+            return pool.getconn(min(_FIRST_WAIT_S, self.limits.connection_wait_s))
+        except PoolTimeout:
+            if _failed_attempts(pool) > failures:
+                self._try_connection(DatabaseNotReady)  # A wrong password stays wrong.
         try:
             return pool.getconn()
         except PoolTimeout as timeout:
@@ -247,8 +260,8 @@ class Database:
             self._try_connection()
             raise trouble_of(timeout, self.address) from None
 
-    def _try_connection(self) -> None:
-        """Raises unless the server accepts a new connection."""
+    def _try_connection(self, trouble: type[DatabaseTrouble] = DatabaseTrouble) -> None:
+        """Raises `trouble` if that is why the server accepts no new connection."""
         refusal, begun = self._refusal, time.monotonic()
         if refusal is None or begun >= refusal.until:
             try:
@@ -259,7 +272,9 @@ class Database:
             else:
                 self._refusal = None
                 return
-        raise trouble_of(refusal.error, self.address) from None
+        reason = trouble_of(refusal.error, self.address)
+        if isinstance(reason, trouble):
+            raise reason from None
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -334,6 +349,10 @@ def _opened(
         ),
         statement_s,
     )
+
+
+def _failed_attempts(pool: ConnectionPool[BoundedConnection]) -> int:
+    return pool.get_stats().get("connections_errors", 0)
 
 
 def _ms(seconds: float) -> str:
