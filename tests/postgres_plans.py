@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from notewell.postgres import Transaction
 
+FEW_PAGES = 20.0
+"""A partition that is as small as this is read as a whole by the best plan, too."""
+
 
 class Step(NamedTuple):
     """One node of a plan that reads a table."""
@@ -16,14 +19,17 @@ class Step(NamedTuple):
     node: str
     table: str
     partition: str
-    index: str | None
+    index_name: str | None
+    cost: float
+    """As the server estimates it: about 1 for a page in order, .01 for a row."""
 
     @property
     def reads_everything(self) -> bool:
-        return "Seq Scan" in self.node
+        return "Seq Scan" in self.node and self.cost > FEW_PAGES
 
     def __str__(self) -> str:
-        return f"{self.node} of {self.table}" + (f" by {self.index}" if self.index else "")
+        way = f" by {self.index_name}" if self.index_name else ""
+        return f"{self.node} of {self.table}{way}"
 
 
 Plans = dict[str, tuple[Step, ...]]
@@ -58,6 +64,6 @@ def _steps(node: dict[str, Any]) -> Iterator[Step]:
     if found := _PARTITION.match(named):
         index = node.get("Index Name")
         stem = re.sub(r"_p\d\d", "", index) if index else None
-        yield Step(node["Node Type"], found["table"], found["number"], stem)
+        yield Step(node["Node Type"], found["table"], found["number"], stem, node["Total Cost"])
     for inner in node.get("Plans", ()):
         yield from _steps(inner)
