@@ -224,7 +224,10 @@ def test_get_of_a_long_note_says_where_to_go_on(cli: Cli) -> None:
     assert cli.err == "read on with --from 121 (200 lines in all)\n"
     (cli.workspace / "MEMORY.md").write_text("x" * 20_000, encoding="utf-8")
     cli("get", "MEMORY.md")
-    assert cli.err == "line 1 is too long to show whole\n"
+    place = "MEMORY.md#L1C12001"
+    assert cli.err == f"line 1 is too long to show whole: read on with {place!r}\n"
+    cli("get", place)
+    assert cli.out == "x" * 8000 + "\n"
 
 
 def test_errors_are_one_line_and_json_carries_their_kind(cli: Cli) -> None:
