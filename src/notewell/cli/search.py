@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         if memory.indexer.looks.is_due:
             _look_follows(memory)
         is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
+        # The file may say which notes are searched, and how.
+        is_degraded = is_degraded or memory.settings.workspace_errors > 0
     if is_degraded:
         # Before the hits: with vectors the answer might have been another one.
         return DEGRADED

@@ -185,8 +185,18 @@ class Tables:
         ones gone."""
 
         def drop() -> None:
-            if self._commits(name).exists():
-                self._latest(name).optimize(cleanup_older_than=_OLD, delete_unverified=True)
+            if not self._commits(name).exists():
+                return
+            table = self._latest(name)
+            table.optimize(cleanup_older_than=_OLD, delete_unverified=True)
+            # LanceDB does not say that it could not remove a file. Each fragment has one.
+            stats: Any = table.stats()
+            files = sorted((self._commits(name).table / "data").iterdir())
+            if len(files) > stats["fragment_stats"]["num_fragments"]:
+                raise OSError(
+                    f"deleted text is still in {files[0].parent}, because a file could not be "
+                    "removed; close what has it open, and delete the entry again"
+                )
 
         self._writing(name, drop)
 
