@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         EMBEDDED,
         UNREAD,
         WAITING,
+        ChunkRun,
         Counts,
         Identity,
         IndexedNote,
@@ -42,7 +43,7 @@ else:
             "findings": ("Disagreement StoreAudit StoreFinding StorePart StoreRepair size_text"),
             "ports": "IndexInventory IndexStore IndexView IndexWriter",
             "records": (
-                "Counts EMBEDDED Identity IndexFacts IndexedNote ListedNote MustRebuild "
+                "ChunkRun Counts EMBEDDED Identity IndexFacts IndexedNote ListedNote MustRebuild "
                 "OutlinedChunk PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
             ),
             "settings": "StorePlace StoreSettings",

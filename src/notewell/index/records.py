@@ -6,13 +6,17 @@ returns these records.
 
 from __future__ import annotations
 
+from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from notewell import core
 from notewell.records import NamedTuple, dataclass, field, field_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from notewell.core import TextKind
     from notewell.errors import IndexUnreadable
     from notewell.ports import CosineScale
     from notewell.types import NoteStat, Source, Span
@@ -78,7 +82,7 @@ class IndexedNote(NamedTuple):
     digest: str
 
 
-class StoredChunk(NamedTuple):
+class _ChunkFields(NamedTuple):
     """A chunk as it is stored."""
 
     id: int
@@ -94,6 +98,54 @@ class StoredChunk(NamedTuple):
     """When its first line was said, in a conversation."""
     offset: int = 0
     """Where a piece begins in its line, in characters."""
+
+
+class StoredChunk(_ChunkFields):
+    """A chunk as it is stored. What a search computes of it alone is kept with it: the next search
+    finds many of the same chunks. (A class without slots, so that there is room for it.)"""
+
+    @cached_property
+    def place(self) -> tuple[str, Span]:
+        return self.path, self.span
+
+    @cached_property
+    def order(self) -> tuple[str, Span, str]:
+        """Chunks with equal scores are sorted by this: the order of indexing must not matter."""
+        return self.path, self.span, self.digest
+
+    @cached_property
+    def day(self) -> date | None:
+        """When it was said, or the day in the name of its note."""
+        return date.fromisoformat(self.said_at[:10]) if self.said_at else core.note_date(self.path)
+
+    @cached_property
+    def kind(self) -> TextKind:
+        return core.kind_of(self.text)
+
+    @cached_property
+    def names_user(self) -> bool:
+        """Only such a chunk may be a part of a conversation."""
+        return "user" in self.text.lower()
+
+    @cached_property
+    def lines(self) -> dict[int, str]:
+        """By number."""
+        return core.numbered_lines(self.span, self.text)
+
+
+class ChunkRun(tuple[StoredChunk, ...]):
+    """Chunks of one note, in order. It can be a key: its hash is computed once."""
+
+    @cached_property
+    def chars(self) -> int:
+        return sum([len(chunk.text) for chunk in self])
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
 
 
 class ListedNote(NamedTuple):
