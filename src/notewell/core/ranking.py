@@ -14,6 +14,7 @@ diverse. The measurements behind the defaults are in docs/ranking.md.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import lru_cache
 from math import exp2, fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -313,9 +314,12 @@ def time_factors(
         bonus = TIME_BONUS / (1 + query_time.distance_days(day) / NEAR_DAYS)
         # Age does not count then: who names a time in the past wants old notes.
         return TimeFactors(recency=1.0 + bonus)
-    if half_life_days is None:
-        return TimeFactors()
-    fresh = decay((today - day).days, half_life_days, floor=0.0)
+    return TimeFactors() if half_life_days is None else _aged((today - day).days, half_life_days)
+
+
+@lru_cache(maxsize=4096)
+def _aged(age_days: int, half_life_days: float) -> TimeFactors:
+    fresh = decay(age_days, half_life_days, floor=0.0)
     return TimeFactors(decay=MIN_DECAY + (1 - MIN_DECAY) * fresh)
 
 

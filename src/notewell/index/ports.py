@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         StoreRepair,
     )
     from notewell.index.records import (
+        ChunkFacts,
         ChunkRun,
         Counts,
         Identity,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
         UpToDate,
     )
     from notewell.ports import CosineScale, ModelFacts, Vectors, WindowedVector
-    from notewell.types import Chunk, NoteStat, SessionFacts, Source, Span
+    from notewell.types import Chunk, NoteStat, SessionFacts, Source
 
 
 class IndexStore(Protocol):
@@ -176,8 +177,8 @@ class IndexView(Protocol):
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]: ...
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        """The note and the lines of each chunk."""
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        """What the chunks are ranked by: for many of them, without their texts."""
         ...
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:

@@ -100,32 +100,42 @@ class _ChunkFields(NamedTuple):
     """Where a piece begins in its line, in characters."""
 
 
+class ChunkFacts(NamedTuple):
+    """What a chunk is ranked by. It is small, so that a reader keeps it for more chunks than it
+    could keep texts."""
+
+    id: int
+    source: Source
+    place: tuple[str, Span]
+    """The note and the lines."""
+    order: tuple[tuple[str, Span], str]
+    """Chunks with equal scores are sorted by this: the order of indexing must not matter."""
+    day: date | None
+    """When it was said, or the day in the name of its note."""
+    is_timed: bool
+    """The day is that of its lines."""
+    kind: TextKind
+    names_user: bool
+    """Only such a chunk may be a part of a conversation."""
+
+
 class StoredChunk(_ChunkFields):
     """A chunk as it is stored. What a search computes of it alone is kept with it: the next search
     finds many of the same chunks. (A class without slots, so that there is room for it.)"""
 
     @cached_property
-    def place(self) -> tuple[str, Span]:
-        return self.path, self.span
-
-    @cached_property
-    def order(self) -> tuple[str, Span, str]:
-        """Chunks with equal scores are sorted by this: the order of indexing must not matter."""
-        return self.path, self.span, self.digest
-
-    @cached_property
-    def day(self) -> date | None:
-        """When it was said, or the day in the name of its note."""
-        return date.fromisoformat(self.said_at[:10]) if self.said_at else core.note_date(self.path)
-
-    @cached_property
-    def kind(self) -> TextKind:
-        return core.kind_of(self.text)
-
-    @cached_property
-    def names_user(self) -> bool:
-        """Only such a chunk may be a part of a conversation."""
-        return "user" in self.text.lower()
+    def facts(self) -> ChunkFacts:
+        place, said_at = (self.path, self.span), self.said_at
+        return ChunkFacts(
+            self.id,
+            self.source,
+            place,
+            (place, self.digest),
+            date.fromisoformat(said_at[:10]) if said_at else core.note_date(self.path),
+            bool(said_at),
+            core.kind_of(self.text),
+            "user" in self.text.lower(),
+        )
 
     @cached_property
     def lines(self) -> dict[int, str]:

@@ -275,7 +275,8 @@ def search_words(
     worth = text_scores.query_weights(query, stats)
     candidates.worth = dict(zip(query.terms, worth.terms, strict=True))
     candidates.exact = text_scores.exact_matches(matches, query)
-    candidates.texts = text_scores.text_scores(matches, view.places(matches.ids), stats, worth)
+    places = {chunk_id: facts.place for chunk_id, facts in view.facts(matches.ids).items()}
+    candidates.texts = text_scores.text_scores(matches, places, stats, worth)
 
 
 def _matching(

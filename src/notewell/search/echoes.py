@@ -19,7 +19,7 @@ from notewell.core import text_query
 from notewell.core.speakers import SPOKEN_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from notewell.core import Candidate
     from notewell.index import StoredChunk
@@ -45,15 +45,12 @@ _DIGITS = frozenset("0123456789")
 _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 
 
-def find_echoes(
-    chunks: Mapping[int, StoredChunk], question: str, terms: Collection[str]
-) -> set[int]:
-    """The chunks in which the user asks this question; `terms` are those of it."""
-    # Most texts are no conversations, and a search looks at some two hundred.
-    spoken = [chunk for chunk in chunks.values() if chunk.names_user]
+def find_echoes(chunks: Iterable[StoredChunk], question: str, terms: Collection[str]) -> set[int]:
+    """The chunks in which the user asks this question; `terms` are those of it. `chunks` are those
+    that name the user: most texts are no conversations."""
     return {
         chunk.id
-        for chunk in spoken
+        for chunk in chunks
         if next(_asked(chunk.text.split("\n"), question, terms), None) is not None
     }
 

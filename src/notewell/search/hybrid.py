@@ -24,11 +24,11 @@ from notewell.search.hits import make_hits
 from notewell.types import Answer, Nearness
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from notewell.core import Candidate
-    from notewell.index import IndexView, StoredChunk
+    from notewell.index import ChunkFacts, IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
@@ -56,7 +56,7 @@ def search(
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
     order = RankedChunks(view, context, candidates)
-    near = nearness(context, candidates, order.chunks)
+    near = nearness(context, candidates, order.facts)
     least = threshold(options, candidates)
     # By relevance, not by score: age may move a chunk down, but must not hide it. A hit merges
     # several chunks, so more chunks than hits are kept, but not the weakest ones.
@@ -89,36 +89,44 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
 
 
 class RankedChunks:
-    """The same. A candidate is made of each chunk that is looked at, and most are not."""
+    """The same. A text is read, and a candidate made, of each chunk that is looked at: most are
+    not."""
 
     def __init__(self, view: IndexView, context: SearchContext, candidates: Candidates) -> None:
         options, legs, question = context.options, candidates.legs, context.question
         weight = options.vector_weight if options.hybrid else 1.0
-        chunks = view.chunks(legs.chunk_ids())
-        weights = vector_weights(legs, context.facts, question, chunks, options.fusion, weight)
-        self._legs, self._relevances = legs, ranking.fuse(legs, weights, options.fusion)
+        facts = view.facts(legs.chunk_ids())
+        weights = vector_weights(legs, context.facts, question, facts, options.fusion, weight)
+        self._view, self._legs = view, legs
+        self._relevances = ranking.fuse(legs, weights, options.fusion)
         # The legs have dropped them already, unless `also` named one.
         for chunk_id in candidates.hidden & self._relevances.keys():
-            del chunks[chunk_id], self._relevances[chunk_id]
-        self.chunks = chunks
-        has_sessions = "sessions" in {chunk.source for chunk in chunks.values()}
-        self._session_days = _session_days(view, chunks.values()) if has_sessions else {}
-        days = {chunk.day for chunk in chunks.values()}
+            del facts[chunk_id], self._relevances[chunk_id]
+        self.facts = facts
+        has_sessions = "sessions" in {one.source for one in facts.values()}
+        self._session_days = _session_days(view, facts.values()) if has_sessions else {}
+        days = {one.day for one in facts.values()}
         self._factors = _time_factors(context, days.union(self._session_days.values()))
-        self._echoes = find_echoes(chunks, question, candidates.query.terms)
-        self._speakers = _speaker_factors(question, chunks)
+        spoken = view.chunks([one.id for one in facts.values() if one.names_user])
+        self._echoes = find_echoes(spoken.values(), question, candidates.query.terms)
+        self._speakers = self._speaker_factors(question)
         self.may_repeat = has_sessions or bool(self._echoes)
         """Whether `without_repeats` could leave something out."""
         self._order = self._in_order(has_sessions=has_sessions)
 
     def __iter__(self) -> Iterator[Ranked]:
-        return ((self._candidate(one), self.chunks[one]) for one in self._order)
+        return iter(self._ranked(self._order))
 
     def best(self, least: float, limit: int) -> list[Ranked]:
         """The first ones that are relevant enough; see `Candidate.passes`."""
         relevances, exact = self._relevances, self._legs.exact
         relevant = (one for one in self._order if relevances[one] >= least or one in exact)
-        return [(self._candidate(one), self.chunks[one]) for one in islice(relevant, limit)]
+        return self._ranked(islice(relevant, limit))
+
+    def _ranked(self, ids: Iterable[int]) -> list[Ranked]:
+        in_order = list(ids)
+        chunks = self._view.chunks(in_order)
+        return [(self._candidate(one), chunks[one]) for one in in_order]
 
     def _candidate(self, chunk_id: int) -> Candidate:
         return ranking.Candidate(
@@ -127,38 +135,34 @@ class RankedChunks:
             self._legs.vectors.get(chunk_id),
             self._legs.texts.get(chunk_id),
             chunk_id in self._legs.exact,
-            *self._factors_of(self.chunks[chunk_id]),
+            *self._factors[self._session_days.get(chunk_id) or self.facts[chunk_id].day],
             DISCOUNT if chunk_id in self._echoes else 1.0,
             self._speakers.get(chunk_id, 1.0),
         )
 
-    def _factors_of(self, chunk: StoredChunk) -> ranking.TimeFactors:
-        return self._factors[self._session_days.get(chunk.id) or chunk.day]
+    def _speaker_factors(self, question: str) -> dict[int, float]:
+        """None for a question that is not about the user."""
+        if not is_about_user(question):
+            return {}
+        chunks = self._view.chunks(self.facts)
+        return {one: speaker_factor(chunk.text, chunk.source) for one, chunk in chunks.items()}
 
     def _in_order(self, *, has_sessions: bool) -> list[int]:
         """As `_in_order` sorts candidates. Among notes alone, this is the order of the scores."""
         if has_sessions:
-            pairs = [(self._candidate(one), chunk) for one, chunk in self.chunks.items()]
-            return [chunk.id for _, chunk in _in_order(pairs)]
-        chunks, factors, echoes = self.chunks, self._factors, self._echoes
+            return [chunk.id for _, chunk in _in_order(self._ranked(self.facts))]
+        all_facts, factors, echoes = self.facts, self._factors, self._echoes
         speaker_of, keyed = self._speakers.get, []
         for chunk_id, relevance in self._relevances.items():
-            chunk = chunks[chunk_id]
-            decay, recency = factors[chunk.day]
+            facts = all_facts[chunk_id]
+            decay, recency = factors[facts.day]
             # `Candidate.score`, without a candidate.
             score = min(1.0, relevance * decay * recency * speaker_of(chunk_id, 1.0))
             if chunk_id in echoes:
                 score *= DISCOUNT
-            keyed.append((-score, chunk.order, chunk_id))
+            keyed.append((-score, facts.order, chunk_id))
         keyed.sort()
         return [key[-1] for key in keyed]
-
-
-def _speaker_factors(question: str, chunks: Mapping[int, StoredChunk]) -> dict[int, float]:
-    """None for a question that is not about the user."""
-    if not is_about_user(question):
-        return {}
-    return {number: speaker_factor(chunk.text, chunk.source) for number, chunk in chunks.items()}
 
 
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -168,19 +172,21 @@ def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
     for number, (candidate, chunk) in enumerate(ranked):
         score = candidate.score
         keyed.append(
-            (-round(score / TIE), chunk.source == "sessions", -score, chunk.order, number)
+            (-round(score / TIE), chunk.source == "sessions", -score, chunk.facts.order, number)
         )
     keyed.sort()
     return [ranked[key[-1]] for key in keyed]
 
 
-def _session_days(view: IndexView, chunks: Collection[StoredChunk]) -> dict[int, date]:
+def _session_days(view: IndexView, chunks: Collection[ChunkFacts]) -> dict[int, date]:
     """When conversations began whose lines have no time: of a session that lasts for weeks, each
     chunk has its own day. A note has its day in its name."""
-    untimed = [chunk for chunk in chunks if chunk.source == "sessions" and not chunk.said_at]
-    sessions = view.sessions({chunk.path for chunk in untimed}) if untimed else {}
-    days = {path: facts.day for path, facts in sessions.items() if facts.day is not None}
-    return {chunk.id: days[chunk.path] for chunk in untimed if chunk.path in days}
+    untimed = {
+        one.id: one.place[0] for one in chunks if one.source == "sessions" and not one.is_timed
+    }
+    sessions = view.sessions(set(untimed.values())) if untimed else {}
+    days = {path: session.day for path, session in sessions.items() if session.day is not None}
+    return {chunk_id: days[path] for chunk_id, path in untimed.items() if path in days}
 
 
 def _time_factors(
@@ -223,14 +229,14 @@ def threshold(options: SearchOptions, candidates: Candidates) -> float:
 
 
 def nearness(
-    context: SearchContext, candidates: Candidates, chunks: Mapping[int, StoredChunk]
+    context: SearchContext, candidates: Candidates, found: Mapping[int, ChunkFacts]
 ) -> Nearness | None:
-    """How near the memory is, and the limit for it, if one applies. `chunks` are those that a leg
-    found."""
+    """How near the memory is, and the limit for it, if one applies. `found` are the chunks that a
+    leg found."""
     # Only a model that was measured across scripts says how near they are.
     across_scripts = (
         context.facts.weights.across_scripts is not None
-        and _nearest_is_across_scripts(context.question, candidates.vectors, chunks)
+        and _nearest_is_across_scripts(context.question, candidates.vectors, found)
     )
     value = memory_nearness(candidates.legs, across_scripts=across_scripts)
     if value is None:
@@ -245,15 +251,17 @@ def nearness(
 
 
 def _nearest_is_across_scripts(
-    question: str, vectors: Mapping[int, float], chunks: Mapping[int, StoredChunk]
+    question: str, vectors: Mapping[int, float], found: Mapping[int, ChunkFacts]
 ) -> bool:
-    best = max([score for one, score in vectors.items() if one in chunks], default=None)
-    nearest = [chunks[one] for one, score in vectors.items() if score == best and one in chunks]
-    if not nearest:
+    scores = {chunk_id: score for chunk_id, score in vectors.items() if chunk_id in found}
+    if not scores:
         return False
-    # Of equal ones any, but always the same.
-    chunk = max(nearest, key=lambda chunk: chunk.text)
-    return not chunk.kind.has_words_in(script_of_question(question))
+    best = max(scores.values())
+    # Of equal ones always the same.
+    nearest = max(
+        [found[one] for one, score in scores.items() if score == best], key=lambda one: one.order
+    )
+    return not nearest.kind.has_words_in(script_of_question(question))
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:

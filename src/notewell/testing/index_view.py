@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from notewell.core import TextQuery
-    from notewell.index import Identity
+    from notewell.index import ChunkFacts, Identity
     from notewell.ports import CosineScale, Vectors
-    from notewell.types import SessionFacts, Source, Span
+    from notewell.types import SessionFacts, Source
 
 FIELD_WEIGHTS = (1.0, 0.6, 0.4)
 """Body, heading and name of the note, as in the SQLite store."""
@@ -140,8 +140,8 @@ class InMemoryView:
         rows = self._state.rows
         return {chunk_id: rows[chunk_id].chunk for chunk_id in ids if chunk_id in rows}
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        return {one: (chunk.path, chunk.span) for one, chunk in self.chunks(ids).items()}
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        return {one: chunk.facts for one, chunk in self.chunks(ids).items()}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         notes = self._state.notes

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from notewell.index.postgres.generations import Generation, GenerationRows
     from notewell.index.postgres.inventory import PostgresInventory
     from notewell.index.postgres.memo import StateMemo
-    from notewell.index.records import Identity
+    from notewell.index.records import ChunkFacts, Identity
     from notewell.ports import CosineScale, Vectors, WindowedVector
 
 SMALL_MEMORY = 256
@@ -120,8 +120,8 @@ class PostgresView:
         )
         return {row[0]: stored_chunk(row) for row in rows}
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        return {one: (chunk.path, chunk.span) for one, chunk in self.chunks(ids).items()}
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        return {one: chunk.facts for one, chunk in self.chunks(ids).items()}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         from datetime import date

@@ -18,10 +18,14 @@ from notewell.last_values import LastValues
 if TYPE_CHECKING:
     import apsw
 
-    from notewell.index.records import ChunkRun, StoredChunk
+    from notewell.index.records import ChunkFacts, ChunkRun, StoredChunk
 
-KEPT_CHUNKS = 8192
-"""Some 10 MB, and 12 MB of windows, which all readers of a process share."""
+KEPT_CHUNKS = 4096
+"""With their texts, for hits: some 8 MB, which all readers of a process share."""
+KEPT_FACTS = 32_768
+"""Of chunks, for ranking: some 16 MB."""
+KEPT_WINDOWED = 12_288
+"""Chunks with windows: some 18 MB."""
 LEAST_CHUNKS = 256
 """What a reader keeps however many there are."""
 TABLE_BYTES = 4_000_000
@@ -45,6 +49,7 @@ class ReadMemo:
         self.having: dict[str, int] = {}
         """How many chunks have each term, 0 included."""
         self.chunks: dict[int, StoredChunk] = {}
+        self.facts: dict[int, ChunkFacts] = {}
         self.windows: dict[int, bytes] = {}
         """The packed windows of chunks; none for a chunk without."""
         self.starts: dict[str, list[tuple[int, int]] | None] = {}
@@ -81,12 +86,14 @@ class ReadMemo:
         ((version,),) = select(db, "PRAGMA data_version")
         is_same = version == self._version
         self._version = version
-        most = max(LEAST_CHUNKS, KEPT_CHUNKS // len(_memos))
-        if not is_same or len(self.chunks) > most:
+        readers = len(_memos)
+        if not is_same or len(self.chunks) > max(LEAST_CHUNKS, KEPT_CHUNKS // readers):
             self.chunks.clear()
             self.notes.clear()
-        if not is_same or len(self.windows) > most:
+        if not is_same or len(self.windows) > max(LEAST_CHUNKS, KEPT_WINDOWED // readers):
             self.windows.clear()
+        if not is_same or len(self.facts) > max(LEAST_CHUNKS, KEPT_FACTS // readers):
+            self.facts.clear()
         if not is_same or len(self.starts) > KEPT_NOTES:
             self.starts.clear()
         if not is_same or len(self.having) > KEPT_TERMS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from sys import intern
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import apsw
@@ -12,6 +13,7 @@ from notewell.core import TextMatches, TextStats, window_cosines
 from notewell.errors import IndexUnreadable
 from notewell.index.records import (
     EMBEDDED,
+    ChunkFacts,
     ChunkRun,
     Counts,
     Identity,
@@ -207,8 +209,13 @@ class SqliteView:
             (apsw.carray(array("q", sorted(set(ids)))),),
         )
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        return {chunk_id: one.place for chunk_id, one in self.chunks(ids).items()}
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        wanted = list(ids)
+        known = {} if self._memo is None else self._memo.facts
+        missing = [chunk_id for chunk_id in wanted if chunk_id not in known]
+        if missing:
+            known |= {one: chunk.facts for one, chunk in self.chunks(missing).items()}
+        return {chunk_id: known[chunk_id] for chunk_id in wanted if chunk_id in known}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         from datetime import date
@@ -439,7 +446,7 @@ def _stored(row: tuple[Any, ...]) -> StoredChunk:
     chunk_id, path, source, start, end, digest, heading, text, piece, said_at, offset = row
     return StoredChunk(
         chunk_id,
-        path,
+        intern(path),  # Chunks of one note share it.
         source,
         Span(start, end),
         digest,
