@@ -80,6 +80,7 @@ def memory_search(
             session_key=context.session_key,
             # An agent asks, so the hits count as recalled; see `ask_memory`.
             journal_as="memory_search",
+            asked_by=context.asked_by,
             progress=progress,
         )
     except NotewellError as error:
@@ -101,6 +102,7 @@ def memory_get(
                 arguments.path,
                 # The parser refuses 0, so only a missing number becomes 1.
                 from_line=arguments.from_line or 1,
+                from_char=arguments.from_char,
                 lines=arguments.lines,
                 session_key=context.session_key,
             )
