@@ -164,3 +164,24 @@ def test_the_map_lights_up_what_is_near_to_a_question(visit: Visit) -> None:
     expect(page.locator("#main .hint").first).to_contain_text("nearest to the query")
     expect(page.locator(".pane .rows a").first).to_be_visible()
     page.wait_for_function(f"(before) => ({PAINTED})() !== before", arg=before)
+
+
+def test_the_map_names_regions_tells_of_a_point_and_goes_back_in_time(visit: Visit) -> None:
+    page = visit.page("map")
+    expect(page.locator("#main .hint").first).to_contain_text("in view")
+    labels = page.evaluate("fetch('/v1/page/map').then((it) => it.json()).then((it) => it.labels)")
+    assert {"garden", "bread"} & {word for one in labels for word in one["text"].split(" · ")}
+    page.locator(".pane .rows a").first.focus()
+    before = page.evaluate(PAINTED)
+    page.get_by_label("Show what was known until").fill("0")
+    expect(page.locator(".map-time output")).to_have_text("until Aug 2026")
+    page.wait_for_function(f"(before) => ({PAINTED})() !== before", arg=before)
+    page.get_by_label("Show what was known until").press("End")
+    expect(page.locator(".map-time output")).to_have_text("all time")
+    page.keyboard.press("0")
+    with page.expect_response("**/v1/page/point**"):
+        for x in range(300, 1000, 6):
+            page.mouse.move(x, 360 + x % 40)
+            if page.locator(".tip").is_visible():
+                break
+    expect(page.locator(".tip .tip-text")).to_have_text(re.compile(r"\w{3}"))

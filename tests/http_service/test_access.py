@@ -68,6 +68,7 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/v1/page/health"): Entry("read", 200, "/v1/page/health"),
     ("GET", "/v1/page/events"): Entry("read", STREAM, "/v1/page/events"),
     ("GET", "/v1/page/map"): Entry("read", 202, "/v1/page/map"),
+    ("GET", "/v1/page/point"): Entry("read", 200, "/v1/page/point?path=MEMORY.md"),
     ("POST", "/v1/page/near"): Entry("read", 200, "/v1/page/near", QUERY),
 }
 SCOPES = {

@@ -3,7 +3,8 @@
 state.py            what the routes share: caches per agent, the event broadcaster
 static.py           the static files of the UI, and the login link
 events.py           broadcasts events to open pages; routes_health.py streams them
-vector_map.py       the two-dimensional map of all chunks; projection.py computes it
+vector_map.py       the two-dimensional map of all chunks; projection.py computes it,
+                    map_labels.py names its regions
 note_card.py        title, first lines and tags of a note, for lists
 note_view.py        one note with its chunks and history; notes per day
 routes_*.py         one module per view

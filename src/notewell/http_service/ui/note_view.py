@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.capture import Cut, decide_cut, writes
@@ -18,7 +19,7 @@ from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
     from pathlib import Path
 
     from notewell.capture import Recorded
@@ -149,6 +150,14 @@ def day_of(note: ListedNote) -> str | None:
         return note.day
     day = note_date(note.path)
     return day.isoformat() if day else None
+
+
+def modified_at(note: ListedNote) -> datetime:
+    """When a note was last changed, as far as the index knows."""
+    # A note that changed right before it was indexed has no time in the index: it is read again.
+    if note.mtime_ns <= 0:
+        return datetime.now(UTC)
+    return datetime.fromtimestamp(note.mtime_ns / 1e9, UTC)
 
 
 def summarize_days(

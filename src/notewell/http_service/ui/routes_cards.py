@@ -1,7 +1,6 @@
 """The list of notes for the page: title, text, tags and date of each note, page by page."""
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -9,7 +8,7 @@ from fastapi import APIRouter, Query
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.ui.note_card import NoteCard
-from notewell.http_service.ui.note_view import day_of
+from notewell.http_service.ui.note_view import day_of, modified_at
 from notewell.http_service.ui.schemas import CardItem, CardList, FolderItem, FolderList
 from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.index import ListedNote
@@ -87,10 +86,10 @@ async def folders(caller: CallerDep) -> FolderList:
     return await run_visible(caller, "quick", read)
 
 
-def _newness(note: ListedNote) -> tuple[str, int]:
+def _newness(note: ListedNote) -> tuple[str, float]:
     """A dated note belongs to its day, although it may have been touched since."""
-    modified = datetime.fromtimestamp(note.mtime_ns / 1e9, UTC).date().isoformat()
-    return day_of(note) or modified, note.mtime_ns
+    modified = modified_at(note)
+    return day_of(note) or modified.date().isoformat(), modified.timestamp()
 
 
 def _fits(note: ListedNote, card: NoteCard, wanted: list[str]) -> bool:
@@ -105,6 +104,6 @@ def _card_json(note: ListedNote, card: NoteCard) -> CardItem:
         text=card.text,
         tags=list(card.tags),
         day=day_of(note),
-        modified=datetime.fromtimestamp(note.mtime_ns / 1e9, UTC).isoformat(timespec="seconds"),
+        modified=modified_at(note).isoformat(timespec="seconds"),
         pinned=note.path in PINNED,
     )

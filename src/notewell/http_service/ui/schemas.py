@@ -357,11 +357,32 @@ class AuditList(ResponseModel):
 # -- the map -------------------------------------------------------------------------------------
 
 
+class MapLabel(ResponseModel):
+    """The name of a region: the words that it has most."""
+
+    x: float
+    y: float
+    level: int
+    """0: always shown; 1 and 2: parts of a region, for a closer look."""
+    region: int
+    text: str
+    points: int
+
+
+class PointAnswer(ResponseModel):
+    title: str
+    heading: str | None = None
+    text: str
+
+
 class MapAnswer(ResponseModel):
-    points: list[tuple[float, float, int, int, int, int]]
-    """x and y from -1 to 1; indexes of note, month (-1: no date) and source; the line.
-    The order is x, y, note, line, month, source."""
+    points: list[tuple[float, float, int, int, int, int, int]]
+    """x and y from -1 to 1; indexes of note, month (-1: no date), source and region; the line.
+    The order is x, y, note, line, month, source, region."""
+    labels: list[MapLabel]
     notes: list[str]
+    titles: list[str]
+    """Of each note."""
     months: list[str]
     sources: list[str]
     computed: int
