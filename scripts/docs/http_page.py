@@ -43,6 +43,7 @@ _STATUS = """
 | 400, 408 | the request is not HTTP, has two lengths, or did not arrive in time | send it again |
 | 409 | a request with the same `Idempotency-Key` is running, or had another body | wait; use a new key for a new request |
 | 413 | the body is too large | split it |
+| 415 | the body is not sent as JSON | add `Content-Type: application/json` |
 | 421 | the `Host` header names another server | use the address that was printed at the start, or `--allow-host` |
 | 422 | the request is not valid; `errors` names the fields | correct it |
 | 429 | too many requests of this token, or without a valid token from this address | wait for `Retry-After` seconds |

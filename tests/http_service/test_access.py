@@ -55,7 +55,7 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/v1/page/folders"): Entry("read", 200, "/v1/page/folders"),
     ("GET", "/v1/page/days"): Entry("read", 200, "/v1/page/days"),
     ("GET", "/v1/page/note/{path:path}"): Entry("read", 200, "/v1/page/note/MEMORY.md"),
-    ("POST", "/v1/page/undo/{id}"): Entry("admin", 422, "/v1/page/undo/abcdef12"),
+    ("POST", "/v1/page/undo/{id}"): Entry("admin", 404, "/v1/page/undo/abcdef12"),
     ("GET", "/v1/page/never"): Entry("read", 200, "/v1/page/never"),
     ("GET", "/v1/page/sessions"): Entry("read", 200, "/v1/page/sessions"),
     ("GET", "/v1/page/session/{id:path}"): Entry("read", 404, "/v1/page/session/none"),

@@ -158,7 +158,7 @@ def test_a_service_that_is_still_opening_memories_is_not_ready_yet(
     monkeypatch.setattr(routes_status, "OPENING_S", -1.0)  # No time to open one.
     with serving(tmp_path) as served:
         first = served.ask("GET", "/readyz", "")
-        counts = {"agents": 2, "ready": 0, "opening": 2, "failed": 0}
+        counts = {"agents": 2, "ready": 0, "opening": 2, "indexing": 0, "failed": 0}
         assert (first.status_code, first.json()) == (503, {"status": "opening", **counts})
         assert first.headers["retry-after"] == "1"
         # Searches do not wait for that: the first one opens the memory.
@@ -172,7 +172,7 @@ def test_a_memory_that_failed_is_not_counted_as_one_that_is_not_open_yet(tmp_pat
         served.workspaces["work"].rename(tmp_path / "moved")
         answer = served.ask("GET", "/readyz", "")
         assert answer.status_code == 503
-        counts = {"agents": 2, "ready": 1, "opening": 0, "failed": 1}
+        counts = {"agents": 2, "ready": 1, "opening": 0, "indexing": 0, "failed": 1}
         assert answer.json() == {"status": "not ready", **counts}
 
 

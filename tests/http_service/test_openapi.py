@@ -95,8 +95,8 @@ def test_whatever_is_sent_the_answers_are_as_described(tmp_path: Path) -> None:
                 *("run", f"{service.url}/openapi.json"),
                 *("--header", f"Authorization: Bearer {service.token}"),
                 *("--phases", "coverage,fuzzing", "--mode", "all", "--checks", "all"),
-                *("--max-examples", "20", "--seed", "1", "--no-color"),
-                *("--exclude-path-regex", "^/v1/page/"),  # Of a page of ours, and one has no end.
+                *("--max-examples", "10", "--seed", "1", "--no-color"),
+                *("--exclude-path", "/v1/page/events"),  # It has no end.
             ],
             capture_output=True,
             encoding="utf-8",
@@ -105,4 +105,3 @@ def test_whatever_is_sent_the_answers_are_as_described(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    assert "No issues found" in done.stdout

@@ -125,6 +125,7 @@ if TYPE_CHECKING:
         Cut,
         NoCut,
         Undone,
+        UnknownWrite,
         decide_cut,
         undo_write,
     )
@@ -169,7 +170,7 @@ else:
             ),
             "session_note": "Conversation MESSAGES SESSION_HEADING Saved save_session",
             "settings": "CaptureSettings FlushSettings KeepSettings user_zone",
-            "undo": "CannotUndo Cut NOT_SAID NoCut Undone decide_cut undo_write",
+            "undo": "CannotUndo Cut NOT_SAID NoCut Undone UnknownWrite decide_cut undo_write",
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
             "writer": "NoteWriter capture_dir",
         },

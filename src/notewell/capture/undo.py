@@ -28,6 +28,10 @@ WAIT_S = 10.0
 NOT_SAID = "it is undone, but the history does not say so"
 
 
+class UnknownWrite(BadRequest):
+    """No write has this id, or several have an id that begins so."""
+
+
 class CannotUndo(NotewellError):
     """The note is unchanged."""
 
@@ -100,7 +104,7 @@ def undo_write(
 ) -> Undone:
     """Undo the write with this id, or with the only id that begins so.
 
-    Raises `BadRequest` for an unknown id, `CannotUndo`, and `NoteBusy`.
+    Raises `UnknownWrite`, `BadRequest` if it is undone already, `CannotUndo`, and `NoteBusy`.
     """
     recorded = _only(notes, folder, id_)
     path = recorded.write.path
@@ -134,7 +138,7 @@ def _only(notes: NoteStore, folder: Path, id_: str) -> Recorded:
     matching = [recorded for recorded in found if id_ and recorded.id.startswith(id_)]
     if len(matching) != 1:
         many = "more than one write has" if matching else "no write has"
-        raise BadRequest(f"{many} the id {id_!r}: `notewell history` lists them")
+        raise UnknownWrite(f"{many} the id {id_!r}: `notewell history` lists them")
     if matching[0].undone:
         raise BadRequest(f"{matching[0].id!r} has been undone already")
     return matching[0]

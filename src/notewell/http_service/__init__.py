@@ -14,7 +14,10 @@ routes_*.py       the endpoints of the API
 idempotency.py    a repeated write is executed once
 transcripts.py    writes conversation turns to a transcript file
 observability.py  log lines, audit log and trace spans; metrics.py: Prometheus
-middleware.py     the outermost layer: security headers, log line, metrics
+middleware.py     the outermost layer: security headers, log line, metrics; HEAD
+compression.py    ETags and gzip
+activity.py       what the service does for a memory now
+note_listing.py   the files of a memory, kept for a moment
 serving.py        runs uvicorn and shuts it down in order
 connections.py    how long a connection may take for each phase of a request, and how many
 workers.py        processes that search; worker_process.py: one of them

@@ -1,6 +1,6 @@
 """START HERE: assembles the application.
 
-    uvicorn ─▶ ObservabilityMiddleware ─▶ AuthMiddleware ─▶ FastAPI
+    uvicorn ─▶ ObservabilityMiddleware ─▶ AuthMiddleware ─▶ FastAPI: ETag, gzip, HEAD
                log line, metrics          who is calling?   ├─ routes_search, _write, _status
                                                             ├─ routes_mcp     MCP endpoint
                                                             ├─ ui             data of the web UI
@@ -36,11 +36,13 @@ from fastapi.routing import iter_route_contexts
 from notewell import __version__
 from notewell.http_service import routes_search, routes_status, routes_write, ui
 from notewell.http_service.auth import SCOPE_KEY, AllowedHosts, AuthMiddleware
+from notewell.http_service.compression import CompressionMiddleware
 from notewell.http_service.context import ServiceContext
 from notewell.http_service.idempotency import FOLDER, IdempotencyStore
 from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools
 from notewell.http_service.metrics import Metrics
-from notewell.http_service.middleware import ObservabilityMiddleware
+from notewell.http_service.middleware import HeadMiddleware, ObservabilityMiddleware
+from notewell.http_service.note_listing import NoteListings
 from notewell.http_service.observability import AUDIT_FILE, AuditLog
 from notewell.http_service.problems import add_handlers
 from notewell.http_service.routes_mcp import McpSessions
@@ -126,6 +128,7 @@ def build_context(
         metrics=Metrics(),
         audit=AuditLog(state / AUDIT_FILE),
         idempotency=IdempotencyStore(state / FOLDER),
+        note_listings=NoteListings(agents),
         readiness=Readiness(agents),
         sync_jobs=SyncJobs(agents, pools),
         closing=closing,
@@ -167,6 +170,8 @@ def build_api(context: ServiceContext) -> FastAPI:
         telemetry=NO_TELEMETRY,
     )
     add_handlers(app)
+    app.add_middleware(HeadMiddleware)
+    app.add_middleware(CompressionMiddleware)
     for router in ROUTERS:
         app.include_router(router)
     # A plain ASGI route: the MCP SDK writes its responses itself.

@@ -7,7 +7,7 @@
     agent        not served, or not one of the token's        403
     scope        the route needs another scope                403   `GuardedRoute`, per route
     rate limit   the token, or a stranger's address, has used up its bucket   429
-    body size    larger than allowed                          413
+    body         larger than allowed, or not JSON             413, 415
 
 The Host check defends against DNS rebinding. Browsers attach the cookie to requests of any page
 (CSRF), so a request with a cookie that changes data must prove that it comes from our own page.
@@ -317,6 +317,7 @@ _REFUSALS: dict[int | str, str] = {
     401: "The token is missing or unknown.",
     403: "The token does not allow this.",
     413: "The body is too large.",
+    415: "The body is not JSON.",
     422: "The request is not valid.",
     429: "Too many requests.",
     "default": "Another error.",
@@ -336,6 +337,8 @@ class GuardedRoute(APIRoute):
 
         async def handler(request: Request) -> Response:
             receive = await authorize(request.scope, request.receive, scope)
+            if self.body_field is not None:
+                _require_json(request.headers)
             try:
                 return await inner(Request(request.scope, receive))
             except HTTPException as error:
@@ -343,6 +346,15 @@ class GuardedRoute(APIRoute):
                 raise error.__cause__ if isinstance(error.__cause__, Problem) else error from None
 
         return handler
+
+
+def _require_json(headers: Headers) -> None:
+    """Without this, the body of `curl -d` would be told that it is no dictionary."""
+    media_type = headers.get("content-type", "")
+    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    kind = media_type.partition(";")[0].strip().lower()
+    if has_body and not (kind == "application/json" or kind.endswith("+json")):
+        raise problems.not_json(media_type)
 
 
 async def authorize(scope: AsgiScope, receive: Receive, needed: str) -> Receive:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from notewell.http_service.idempotency import IdempotencyStore
     from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
     from notewell.http_service.metrics import Metrics
+    from notewell.http_service.note_listing import NoteListings
     from notewell.http_service.observability import AuditLog
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
@@ -55,6 +56,7 @@ class ServiceContext:
     metrics: Metrics
     audit: AuditLog
     idempotency: IdempotencyStore
+    note_listings: NoteListings
     readiness: Readiness
     sync_jobs: SyncJobs
     closing: anyio.Event

@@ -31,6 +31,7 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 NO_STORE = "no-store"
+STREAMS = frozenset({"/v1/page/events", "/mcp"})
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 """Others are counted as `other`: a client must not be able to add time series to the metrics."""
 CLIENT_CLOSED_REQUEST = 499
@@ -89,6 +90,28 @@ class ObservabilityMiddleware:
             **({"token": caller.token.id, "agent": caller.agent} if caller else {}),
             **({"problem": kind} if kind else {}),
         )
+
+
+class HeadMiddleware:
+    """Answers HEAD as GET; the server leaves the body out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # A stream has no end, and MCP has methods of its own.
+        if scope["type"] != "http" or scope["method"] != "HEAD" or scope["path"] in STREAMS:
+            await self._app(scope, receive, send)
+            return
+        # A copy: the server must still know that it was HEAD.
+        as_get = {**scope, "method": "GET"}
+        try:
+            await self._app(as_get, receive, send)
+        finally:
+            # What the log and the server look at afterwards.
+            for key in ("endpoint", CALLER_KEY, KIND_KEY):
+                if key in as_get:
+                    scope[key] = as_get[key]
 
 
 class _ResponseRecorder:

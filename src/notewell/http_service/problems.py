@@ -14,6 +14,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from notewell.capture import UnknownWrite
 from notewell.errors import (
     BackendFailed,
     BadRequest,
@@ -136,6 +137,16 @@ def rate_limited(wait_s: float, why: str = "the token has reached its rate limit
     )
 
 
+def not_json(media_type: str) -> Problem:
+    return Problem(
+        415,
+        "not-json",
+        "The body is not JSON",
+        f"its Content-Type is {media_type[:80]!r}" if media_type else "it has no Content-Type",
+        "send JSON with the header `Content-Type: application/json` (curl: `--json` for `-d`)",
+    )
+
+
 def body_too_large(max_bytes: int) -> Problem:
     return Problem(
         413,
@@ -202,6 +213,7 @@ _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
     (ConversationDenied, 403, "not-for-this-talk", "Not available in this conversation"),
     # 503 and not 404: the folder may come back, for example on a drive that is mounted later.
     (WorkspaceMissing, 503, "workspace-missing", "The notes cannot be reached"),
+    (UnknownWrite, 404, "unknown-write", "There is no such write"),
     (BadSetting, 503, "bad-setting", "A setting is not valid"),
     (BadRequest, 422, "bad-request", "The request is not valid"),
     (NoteUnreadable, 404, "note-unreadable", "The note cannot be read"),
@@ -276,7 +288,7 @@ def _validation_problem(errors: Any) -> Problem:
     mistakes = tuple(
         {
             "where": ".".join(str(part) for part in error["loc"])[:200],
-            "what": str(error["msg"])[:200],
+            "what": _what(error)[:200],
         }
         for error in list(errors)[:MAX_MISTAKES]
     )
@@ -289,6 +301,15 @@ def _validation_problem(errors: Any) -> Problem:
         "correct the request and send it again",
         mistakes=mistakes,
     )
+
+
+def _what(error: Any) -> str:
+    if error["type"] != "extra_forbidden":
+        return str(error["msg"])
+    from notewell.http_service.schemas import nearest_field
+
+    known = nearest_field(str(error["loc"][-1]))
+    return f"unknown field: did you mean {known!r}?" if known else "unknown field"
 
 
 def _http_problem(error: Any) -> Problem:

@@ -5,11 +5,12 @@ from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query
 
-from notewell.core import is_private_path, note_date
+from notewell.core import note_date
 from notewell.http_service.agents import SearchAnswered
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.limits import search_cost
+from notewell.http_service.note_listing import NoteListing
 from notewell.http_service.observability import span
 from notewell.http_service.schemas import (
     BootstrapAnswer,
@@ -126,42 +127,31 @@ async def notes(
 ) -> NoteList:
     """The notes and transcripts on disk, sorted by path. The cursor is a path, so notes that are
     added or removed meanwhile shift no others."""
-    key = caller.token.session_key
+    key, listings = caller.token.session_key, caller.context.note_listings
 
     def work(memory: Memory) -> NoteList:
-        return _list_notes(memory, cursor, limit, sees_private=memory.sees_private(key))
+        listing = listings.listing(caller.agent, memory)
+        # A keyset cursor: stable, unlike an offset.
+        paths = listing.after(cursor, limit, sees_private=memory.sees_private(key))
+        items = [_note_item(listing, path) for path in paths[:limit]]
+        return NoteList(notes=items, next=items[-1].path if len(paths) > limit else None)
 
     return await caller.run("quick", work)
 
 
-def _list_notes(memory: Memory, cursor: str | None, limit: int, *, sees_private: bool) -> NoteList:
-    scans = memory.inspect.scans()
-    files = {
-        path: (source, note.stat)
-        for source, scan in scans.items()
-        for path, note in scan.notes.items()
-        if sees_private or not is_private_path(path)
-    }
-    # A keyset cursor: stable, unlike an offset.
-    remaining = sorted(path for path in files if cursor is None or path > cursor)
-    indexed_notes = {note.path: note for note in memory.inspect.notes()}
-    items = []
-    for path in remaining[:limit]:
-        source, stat = files[path]
-        # None for a note that the index does not have yet; it is listed with 0 chunks.
-        indexed = indexed_notes.get(path)
-        day = note_date(path)
-        items.append(
-            NoteItem(
-                path=path,
-                source=cast("Source", source),
-                day=day.isoformat() if day else (indexed.day if indexed else None),
-                bytes=stat.size,
-                chunks=indexed.chunks if indexed else 0,
-                modified=_iso_time(stat.mtime_ns),
-            )
-        )
-    return NoteList(notes=items, next=items[-1].path if len(remaining) > limit else None)
+def _note_item(listing: NoteListing, path: str) -> NoteItem:
+    source, stat = listing.files[path]
+    # None for a note that the index does not have yet; it is listed with 0 chunks.
+    indexed = listing.indexed.get(path)
+    day = note_date(path)
+    return NoteItem(
+        path=path,
+        source=cast("Source", source),
+        day=day.isoformat() if day else (indexed.day if indexed else None),
+        bytes=stat.size,
+        chunks=indexed.chunks if indexed else 0,
+        modified=_iso_time(stat.mtime_ns),
+    )
 
 
 def _iso_time(time_ns: int) -> str:

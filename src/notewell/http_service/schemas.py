@@ -3,6 +3,7 @@
 An admin sees all fields. For other callers, paths of this machine are left out or removed.
 """
 
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -35,6 +36,16 @@ class RequestModel(BaseModel):
         strict=True,
         populate_by_name=False,
     )
+
+
+def nearest_field(name: str) -> str | None:
+    """The field of a request that an unknown name may mean: `maxResults` for `max_results`."""
+    bodies = [RequestModel]
+    for body in bodies:
+        bodies += body.__subclasses__()
+    known = {field.alias or name for body in bodies for name, field in body.model_fields.items()}
+    camel = to_camel(name)
+    return camel if camel in known else next(iter(get_close_matches(name, known, 1)), None)
 
 
 class ResponseModel(BaseModel):
@@ -330,10 +341,11 @@ class Alive(ResponseModel):
 
 
 class Ready(ResponseModel):
-    status: Literal["ready", "opening", "not ready"]
+    status: Literal["ready", "opening", "indexing", "not ready"]
     agents: int
     ready: int
     opening: int
+    indexing: int
     failed: int
 
 

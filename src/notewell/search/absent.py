@@ -55,7 +55,7 @@ def why_absent(
     return (
         f"{scores}; with {candidate.score:.2f} they come at place {place} of {len(ranked)} "
         f"chunks, behind those that fill the {context.options.max_results} hits: ask for more "
-        "with --max-results"
+        "hits"
     )
 
 

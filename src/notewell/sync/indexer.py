@@ -88,6 +88,8 @@ class Indexer:
     """The facts of the index, with the change mark of the store from before they were read."""
     _transcripts: Transcripts | None = None
     _looks: LookSchedule | None = None
+    _running: dict[int, Progress] = field(default_factory=dict)
+    """How far each whole sync is, by its thread."""
 
     def __post_init__(self) -> None:
         self._looks = LookSchedule(self.now_ns, self.monotonic_s, self.look_file)
@@ -199,7 +201,40 @@ class Indexer:
         everything: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        on_progress = progress or (lambda _: None)
+        thread = threading.get_ident()
+        self._running[thread] = Progress(0, 0, "notes")
+
+        def on_progress(now: Progress) -> None:
+            self._running[thread] = now
+            if progress is not None:
+                progress(now)
+
+        try:
+            return self._run_whole(
+                force=force, vectors=vectors, everything=everything, on_progress=on_progress
+            )
+        finally:
+            del self._running[thread]
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the sync is that runs in this process; None if none runs."""
+        # Several threads may ask for a sync, but one at a time does its work.
+        return max(list(self._running.values()), key=lambda one: one.total, default=None)
+
+    def wait_for_words(self, timeout_s: float) -> None:
+        """Until no thread of this process writes words, or for that long."""
+        if self._writing.acquire(timeout=timeout_s):
+            self._writing.release()
+
+    def _run_whole(
+        self,
+        *,
+        force: bool,
+        vectors: bool,
+        everything: bool,
+        on_progress: Callable[[Progress], None],
+    ) -> SyncReport:
         run = partial(
             self._run, everything=everything, on_progress=on_progress, wait_s=self.lease_wait_s
         )
@@ -347,6 +382,8 @@ class Indexer:
     def _index_changed(self, changed: int, *, vectors: bool) -> Notice | None:
         if changed > CATCH_UP_NOTES:
             text = f"{changed} notes have changed since the last sync: run `notewell index`"
+            if self.progress is not None:
+                text = f"{changed} notes are being indexed and are not found yet"
             return Notice.same(text)
         try:
             # Words first: how many chunks wait decides whether this search embeds them.

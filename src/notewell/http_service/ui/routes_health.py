@@ -15,10 +15,11 @@ from notewell.doctor import Finding, nearest
 from notewell.embedders import Usage
 from notewell.engines import Status
 from notewell.errors import NotewellError
+from notewell.http_service.activity import Activity, activity_of, one_truth
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep
 from notewell.http_service.limits import TooBusy
-from notewell.http_service.schemas_status import status_answer
+from notewell.http_service.schemas_status import activity_answer, status_answer
 from notewell.http_service.ui.events import (
     EventBroadcaster,
     Subscriber,
@@ -78,9 +79,10 @@ class HealthReport(NamedTuple):
     notes_built: int | None
     """Notes in the index that is being built."""
     free_bytes: int
+    activity: Activity | None
 
 
-@router.get("/health", response_model_exclude_none=True, **needs("read"))
+@router.get("/health", **needs("read"))
 async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
     """Status, embedder usage, and the doctor's findings, which are up to a minute old."""
     admin = caller.is_admin
@@ -94,10 +96,12 @@ async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
 def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
     inspector = memory.inspect
     store, tally = inspector.store.describe(), inspector.tally()
+    # First: what has ended by the time the status is read is not said to run.
+    activity = activity_of(memory)
     status = memory.status()
     return HealthReport(
         status=status,
-        findings=findings.findings(memory),
+        findings=one_truth(findings.findings(memory), activity),
         usage=inspector.usage(),
         cache_hits=tally.hits,
         cache_misses=tally.misses,
@@ -106,6 +110,7 @@ def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
         holder=store.holder,
         notes_built=store.notes_built,
         free_bytes=shutil.disk_usage(nearest(Path(store.place))).free,
+        activity=activity,
     )
 
 
@@ -113,7 +118,8 @@ def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
     status, usage = report.status, report.usage or Usage()
     return HealthDetail(
         # The page is for private conversations only; see `run_visible`.
-        status=status_answer(status, admin=admin, sees_private=True),
+        status=status_answer(status, admin=admin, sees_private=True, activity=report.activity),
+        activity=activity_answer(report.activity),
         findings=[_finding_json(finding, admin=admin) for finding in report.findings],
         embedder=EmbedderHealth(
             provider=status.provider,

@@ -111,7 +111,9 @@ def _write_json(write: NoteWrite) -> WriteItem:
 
 
 # Undo deletes text, so it needs more than the scope to append.
-@router.post("/undo/{id}", response_model_exclude_none=True, **needs("admin", {409: None}))
+@router.post(
+    "/undo/{id}", response_model_exclude_none=True, **needs("admin", {404: None, 409: None})
+)
 async def take_back(
     id: WriteId,  # noqa: A002 - the name in the API
     caller: CallerDep,

@@ -15,14 +15,16 @@ from notewell.http_service.schemas import (
     SearchAnswer,
     SearchHit,
 )
-from notewell.http_service.schemas_status import StatusAnswer
+from notewell.http_service.schemas_status import StatusAnswer, SyncActivity
 from notewell.http_service.token_file import Scope, TokenKind
 from notewell.http_service.tokens import MAX_DAYS
 from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
 Query = Annotated[str, Field(min_length=1, max_length=MAX_HTTP_QUERY_CHARS)]
-Offsets = tuple[int, int]
+# Lists and not tuples: some readers of OpenAPI 3.1 do not know `prefixItems`.
+Offsets = Annotated[list[int], Field(min_length=2, max_length=2)]
+MapPoint = Annotated[list[float], Field(min_length=7, max_length=7)]
 
 # -- search --------------------------------------------------------------------------------------
 
@@ -294,6 +296,8 @@ class HealthDetail(ResponseModel):
     lease: LeaseHealth
     work: WorkHealth
     disk: DiskHealth
+    activity: SyncActivity | None = None
+    """What the service does now."""
 
 
 class Me(ResponseModel):
@@ -376,7 +380,7 @@ class PointAnswer(ResponseModel):
 
 
 class MapAnswer(ResponseModel):
-    points: list[tuple[float, float, int, int, int, int, int]]
+    points: list[MapPoint]
     """x and y from -1 to 1; indexes of note, month (-1: no date), source and region; the line.
     The order is x, y, note, line, month, source, region."""
     labels: list[MapLabel]

@@ -37,19 +37,23 @@ which may cost money: a page that is open all day must not do that every few sec
 
 
 class FindingsCache:
-    """The doctor's findings for one memory, computed at most once a minute."""
+    """The doctor's findings for one memory, computed at most once a minute, and when a sync has
+    begun or ended: until then another thing was true."""
 
     def __init__(self, monotonic_s: Callable[[], float]) -> None:
         self._monotonic_s = monotonic_s
         self._lock = threading.Lock()
         self._findings: list[Finding] = []
         self._valid_until = float("-inf")
+        self._valid_for: tuple[Memory, bool] | None = None
 
     def findings(self, memory: Memory) -> list[Finding]:
         # Concurrent requests wait for the lock and then share one result.
         with self._lock:
-            if self._monotonic_s() >= self._valid_until:
+            state = (memory, memory.indexer.progress is not None)
+            if self._monotonic_s() >= self._valid_until or state != self._valid_for:
                 self._findings = examine(Subject.of(memory))
+                self._valid_for = state
                 self._valid_until = self._monotonic_s() + FINDINGS_TTL_S
             return self._findings
 
