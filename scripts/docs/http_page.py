@@ -163,12 +163,13 @@ def document() -> dict[str, Any]:
     import anyio
 
     from notewell.http_service import TOKENS_FILE, Agents, AllowedHosts, ServedAgent, TokenStore
-    from notewell.http_service.app import build_api, build_context
+    from notewell.http_service.app import build_api, build_context, local_state
 
     nowhere = Path("nowhere")
     agents = Agents({"main": ServedAgent(str(nowhere))}, nowhere, watch=False)
     tokens, hosts = TokenStore(nowhere / TOKENS_FILE), AllowedHosts.of(7374)
-    context = build_context(agents, tokens, hosts, _LIMITS, time.monotonic, anyio.Event())
+    kept = local_state(nowhere, tokens)
+    context = build_context(agents, kept, hosts, _LIMITS, time.monotonic, anyio.Event())
     return build_api(context).openapi()
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.cli.place import location_of
+from notewell.cli.place import IN_DATABASE, MAIN, location_of
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -14,18 +14,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from notewell.config import Configuration
-    from notewell.http_service import AgentDirectory, Roster, ServedAgent
+    from notewell.http_service import AgentDirectory, AgentRegistry, Roster, ServedAgent
 
 
-def agents_of(arguments: argparse.Namespace) -> tuple[Roster, AgentDirectory | None]:
-    """The agent that the options name, else every agent that has a workspace in the settings; and
-    where to look for others later: None if options decide."""
+def agents_of(
+    arguments: argparse.Namespace, registry: AgentRegistry | None = None
+) -> tuple[Roster, AgentDirectory | None]:
+    """The agent that the options name, else every agent of the database, or that has a workspace
+    in the settings; and where to look for others later: None if options decide."""
     from notewell.http_service import Roster
 
+    if registry is not None:
+        return _database_agents(arguments, registry)
     if arguments.workspace or arguments.agent or arguments.openclaw:
         return Roster(_single_agent(arguments)), None
     directory = SettingsDirectory(arguments)
     return directory.read(), directory
+
+
+def _database_agents(
+    arguments: argparse.Namespace, registry: AgentRegistry
+) -> tuple[Roster, AgentDirectory | None]:
+    from notewell.http_service import Roster, ServedAgent
+
+    if arguments.agent:
+        registry.add(arguments.agent)
+        return Roster({arguments.agent: ServedAgent(IN_DATABASE)}), None
+    if registry.is_new():
+        registry.add(MAIN)
+    return registry.read(), registry
 
 
 class SettingsDirectory:

@@ -22,6 +22,7 @@ from notewell.assembly import open_memory
 from notewell.embedders import SharedModels
 from notewell.errors import BadRequest, NotewellError
 from notewell.http_service.opened_memory import OpenedMemory, SyncTurns
+from notewell.notes import IN_DATABASE
 from notewell.records import dataclass
 from notewell.sync import open_shared_notifier
 
@@ -77,7 +78,17 @@ class SyncFinished:
     took_s: float
 
 
-Event: TypeAlias = "WatchEvent | SearchAnswered | ContentWritten | SyncStarted | SyncFinished"
+@dataclass(frozen=True, slots=True)
+class ChangedElsewhere:
+    """Another replica of this service has changed something."""
+
+    topic: str
+    """See `ui.events.topic_of`."""
+
+
+Event: TypeAlias = (
+    "WatchEvent | SearchAnswered | ContentWritten | SyncStarted | SyncFinished | ChangedElsewhere"
+)
 Listener: TypeAlias = "Callable[[str, Event], None]"
 """Called with the agent and the event, in any thread. It must return quickly."""
 
@@ -132,8 +143,10 @@ class Agents:
         embedder: Embedder | None = None,
         route: Callable[[str], str | None] = lambda _: None,
         workers: SearchWorkers | None = None,
+        may_be_empty: bool = False,
     ) -> None:
-        _require_agents(served)
+        self._may_be_empty = may_be_empty
+        self._require_agents(served)
         self._served = dict(served)
         self._preload_used: set[str] = set()
         self._state = state
@@ -148,6 +161,8 @@ class Agents:
         self._sync_turns = SyncTurns()
         self.route = route
         """See `Roster.route`."""
+        self.look_again: Callable[[], object] = lambda: None
+        """Ask the directory now: a request names an agent that is not known here yet."""
         self._open: dict[str, OpenedMemory] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -187,7 +202,10 @@ class Agents:
         searched before the first syncs, one for each agent, use the CPU."""
         self._may_watch.clear()
         try:
-            for agent in self.ids:
+            for agent, served in list(self._served.items()):
+                # A database has too many agents, and opens each of them quickly.
+                if served.workspace == IN_DATABASE:
+                    continue
                 # The error appears again in the first request for this agent.
                 with suppress(NotewellError):
                     # The count opens the index, which takes longer than everything else here.
@@ -221,7 +239,9 @@ class Agents:
             started_by_user=True,
         )
         opened = OpenedMemory(memory, self._sync_turns)
-        if self._watch and memory.settings.sync.watch:
+        # Notes in a database give no notice; a queue says which of them have changed.
+        has_files = memory.notes.folder is not None
+        if self._watch and has_files and memory.settings.sync.watch:
             opened.watch(
                 self._new_share(), self._may_watch, lambda event: self.publish(agent, event)
             )
@@ -251,7 +271,7 @@ class Agents:
     def update(self, roster: Roster) -> RosterChange:
         """Serves these agents from now on. Returns when the memories of the others are closed,
         which may take as long as their requests; new ones are opened by `open_all`."""
-        _require_agents(roster.agents)
+        self._require_agents(roster.agents)
         with self._lock:
             if self._closing.is_set():
                 return RosterChange()
@@ -262,6 +282,10 @@ class Agents:
             retired = {agent: self._open.pop(agent) for agent in ended if agent in self._open}
         _close(retired, RETIRE_WAIT_S)
         return change
+
+    def _require_agents(self, served: Mapping[str, ServedAgent]) -> None:
+        if not served and not self._may_be_empty:
+            raise BadRequest("there is no agent to serve")
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -298,11 +322,6 @@ class Agents:
         self._models.close()
         if self.workers is not None:
             self.workers.close()
-
-
-def _require_agents(served: Mapping[str, ServedAgent]) -> None:
-    if not served:
-        raise BadRequest("there is no agent to serve")
 
 
 def _difference(

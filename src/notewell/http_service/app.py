@@ -34,7 +34,13 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from notewell import __version__
-from notewell.http_service import routes_search, routes_status, routes_write, ui
+from notewell.http_service import (
+    routes_agents,
+    routes_search,
+    routes_status,
+    routes_write,
+    ui,
+)
 from notewell.http_service.auth import SCOPE_KEY, AllowedHosts, AuthMiddleware
 from notewell.http_service.compression import CompressionMiddleware
 from notewell.http_service.context import ServiceContext
@@ -44,6 +50,7 @@ from notewell.http_service.metrics import Metrics
 from notewell.http_service.middleware import HeadMiddleware, ObservabilityMiddleware
 from notewell.http_service.note_listing import NoteListings
 from notewell.http_service.observability import AUDIT_FILE, AuditLog
+from notewell.http_service.ports import ServiceState
 from notewell.http_service.problems import add_handlers
 from notewell.http_service.routes_mcp import McpSessions
 from notewell.http_service.routes_status import Readiness
@@ -54,12 +61,13 @@ from notewell.http_service.ui import static
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from fastapi.telemetry import TelemetryConfig
     from starlette.types import ASGIApp
 
     from notewell.http_service.agents import Agents
-    from notewell.http_service.tokens import TokenStore
+    from notewell.http_service.ports import Tokens
 
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -75,6 +83,7 @@ ROUTERS = (
     routes_search.router,
     routes_write.router,
     routes_status.router,
+    routes_agents.router,
     ui.router,
     static.router,
 )
@@ -82,7 +91,7 @@ ROUTERS = (
 
 def create_app(
     agents: Agents,
-    tokens: TokenStore,
+    tokens: Tokens | ServiceState,
     *,
     allowed_hosts: AllowedHosts,
     limits: ServiceLimits | None = None,
@@ -91,11 +100,13 @@ def create_app(
 ) -> ASGIApp:
     """The whole application with its middleware. It closes the agents at shutdown.
 
-    A server that sets `closing` slightly before that lets streams end by themselves.
+    With tokens alone, everything else that it keeps is in files beside them. A server that sets
+    `closing` slightly before the shutdown lets streams end by themselves.
     """
     limits = limits or ServiceLimits()
     closing = closing or anyio.Event()
-    context = build_context(agents, tokens, allowed_hosts, limits, monotonic_s, closing)
+    kept = tokens if isinstance(tokens, ServiceState) else local_state(agents.state, tokens)
+    context = build_context(agents, kept, allowed_hosts, limits, monotonic_s, closing)
     api = build_api(context)
     # The middleware logs a route by its template. FastAPI puts only the endpoint into the scope.
     templates = {
@@ -104,9 +115,14 @@ def create_app(
     return ObservabilityMiddleware(AuthMiddleware(api, context), context.metrics, templates)
 
 
+def local_state(folder: Path, tokens: Tokens) -> ServiceState:
+    """What a service of this machine keeps, in files of the state folder."""
+    return ServiceState(tokens, LoginLinks(folder / LINKS_FILE), IdempotencyStore(folder / FOLDER))
+
+
 def build_context(
     agents: Agents,
-    tokens: TokenStore,
+    kept: ServiceState,
     allowed_hosts: AllowedHosts,
     limits: ServiceLimits,
     monotonic_s: Callable[[], float],
@@ -116,8 +132,8 @@ def build_context(
     state, pools = agents.state, WorkerPools(wait_s=limits.wait_s)
     return ServiceContext(
         agents=agents,
-        tokens=tokens,
-        login_links=LoginLinks(state / LINKS_FILE),
+        tokens=kept.tokens,
+        login_links=kept.login_links,
         allowed_hosts=allowed_hosts,
         limits=limits,
         rate_limiter=RateLimiter(limits.requests_a_minute, limits.burst, monotonic_s),
@@ -127,9 +143,10 @@ def build_context(
         pools=pools,
         metrics=Metrics(),
         audit=AuditLog(state / AUDIT_FILE),
-        idempotency=IdempotencyStore(state / FOLDER),
+        idempotency=kept.idempotency,
         note_listings=NoteListings(agents),
-        readiness=Readiness(agents),
+        registry=kept.registry,
+        readiness=Readiness(agents, registry=kept.registry),
         sync_jobs=SyncJobs(agents, pools),
         closing=closing,
     )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
 from fastapi.routing import APIRoute
@@ -26,7 +26,7 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from notewell.errors import NotewellError
+from notewell.errors import DatabaseTrouble, NotewellError
 from notewell.http_service import problems
 from notewell.http_service.context import (
     CALLER_KEY,
@@ -35,7 +35,7 @@ from notewell.http_service.context import (
     Caller,
     ServiceContext,
 )
-from notewell.http_service.limits import LOGIN_COST, REFUSAL_COST
+from notewell.http_service.limits import LOGIN_COST, REFUSAL_COST, TooBusy
 from notewell.http_service.problems import Problem
 from notewell.http_service.token_file import ALL_AGENTS
 from notewell.records import dataclass
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from starlette.types import Scope as AsgiScope
 
     from notewell.http_service.token_file import Scope, Token
+
+_T = TypeVar("_T")
 
 COOKIE = "notewell"
 AGENT_HEADER = "notewell-agent"
@@ -111,7 +113,7 @@ class AuthMiddleware:
             return
         scope[CONTEXT_KEY] = self._context
         try:
-            self._check(scope)
+            await self._check(scope)
         except Problem as problem:
             scope[problems.KIND_KEY] = problem.kind
             if problem.status == 429:
@@ -123,7 +125,7 @@ class AuthMiddleware:
             return
         await self._app(scope, receive, send)
 
-    def _check(self, scope: AsgiScope) -> None:
+    async def _check(self, scope: AsgiScope) -> None:
         headers = Headers(scope=scope)
         if "transfer-encoding" in headers and "content-length" in headers:
             # Request smuggling: a proxy and we could disagree about where the body ends.
@@ -131,10 +133,10 @@ class AuthMiddleware:
         # Also for public paths: a rebound DNS name must not even load the page.
         self._check_names(headers)
         if is_public(scope["path"]):
-            self._charge_stranger(scope, headers)
+            await self._charge_stranger(scope, headers)
             return
         try:
-            caller = authenticate(self._context, scope, headers)
+            caller = await self._looked_up(lambda: authenticate(self._context, scope, headers))
         except Problem as problem:
             if problem.status == 401:
                 self._take_from_stranger(scope, REFUSAL_COST)
@@ -144,11 +146,22 @@ class AuthMiddleware:
         if not self._context.tokens.was_used_today(caller.token):
             scope[FIRST_USE_KEY] = True
 
-    def _charge_stranger(self, scope: AsgiScope, headers: Headers) -> None:
+    async def _looked_up(self, find: Callable[[], _T]) -> _T:
+        """In a thread, if tokens are looked up in a database."""
+        if not self._context.tokens.waits:
+            return find()
+        try:
+            return await self._context.pools.run("quick", "", find)
+        except TooBusy:
+            raise problems.too_busy() from None
+
+    async def _charge_stranger(self, scope: AsgiScope, headers: Headers) -> None:
         cost = LOGIN_COST if scope["path"] == LOGIN_PATH else 1
         # Supervisors ask these two, and would end a service that refuses to answer. They cost
         # next to nothing.
-        if scope["path"] in PROBES or (cost == 1 and self._is_known(headers)):
+        if scope["path"] in PROBES or (
+            cost == 1 and await self._looked_up(lambda: self._is_known(headers))
+        ):
             return
         self._take_from_stranger(scope, cost)
 
@@ -192,6 +205,10 @@ def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) ->
     if not requested:
         requested = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
     available = token.opens(context.agents.ids)
+    if not available or (requested and requested[0].lower() not in available):
+        # It may have been added a moment ago, through another replica.
+        context.agents.look_again()
+        available = token.opens(context.agents.ids)
     if not available:
         raise problems.not_allowed(
             f"this server serves none of the token's agents ({', '.join(token.agents)}): they "
@@ -250,6 +267,9 @@ def _token(context: ServiceContext, method: str, headers: Headers) -> Token:
             token = context.tokens.find(cookie, "page")
             if token is not None:
                 _check_own_page(method, headers)
+    except DatabaseTrouble as error:
+        # The token may be valid: the client should keep it and come back.
+        raise problems.problem_of(error) from None
     except NotewellError as error:
         # The token file cannot be trusted or read. Fail closed.
         _log.error("all requests are refused: %s", error)

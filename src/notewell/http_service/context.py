@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 
     from notewell.http_service.agents import Agents, Event
     from notewell.http_service.auth import AllowedHosts
-    from notewell.http_service.idempotency import IdempotencyStore
     from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
     from notewell.http_service.metrics import Metrics
     from notewell.http_service.note_listing import NoteListings
     from notewell.http_service.observability import AuditLog
+    from notewell.http_service.ports import AgentRegistry, IdempotencyKeys, Links, Tokens
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
     from notewell.http_service.token_file import Scope, Token
-    from notewell.http_service.tokens import LoginLinks, TokenStore
     from notewell.memory import Memory
 
 _T = TypeVar("_T")
@@ -44,8 +43,8 @@ class ServiceContext:
     """One instance of each, for the lifetime of the application."""
 
     agents: Agents
-    tokens: TokenStore
-    login_links: LoginLinks
+    tokens: Tokens
+    login_links: Links
     allowed_hosts: AllowedHosts
     limits: ServiceLimits
     rate_limiter: RateLimiter
@@ -55,8 +54,9 @@ class ServiceContext:
     pools: WorkerPools
     metrics: Metrics
     audit: AuditLog
-    idempotency: IdempotencyStore
+    idempotency: IdempotencyKeys
     note_listings: NoteListings
+    registry: AgentRegistry | None
     readiness: Readiness
     sync_jobs: SyncJobs
     closing: anyio.Event

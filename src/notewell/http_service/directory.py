@@ -39,6 +39,8 @@ class DirectoryFollower:
         self._before_update = before_update
         self._poll_s = poll_s
         self._mark: object = None
+        self._turn = threading.Lock()
+        self._trouble = ""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="notewell-agents", daemon=True)
 
@@ -51,9 +53,15 @@ class DirectoryFollower:
 
     def look(self) -> bool:
         """Whether the agents are others now."""
+        # In turn: an older roster must not replace a newer one.
+        with self._turn:
+            return self._look()
+
+    def _look(self) -> bool:
         try:
             mark = self._directory.mark()
             if mark == self._mark:
+                self._trouble = ""
                 return False
             # Before it is read: what changes meanwhile is read again.
             self._mark = mark
@@ -61,7 +69,10 @@ class DirectoryFollower:
             self._before_update(roster)
             change = self._agents.update(roster)
         except NotewellError as error:
-            _log.error("the agents stay as they are: %s", error)
+            # Once, not every second of an outage.
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                _log.error("the agents stay as they are: %s", error)
             return False
         if not any(change):
             return False

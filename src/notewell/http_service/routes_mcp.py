@@ -3,6 +3,9 @@
 Each token has its own MCP sessions. Another token cannot join them, and they end when the token is
 revoked or expires. A token without the scope `append` does not see the tools that write, and its
 calls of these tools are refused.
+
+A service whose agents are in a database has no sessions at all (stateless): the requests of a
+client may go to any of its replicas.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 TOKEN_CHECK_S = 2.0
 """How soon the sessions of a revoked token end."""
+STATELESS_CHECK_S = 60.0
+"""Without sessions every request is checked anyway; this drops what nobody can use any more."""
 MAX_SESSIONS = 32
 """Per token: the clients of one person on one machine."""
 CLOSE_WAIT_S = 5.0
@@ -67,6 +72,10 @@ class McpSessions:
         self._opening = anyio.Lock()
         self._group: TaskGroup | None = None
 
+    @property
+    def _is_stateless(self) -> bool:
+        return self._context.registry is not None
+
     def route(self) -> Route:
         return Route(PATH, self, include_in_schema=False)
 
@@ -78,6 +87,8 @@ class McpSessions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             receive = await authorize(scope, receive, "read")
+            if self._is_stateless and scope["method"] != "POST":
+                raise _no_stream()
             caller: Caller = scope[CALLER_KEY]
             # The questions are inside, and only the SDK reads them.
             length = Headers(scope=scope).get("content-length", "0")
@@ -112,6 +123,8 @@ class McpSessions:
 
         manager = StreamableHTTPSessionManager(
             server,
+            # Any replica answers the next request of a client that another one has greeted.
+            stateless=self._is_stateless,
             max_sessions=MAX_SESSIONS,
             max_request_body_size=self._context.limits.body_bytes,
         )
@@ -123,7 +136,7 @@ class McpSessions:
     async def _end_with_tokens(self) -> None:
         """An MCP stream has no further requests at which token and agent are checked: poll."""
         while not self._context.closing.is_set():
-            await anyio.sleep(TOKEN_CHECK_S)
+            await anyio.sleep(STATELESS_CHECK_S if self._is_stateless else TOKEN_CHECK_S)
             # A copy: the loop awaits, and requests may add sessions meanwhile.
             for key, sessions in list(self._sessions.items()):
                 if not await anyio.to_thread.run_sync(_is_valid, sessions):
@@ -142,6 +155,18 @@ class McpSessions:
         for sessions in self._sessions.values():
             sessions.ended.set()
         self._sessions.clear()
+
+
+def _no_stream() -> Problem:
+    """MCP allows it: a client then sends each request by itself."""
+    return Problem(
+        405,
+        "wrong-method",
+        "The method is not allowed",
+        "this service has several replicas and keeps no MCP sessions",
+        "send a POST",
+        {"Allow": "POST"},
+    )
 
 
 def _is_valid(sessions: _TokenSessions) -> bool:

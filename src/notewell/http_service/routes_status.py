@@ -15,6 +15,7 @@ from notewell.http_service.agents import Agents
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep, ContextDep
 from notewell.http_service.metrics import CONTENT_TYPE
+from notewell.http_service.ports import AgentRegistry
 from notewell.http_service.schemas import Alive, Ready
 from notewell.http_service.schemas_status import StatusAnswer, status_answer
 from notewell.memory import Memory
@@ -140,8 +141,14 @@ class ReadyCount(NamedTuple):
 class Readiness:
     """Counts the memories that can be searched; caches the result for a few seconds."""
 
-    def __init__(self, agents: Agents, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        monotonic_s: Callable[[], float] = time.monotonic,
+        registry: AgentRegistry | None = None,
+    ) -> None:
         self._agents = agents
+        self._registry = registry
         self._monotonic_s = monotonic_s
         self._lock = threading.Lock()
         self._checked_at: float | None = None
@@ -166,6 +173,8 @@ class Readiness:
             return self._count
 
     def _counted(self, until_s: float) -> ReadyCount:
+        if self._registry is not None:
+            return self._counted_in_database(self._registry)
         opened = self._agents.opened()
         states: Counter[MemoryState] = Counter()
         for agent in self._agents.ids:
@@ -178,6 +187,15 @@ class Readiness:
             indexing=states["indexing"] + states["empty"],
             empty=states["empty"],
         )
+
+    def _counted_in_database(self, registry: AgentRegistry) -> ReadyCount:
+        """A server that answers for one agent answers for all."""
+        count = len(self._agents.ids)
+        try:
+            registry.mark()
+        except NotewellError:
+            return ReadyCount(0, 0, failed=max(1, count))
+        return ReadyCount(count, 0)
 
     def _state(self, agent: str) -> MemoryState:
         """A missing index is fine if nobody builds it, because the first search does. A broken one

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import anyio
+import anyio.to_thread
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 
@@ -220,7 +221,7 @@ async def _stream(
             topics = await _next_topics(caller, subscriber)
             modified, changed = await _poll_changes(caller, modified)
             # A stream outlives many requests: a revoked token must end it.
-            if not caller.has_valid_token():
+            if not await anyio.to_thread.run_sync(caller.has_valid_token):
                 return
             # A write through this server appears in both lists; the page must load once.
             topics = tuple(dict.fromkeys((*topics, *changed)))

@@ -51,7 +51,7 @@ async def all_days(caller: CallerDep) -> DayList:
     def read(memory: Memory) -> DayList:
         inspector = memory.inspect
         days = summarize_days(
-            inspector.notes(), inspector.chars(), writes(memory.journal.folder, memory.notes)
+            inspector.notes(), inspector.chars(), writes(memory.journal.logs, memory.notes)
         )
         return DayList(days=[DayItem.model_validate(day._asdict()) for day in days])
 
@@ -122,7 +122,7 @@ async def take_back(
 
     def write(memory: Memory) -> UndoAnswer:
         try:
-            done = undo_write(memory.notes, memory.journal.folder, id, now=memory.now())
+            done = undo_write(memory.notes, memory.journal.logs, id, now=memory.now())
         except CannotUndo as error:
             raise _cannot_undo(error) from error
         undone = done.recorded
@@ -152,8 +152,8 @@ async def never_recalled(caller: CallerDep) -> UnrecalledNotes:
 
     def read(memory: Memory) -> UnrecalledNotes:
         # Two logs: days on which a note was recalled, and the searches themselves.
-        recalled = {path for path, _ in recall_days(memory.journal.folder)}
-        recalled |= paths_shown(recorded_searches(memory.journal.folder))
+        recalled = {path for path, _ in recall_days(memory.journal.logs)}
+        recalled |= paths_shown(recorded_searches(memory.journal.logs))
         unrecalled = [
             UnrecalledNote(path=note.path, day=day_of(note), bytes=note.size)
             for note in memory.inspect.notes()
