@@ -22,6 +22,7 @@ from notewell.http_service.ui import (
     routes_notes,
     routes_search,
     routes_sessions,
+    routes_timeline,
 )
 
 router = APIRouter(prefix="/v1/page", tags=["page"], route_class=GuardedRoute)
@@ -33,5 +34,6 @@ for view in (
     routes_health,
     routes_map,
     routes_access,
+    routes_timeline,
 ):
     router.include_router(view.router)

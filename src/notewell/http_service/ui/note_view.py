@@ -18,7 +18,7 @@ from notewell.records import dataclass
 from notewell.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from notewell.capture import Logs, Recorded
@@ -151,12 +151,19 @@ def day_of(note: ListedNote) -> str | None:
     return day.isoformat() if day else None
 
 
-def modified_at(note: ListedNote) -> datetime:
-    """When a note was last changed, as far as the index knows."""
-    # A note that changed right before it was indexed has no time in the index: it is read again.
-    if note.mtime_ns <= 0:
-        return datetime.now(UTC)
-    return datetime.fromtimestamp(note.mtime_ns / 1e9, UTC)
+def modified_times(memory: Memory, notes: Sequence[ListedNote]) -> dict[str, datetime]:
+    """When each note was last changed; never later than now."""
+    now = datetime.now(UTC)
+    # A note that changed right before it was indexed has no time in the index: look at the files.
+    unsettled = any(note.mtime_ns <= 0 for note in notes)
+    on_disk = memory.notes.scan().notes if unsettled else {}
+
+    def time_of(note: ListedNote) -> datetime:
+        found = on_disk.get(note.path)
+        mtime_ns = found.stat.mtime_ns if note.mtime_ns <= 0 and found else note.mtime_ns
+        return min(now, datetime.fromtimestamp(mtime_ns / 1e9, UTC)) if mtime_ns > 0 else now
+
+    return {note.path: time_of(note) for note in notes}
 
 
 def summarize_days(

@@ -221,6 +221,37 @@ class RecallHit(ResponseModel):
     start_line: int
     end_line: int
     score: float
+    title: str | None = None
+
+
+class TimelineEvent(ResponseModel):
+    at: str
+    kind: Literal["captured", "recalled", "changed"]
+    who: str | None = None
+    """What wrote or asked: the name of a tool, a flush, a hook."""
+    by: str | None = None
+    """The name of the token, if it is known and the caller is an admin."""
+    path: str | None = None
+    title: str | None = None
+    text: str | None = None
+    """What was added, if it is still there; of a changed note, its first lines."""
+    id: str | None = None
+    whole: bool | None = None
+    """A whole note, not an entry."""
+    undone: bool | None = None
+    can_undo: bool | None = None
+    query: str | None = None
+    mode: str | None = None
+    took_ms: float | None = None
+    hits: list[RecallHit] | None = None
+
+
+class TimelineList(ResponseModel):
+    events: list[TimelineEvent]
+    next: str | None = None
+    """`before` of the next page."""
+    recording: bool
+    """Whether searches are recorded."""
 
 
 class RecallItem(ResponseModel):

@@ -15,13 +15,14 @@ import io
 import json
 import logging
 import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from notewell.errors import NotewellError
 from notewell.files import replace_file
 from notewell.http_service.ui.map_labels import Label, label_map, words_of
 from notewell.http_service.ui.note_card import note_card
-from notewell.http_service.ui.note_view import day_of, modified_at
+from notewell.http_service.ui.note_view import day_of
 from notewell.http_service.ui.projection import MAX_POINTS, project
 from notewell.records import dataclass
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.engines import IndexInspector, Placed
-    from notewell.index import PlacedChunk
+    from notewell.index import ListedNote, PlacedChunk
 
     Numbers = NDArray[np.int64]
     Floats = NDArray[np.float32]
@@ -223,8 +224,14 @@ def _days(inspector: IndexInspector, paths: Sequence[str]) -> tuple[str | None, 
     days: list[str | None] = []
     for path in paths:
         note = listed.get(path)
-        days.append((day_of(note) or modified_at(note).date().isoformat()) if note else None)
+        days.append((day_of(note) or _changed_day(note)) if note else None)
     return tuple(days)
+
+
+def _changed_day(note: ListedNote) -> str:
+    # A note that changed right before it was indexed has no time there; that was today.
+    at = datetime.fromtimestamp(note.mtime_ns / 1e9, UTC) if note.mtime_ns > 0 else None
+    return (at or datetime.now(UTC)).date().isoformat()
 
 
 def _read_chunks(
