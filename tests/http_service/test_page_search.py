@@ -92,7 +92,7 @@ def test_highlights_are_the_words_that_were_asked_for(served: Served) -> None:
 def test_what_the_owner_tries_out_counts_as_recalled_by_nobody(served: Served) -> None:
     served.agents.memory("main").sync()
     compared(served, "SQLite")
-    assert served.ask("GET", "/v1/page/recalls").json()["recalls"] == []
+    assert served.ask("GET", "/v1/page/recalls", "admin").json()["recalls"] == []
     assert [one["path"] for one in served.ask("GET", "/v1/page/never").json()["notes"]] == [
         "MEMORY.md"
     ]

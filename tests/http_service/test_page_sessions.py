@@ -63,8 +63,8 @@ def talking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]
         yield served
 
 
-def get(served: Served, path: str) -> Any:
-    answer = served.ask("GET", f"/v1/page/{path}")
+def get(served: Served, path: str, token: str = "read") -> Any:
+    answer = served.ask("GET", f"/v1/page/{path}", token)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -125,13 +125,33 @@ def test_what_agents_asked_is_kept_with_what_they_got(served: Served) -> None:
     memory.sync()
     served.search(f"SQLite readings {SECRET}")
     memory_search(memory, SearchInput("readings"))
-    newest, oldest = get(served, "recalls")["recalls"]
+    newest, oldest = get(served, "recalls", "admin")["recalls"]
     assert (newest["query"], newest["tool"]) == ("readings", "memory_search")
     assert "[redacted:" in oldest["query"]
     assert oldest["hits"][0]["path"] == "MEMORY.md"
     assert oldest["tookMs"] >= 0
     assert SECRET.encode() not in (memory.journal.folder / SEARCHES).read_bytes()
     assert stat.S_IMODE((memory.journal.folder / SEARCHES).stat().st_mode) == 0o600
+
+
+def test_a_token_sees_its_own_questions_and_an_admin_sees_who_asked(served: Served) -> None:
+    memory = served.agents.memory("main")
+    served.search("readings of mine", "read")
+    served.search("readings of another", "append")
+    memory_search(memory, SearchInput("readings of this machine"))
+
+    def seen(token: str) -> list[tuple[str, str | None]]:
+        recalls = get(served, "recalls", token)["recalls"]
+        return [(one["query"], one.get("by")) for one in recalls]
+
+    assert seen("read") == [("readings of mine", "read")]
+    assert seen("append") == [("readings of another", "append")]
+    assert seen("both") == []
+    assert seen("admin") == [
+        ("readings of this machine", None),
+        ("readings of another", "append"),
+        ("readings of mine", "read"),
+    ]
 
 
 def test_recalls_are_paged_from_the_newest(served: Served) -> None:
@@ -142,8 +162,8 @@ def test_recalls_are_paged_from_the_newest(served: Served) -> None:
         record_search(
             memory.journal.folder, SearchRecord(at, f"q{number}", "mcp", "hybrid", 1.0, ())
         )
-    first = get(served, "recalls")
-    answer = served.ask("GET", "/v1/page/recalls", params={"cursor": first["next"]})
+    first = get(served, "recalls", "admin")
+    answer = served.ask("GET", "/v1/page/recalls", "admin", params={"cursor": first["next"]})
     second = answer.json()
     asked = [one["query"] for one in (*first["recalls"], *second["recalls"])]
     assert asked == [f"q{number}" for number in reversed(range(150))]

@@ -98,7 +98,15 @@ class Journal:
         day = self._now().date()
         self._record(lambda: record_recall(self._logs, lines, day))
 
-    def answered(self, question: str, answer: Answer, *, tool: str, took_ms: float) -> None:
+    def answered(
+        self,
+        question: str,
+        answer: Answer,
+        *,
+        tool: str,
+        took_ms: float,
+        asked_by: str | None = None,
+    ) -> None:
         """Record a question of an agent for the user, unless the settings forbid it."""
         from notewell.capture.search_journal import (
             SearchRecord,
@@ -117,7 +125,8 @@ class Journal:
             # Users paste keys into questions, too.
             query = self._load_redactor()(question)
             places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
-            record_search(self._logs, SearchRecord(at, query, tool, answer.mode, took_ms, places))
+            record = SearchRecord(at, query, tool, answer.mode, took_ms, places, asked_by)
+            record_search(self._logs, record)
 
         self._record(write)
 

@@ -59,6 +59,8 @@ class SearchRecord:
     mode: str
     took_ms: float
     places: tuple[ShownLines, ...]
+    asked_by: str | None = None
+    """The id of the token that asked the service; None: a program of this machine."""
 
 
 # -- searches ------------------------------------------------------------------------------------
@@ -66,7 +68,7 @@ class SearchRecord:
 
 def record_search(place: Path | Logs, search: SearchRecord) -> None:
     """The caller has redacted `search.query`."""
-    line = {
+    line: dict[str, Any] = {
         "at": search.at.isoformat(),
         "query": search.query[:MAX_QUERY_CHARS],
         "tool": search.tool,
@@ -75,6 +77,8 @@ def record_search(place: Path | Logs, search: SearchRecord) -> None:
         # As lists: the keys of objects would be most of the line.
         "hits": [list(place) for place in search.places[:MAX_SHOWN]],
     }
+    if search.asked_by is not None:
+        line["by"] = search.asked_by
     # No fsync: a search must not wait for the disk, and a power cut may take the last record.
     logs_at(place).append(SEARCHES, line, max_bytes=MAX_BYTES, durable=False)
 
@@ -115,6 +119,7 @@ def _search_record(line: dict[str, Any]) -> SearchRecord | None:
                 ShownLines(str(path), int(first), int(last), float(score))
                 for path, first, last, score in line["hits"]
             ),
+            asked_by=str(line["by"]) if "by" in line else None,
         )
     # `int` of Infinity, which Python reads from JSON, is an OverflowError.
     except (KeyError, TypeError, ValueError, OverflowError):

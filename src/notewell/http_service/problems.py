@@ -228,6 +228,14 @@ _STATUS: tuple[tuple[type[NotewellError], int, str, str], ...] = (
 )
 
 
+_HTTP_ACTIONS = {
+    "not-a-note": "use the path of a hit, or one that GET /v1/notes lists",
+    "unknown-write": "use an id that the history of a note lists",
+    "bad-request": "correct the request and send it again",
+}
+"""Where the words of the tools would name what a client of HTTP does not have."""
+
+
 def problem_of(error: NotewellError, *, admin: bool = False) -> Problem:
     """The response for one of our errors. Only an admin sees paths of this machine."""
     failure = failure_of(error)
@@ -236,7 +244,8 @@ def problem_of(error: NotewellError, *, admin: bool = False) -> Problem:
         if isinstance(error, kind):
             # Only 503 goes away by itself.
             headers = {"Retry-After": str(RETRY_S)} if status == 503 else {}
-            return Problem(status, word, title, detail, failure.action, headers)
+            action = _HTTP_ACTIONS.get(word, failure.action)
+            return Problem(status, word, title, detail, action, headers)
     return Problem(500, "failed", "The request failed", detail, failure.action)
 
 

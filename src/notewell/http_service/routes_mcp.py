@@ -220,7 +220,10 @@ def server_for(caller: Caller, memory: Memory) -> Server[Any]:
     from notewell.mcp_server import create_server
 
     call_context = CallContext(
-        session_key=caller.token.session_key, citations=memory.settings.citations, origin="mcp"
+        session_key=caller.token.session_key,
+        citations=memory.settings.citations,
+        origin="mcp",
+        asked_by=caller.token.id,
     )
     # The watcher of `Agents` keeps the index up to date, so no background sync is needed here.
     return create_server(

@@ -64,6 +64,7 @@ async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
                 folder=body.folder,
                 session_key=key,
                 journal_as=TOOL,
+                asked_by=caller.token.id,
             )
             set_attribute("mode", answer.mode)
             set_attribute("hits", len(answer.hits))

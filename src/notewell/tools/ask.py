@@ -42,12 +42,13 @@ def ask_memory(
     session_key: str | None = None,
     running_session: str | None = None,
     journal_as: str | None,
+    asked_by: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> AskResult:
     """The answer to a question, and how long it took.
 
     `journal_as` names the tool that an agent used; None is the owner at the command line, whose
-    own questions are not recorded as recalls.
+    own questions are not recorded as recalls. `asked_by` is the id of the token of a service.
     """
     started = time.perf_counter()
     question = _valid(question)
@@ -64,7 +65,9 @@ def ask_memory(
     took_ms = (time.perf_counter() - started) * 1000
     if journal_as is not None:
         memory.journal.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED_HITS]])
-        memory.journal.answered(question, answer, tool=journal_as, took_ms=took_ms)
+        memory.journal.answered(
+            question, answer, tool=journal_as, took_ms=took_ms, asked_by=asked_by
+        )
     return AskResult(answer, took_ms)
 
 

@@ -80,6 +80,7 @@ def memory_search(
             session_key=context.session_key,
             # An agent asks, so the hits count as recalled; see `ask_memory`.
             journal_as="memory_search",
+            asked_by=context.asked_by,
             progress=progress,
         )
     except NotewellError as error:

@@ -51,6 +51,8 @@ class CallContext:
     """The mark of entries that are written from here: one word, or the session key."""
     inject_chars: int | None = None
     """How many characters an answer may have; None: as many as the settings of the memory say."""
+    asked_by: str | None = None
+    """The id of the token with which a service was asked, for the journal."""
     enabled: bool = True
     """False when the configuration gives this agent no memory."""
 

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
@@ -129,18 +130,21 @@ async def session(
 
 @router.get("/recalls", response_model_exclude_none=True, **needs("read"))
 async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
-    """The searches of agents and their hits; the newest come first."""
+    """The searches of agents and their hits; the newest come first. An admin sees all of them,
+    and who asked; another token sees its own."""
 
     def read(memory: Memory) -> RecallList:
         before = _parse_cursor(cursor) if cursor else None
         searches = [
             search
             for search in recorded_searches(memory.journal.logs)
-            if before is None or search.at < before
+            if (before is None or search.at < before)
+            and (caller.is_admin or search.asked_by == caller.token.id)
         ]
         page = searches[:RECALLS_PER_PAGE]
+        names = {token.id: token.name for token in caller.context.tokens.tokens()}
         return RecallList(
-            recalls=[_recall_json(search) for search in page],
+            recalls=[_recall_json(search, names) for search in page],
             # The time of the last one is the cursor: new searches do not shift the pages.
             next=page[-1].at.isoformat() if len(searches) > len(page) else None,
             enabled=memory.settings.capture.recall_log,
@@ -156,13 +160,15 @@ def _parse_cursor(cursor: str) -> datetime:
         raise BadRequest("the cursor is not from this list") from None
 
 
-def _recall_json(search: SearchRecord) -> RecallItem:
+def _recall_json(search: SearchRecord, names: Mapping[str, str]) -> RecallItem:
     return RecallItem(
         at=search.at.isoformat(),
         query=search.query,
         tool=search.tool,
         mode=search.mode,
         took_ms=search.took_ms,
+        token=search.asked_by,
+        by=names.get(search.asked_by) if search.asked_by else None,
         hits=[RecallHit.model_validate(place._asdict()) for place in search.places],
     )
 

@@ -260,6 +260,10 @@ class RecallItem(ResponseModel):
     tool: str
     mode: str
     took_ms: float
+    token: str | None = None
+    """The id of the token that asked; left out for a program of this machine."""
+    by: str | None = None
+    """The name of that token, if it still exists."""
     hits: list[RecallHit]
 
 
