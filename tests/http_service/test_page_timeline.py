@@ -25,17 +25,15 @@ def test_what_was_captured_and_recalled_names_who_did_it(served: Served) -> None
     served.agents.memory("main").sync()
     served.search("heron")
     recalled, captured, changed = told(served)
-    assert (recalled["kind"], recalled["query"], recalled["who"]) == (
-        "recalled",
-        "heron",
-        "search",
-    )
+    assert (recalled["kind"], recalled["query"]) == ("recalled", "heron")
+    assert (recalled["who"], recalled["by"]) == ("http", "read")
     assert recalled["hits"][0]["path"] == captured["path"]
     assert (captured["kind"], captured["who"], captured["by"]) == ("captured", "http", "append")
     assert (captured["text"], captured["canUndo"]) == ("The heron is back.", True)
     assert (changed["kind"], changed["path"]) == ("changed", "MEMORY.md")
-    # Only an admin sees the names of tokens.
-    assert "by" not in told(served, "kind=captured", "read")[0]
+    # Only an admin sees who wrote, and what others asked.
+    assert "by" not in told(served, "kind=captured", "append")[0]
+    assert told(served, "kind=recalled", "append") == []
 
     undone = served.ask("POST", f"/v1/page/undo/{captured['id']}", "admin", json={})
     assert undone.status_code == 200
@@ -47,7 +45,7 @@ def test_one_kind_and_what_was_before(served: Served) -> None:
     served.agents.memory("main").sync()
     served.search("first")
     served.search("second")
-    second, first = told(served, "kind=recalled")
+    second, first = told(served, "kind=recalled", "read")
     assert (second["query"], first["query"]) == ("second", "first")
     before = second["at"].replace("+", "%2B")
     assert [one["query"] for one in told(served, f"kind=recalled&before={before}")] == ["first"]

@@ -55,18 +55,20 @@ async def timeline(
     kind: Literal["all", "captured", "recalled", "changed"] = "all",
     before: Moment = "",
 ) -> TimelineList:
-    """What happened before a moment, the newest first. An admin also sees which token wrote."""
+    """What happened before a moment, the newest first. An admin also sees which token wrote or
+    asked; another token sees only its own questions."""
     limit = _moment(before) if before else None
 
     def read(memory: Memory) -> TimelineList:
         happened = [
             one
-            for one in _happenings(memory)
+            for one in _happenings(memory, None if caller.is_admin else caller.token.id)
             if kind in ("all", one.kind) and (limit is None or one.at < limit)
         ]
         happened.sort(key=lambda one: one.at, reverse=True)
         page = happened[:EVENTS_PER_PAGE]
-        teller = _Teller(memory, state.note_cards(caller.agent), _writers(caller))
+        names = {token.id: token.name for token in caller.context.tokens.tokens()}
+        teller = _Teller(memory, state.note_cards(caller.agent), _writers(caller), names)
         return TimelineList(
             events=[teller.event(one) for one in page],
             next=page[-1].at.isoformat() if len(happened) > len(page) else None,
@@ -83,13 +85,15 @@ def _moment(text: str) -> datetime:
         raise BadRequest("`before` is not a moment of this list") from None
 
 
-def _happenings(memory: Memory) -> Iterable[Happening]:
+def _happenings(memory: Memory, asker: str | None) -> Iterable[Happening]:
+    """`asker`: the token whose questions are listed; None lists all."""
     written: dict[str, list[datetime]] = {}
     for write in writes(memory.journal.logs, memory.notes):
         written.setdefault(write.write.path, []).append(write.at)
         yield Happening(write.at, "captured", write)
     for search in recorded_searches(memory.journal.logs):
-        yield Happening(search.at, "recalled", search)
+        if asker is None or search.asked_by == asker:
+            yield Happening(search.at, "recalled", search)
     notes = [note for note in memory.inspect.notes() if note.source == "memory"]
     times = modified_times(memory, notes)
     for note in notes:
@@ -120,11 +124,16 @@ class _Teller:
     """Says what happened, with the texts that a person wants to read."""
 
     def __init__(
-        self, memory: Memory, cards: NoteCards, writers: list[tuple[datetime, str, str]]
+        self,
+        memory: Memory,
+        cards: NoteCards,
+        writers: list[tuple[datetime, str, str]],
+        names: Mapping[str, str],
     ) -> None:
         self._memory = memory
         self._cards = cards
         self._writers = writers
+        self._names = names
         self._listed = {note.path: note for note in memory.inspect.notes()}
 
     def event(self, happening: Happening) -> TimelineEvent:
@@ -184,6 +193,7 @@ class _Teller:
             at=search.at.isoformat(),
             kind="recalled",
             who=search.tool,
+            by=self._names.get(search.asked_by) if search.asked_by else None,
             query=search.query,
             mode=search.mode,
             took_ms=search.took_ms,

@@ -364,6 +364,8 @@ class TokenList(ResponseModel):
     tokens: list[TokenItem]
     agents: list[str]
     """The agents for which the caller can make tokens."""
+    can_change_agents: bool
+    """Agents are kept in a database, and the caller's token is for all of them."""
 
 
 class TokenBody(RequestModel):
