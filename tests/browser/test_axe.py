@@ -20,7 +20,7 @@ PLACES = (
     "search?q=rye&compare=1",
     "notes/MEMORY.md",
     "sessions/with-a-key",
-    "recalls/never",
+    "timeline/never",
 )
 
 pytestmark = pytest.mark.skipif(

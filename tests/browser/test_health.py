@@ -27,6 +27,8 @@ TROUBLE = {
             {"work": {"running": True, "vectors": 3, "vectorsWaiting": 9}},
             "Computing vectors: 3 of 12",
         ),
+        ({"activity": {"what": "vectors", "done": 4, "total": 9}}, "Computing vectors: 4 of 9"),
+        ({"activity": {"what": "notes", "done": 0, "total": 0}}, "Looking for changes"),
         ({"status": {"dirty": 2}}, "2 notes changed"),
         ({"findings": [TROUBLE], "status": {"dirty": 2}}, "key"),
         ({"findings": [TROUBLE], "work": {"running": True, "notesBuilt": 1}}, "Indexing: 1 of"),
@@ -37,6 +39,7 @@ def test_one_thing_is_said(visit: Visit, change: dict[str, Any], title: str) -> 
         health = route.fetch().json()
         health["work"] |= {"running": False, "vectorsWaiting": 0} | change.get("work", {})
         health["status"] |= {"dirty": 0} | change.get("status", {})
+        health["activity"] = change.get("activity")
         health["findings"] = change.get("findings", [])
         route.fulfill(body=json.dumps(health), content_type="application/json")
 

@@ -40,9 +40,9 @@ def test_an_agent_appends_and_the_person_sees_it_without_a_reload(
     page.locator('#views a[href="#search"]').click()
     page.get_by_label("Search the memory").fill("okapi")
     expect(page.locator(".hits .snippet").first).to_contain_text("The agent saw an okapi.")
-    page.locator('#views a[href="#recalls"]').click()
+    page.locator('#views a[href="#timeline"]').click()
     in_a_thread(call_search, service, "where is the okapi")
-    expect(page.locator(".recalls")).to_contain_text("where is the okapi")
+    expect(page.locator(".timeline-body")).to_contain_text("where is the okapi")
 
 
 def test_a_focused_row_keeps_the_focus_when_the_list_is_drawn_again(visit: Visit) -> None:
@@ -107,3 +107,32 @@ def test_the_owner_takes_an_entry_back_and_a_reader_cannot(visit: Visit) -> None
     settled(owner)
     note = visit.service.folder / "workspace" / path
     assert not note.exists() or text not in note.read_text(encoding="utf-8")
+
+
+def test_the_timeline_names_who_wrote_and_takes_it_back(visit: Visit) -> None:
+    visit.service.append("The otter was seen at the weir.")
+    page = visit.page("timeline/captured")
+    event = page.locator(".event", has_text="The otter was seen")
+    expect(event).to_contain_text("another client (http) added an entry")
+    event.get_by_role("button", name="Undo").click()
+    page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+    expect(page.locator(".event.is-undone").first).to_be_visible()
+    expect(page.locator(".timeline-body")).not_to_contain_text("The otter was seen")
+
+
+def test_an_idle_page_asks_for_nothing_while_agents_search(visit: Visit, service: Service) -> None:
+    page = visit.page("notes")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    page.evaluate(
+        "() => { window.heard = 0; const source = new EventSource('/v1/page/events');"
+        " source.addEventListener('status', () => { window.heard += 1; });"
+        " return new Promise((resolve) => source.addEventListener('open', resolve)); }"
+    )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    token = service.token("an agent", "read")
+    for number in range(3):
+        service.ask("POST", "/v1/search", token, {"query": f"question {number}"})
+    page.wait_for_function("() => window.heard > 0")
+    page.evaluate("() => new Promise((done) => requestIdleCallback(done, { timeout: 1000 }))")
+    assert asked == []

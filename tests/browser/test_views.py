@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import dist
 
 from playwright.sync_api import Page, Route, ViewportSize, expect
 from tests.browser.visit import VIEWS, Visit, settled, theme
@@ -15,7 +16,7 @@ SHOWN = {
     "search": "Search your agent's memory",
     "notes": "What lasts",
     "sessions": "about-bread",
-    "recalls": "Recalls",
+    "timeline": "Everything",
     "map": "in view",
     "health": "SQLite|Index",
     "access": "Browsers",
@@ -40,7 +41,7 @@ def test_the_keyboard_reaches_every_view_and_walks_through_hits(visit: Visit) ->
         "n": "notes",
         "c": "sessions",
         "h": "health",
-        "r": "recalls",
+        "t": "timeline",
         "m": "map",
     }.items():
         page.keyboard.press("g")
@@ -136,7 +137,7 @@ def test_a_narrow_screen_scrolls_down_and_not_sideways(visit: Visit) -> None:
         *VIEWS,
         "notes/MEMORY.md",
         "search?q=zebra",
-        "recalls/never",
+        "timeline/never",
         "sessions/with-a-key",
     ):
         visit.open(page, view)
@@ -164,3 +165,33 @@ def test_the_map_lights_up_what_is_near_to_a_question(visit: Visit) -> None:
     expect(page.locator("#main .hint").first).to_contain_text("nearest to the query")
     expect(page.locator(".pane .rows a").first).to_be_visible()
     page.wait_for_function(f"(before) => ({PAINTED})() !== before", arg=before)
+
+
+def test_the_map_names_regions_tells_of_a_point_and_goes_back_in_time(visit: Visit) -> None:
+    page = visit.page("map")
+    expect(page.locator("#main .hint").first).to_contain_text("in view")
+    labels = page.evaluate("fetch('/v1/page/map').then((it) => it.json()).then((it) => it.labels)")
+    assert {"garden", "bread"} & {word for one in labels for word in one["text"].split(" · ")}
+    page.locator(".pane .rows a").first.focus()
+    before = page.evaluate(PAINTED)
+    page.get_by_label("Show what was known until").fill("0")
+    expect(page.locator(".map-time output")).to_have_text("until Aug 2026")
+    page.wait_for_function(f"(before) => ({PAINTED})() !== before", arg=before)
+    page.get_by_label("Show what was known until").press("End")
+    expect(page.locator(".map-time output")).to_have_text("all time")
+    page.keyboard.press("0")
+    with page.expect_response("**/v1/page/point**"):
+        box = page.locator("canvas.sheet").bounding_box()
+        assert box
+        places = [
+            (box["x"] + x, box["y"] + y)
+            for y in range(0, int(box["height"]), 20)
+            for x in range(0, int(box["width"]), 16)
+        ]
+        # From the middle outwards: that is where the points are.
+        middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        for x, y in sorted(places, key=lambda one: dist(one, middle)):
+            page.mouse.move(x, y)
+            if page.locator(".tip").is_visible():
+                break
+    expect(page.locator(".tip .tip-text")).to_have_text(re.compile(r"\w{3}"))

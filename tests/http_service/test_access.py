@@ -68,10 +68,12 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("POST", "/v1/page/tokens"): Entry("admin", 201, "/v1/page/tokens", NEW_TOKEN),
     ("DELETE", "/v1/page/tokens/{id}"): Entry("admin", 404, "/v1/page/tokens/abcdef12"),
     ("GET", "/v1/page/audit"): Entry("admin", 200, "/v1/page/audit"),
+    ("GET", "/v1/page/timeline"): Entry("read", 200, "/v1/page/timeline"),
     ("GET", "/v1/page/me"): Entry("read", 200, "/v1/page/me"),
     ("GET", "/v1/page/health"): Entry("read", 200, "/v1/page/health"),
     ("GET", "/v1/page/events"): Entry("read", STREAM, "/v1/page/events"),
     ("GET", "/v1/page/map"): Entry("read", 202, "/v1/page/map"),
+    ("GET", "/v1/page/point"): Entry("read", 200, "/v1/page/point?path=MEMORY.md"),
     ("POST", "/v1/page/near"): Entry("read", 200, "/v1/page/near", QUERY),
 }
 SCOPES = {

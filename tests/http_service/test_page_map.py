@@ -16,6 +16,7 @@ from tests.sqlite_store import sqlite_store
 
 from notewell.engines import Placed
 from notewell.http_service.ui import vector_map
+from notewell.http_service.ui.map_labels import Label, label_map, words_of
 from notewell.http_service.ui.projection import project
 from notewell.http_service.ui.state import UiState
 from notewell.http_service.ui.vector_map import VectorMap, is_outdated, read_map, sample, write_map
@@ -87,7 +88,19 @@ def sheet(count: int = 3, generation: str = "index-1.sqlite") -> VectorMap:
     places = np.zeros((count, 2), np.float32)
     notes, sources, days = ("a.md",), ("memory",), ("2026-03-01",)
     return VectorMap(
-        generation, "hash", numbers, places, numbers * 0, numbers + 1, notes, sources, days, count
+        generation=generation,
+        model="hash",
+        ids=numbers,
+        positions=places,
+        note=numbers * 0,
+        lines=numbers + 1,
+        notes=notes,
+        sources=sources,
+        titles=("A",),
+        days=days,
+        regions=numbers * 0,
+        labels=(Label(0.5, 0.5, 0, 0, "one · two", 3),),
+        of=count,
     )
 
 
@@ -98,6 +111,7 @@ def test_a_sheet_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert found is not None
     assert (found.notes, found.days, found.of) == (("a.md",), ("2026-03-01",), 3)
     assert found.lines.tolist() == [1, 2, 3]
+    assert found.labels == (Label(0.5, 0.5, 0, 0, "one · two", 3),)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -158,15 +172,17 @@ def test_every_chunk_is_on_the_map_with_its_note_and_month(served: Served) -> No
     filled(served)
     told = mapped(served)
     assert told["computed"] == told["of"] == len(told["points"]) == 13
-    assert told["months"] == ["2026-01", "2026-02", "2026-03"]
+    assert {"2026-01", "2026-02", "2026-03"} <= set(told["months"])
     assert told["sources"] == ["memory", "sessions"]
-    for x, y, note, line, month, source in told["points"]:
+    for x, y, note, line, month, source, region in told["points"]:
         assert abs(x) <= 1
         assert abs(y) <= 1
         assert line >= 1
         assert source == 0
         path = told["notes"][note]
-        assert month == (-1 if path == "MEMORY.md" else int(path.split("-")[1]) - 1)
+        # A note without a date in its name has the month of its last change.
+        assert path == "MEMORY.md" or told["months"][month] == path[7:14]
+        assert region == 0  # Thirteen points are one region.
 
 
 def test_a_memory_without_vectors_has_an_empty_map(served: Served) -> None:
@@ -276,3 +292,41 @@ def test_a_map_goes_with_its_generation_and_so_does_half_a_one(tmp_path: Path) -
         "index-3.sqlite",
         "index-3.sqlite-map",
     }
+
+
+def test_regions_are_named_by_their_own_words() -> None:
+    random = np.random.default_rng(1)
+    centres = np.array([[-0.8, -0.8], [0.8, 0.8], [0.8, -0.8]], np.float32)
+    subjects = ("bread", "router", "telescope")
+    positions = np.vstack([centre + random.normal(0, 0.05, (60, 2)) for centre in centres])
+    vectors = np.zeros((180, 8), np.float32)
+    texts = [
+        f"## {subject}\n\nthe note about {subject} and the visit {number}"
+        for subject in subjects
+        for number in range(60)
+    ]
+    regions, labels = label_map(positions.astype(np.float32), vectors, [*map(words_of, texts)])
+    large = [label for label in labels if label.level == 0]
+    assert {label.text.split(" · ")[0] for label in large} >= set(subjects)
+    for label in large:
+        nearest = int(((centres - (label.x, label.y)) ** 2).sum(axis=1).argmin())
+        if label.text.split(" · ")[0] in subjects:
+            assert subjects[nearest] in label.text
+    assert len(regions) == 180
+    again = label_map(positions.astype(np.float32), vectors, [*map(words_of, texts)])
+    assert again[1] == labels
+
+
+def test_words_that_name_a_region_are_no_addresses_and_no_noise() -> None:
+    words = words_of("# The Router\n\nsee [it](https://example.com/abc) with 配置网关\n```bash\n")
+    assert set(words) == {"router", "配置", "置网", "网关"}
+    assert words["router"] > words["配置"]
+
+
+def test_a_point_tells_what_it_stands_for(served: Served) -> None:
+    (served.workspaces["main"] / "MEMORY.md").write_text(
+        "# What lasts\n\nOne.\n\n## Trips\n\nThe **Alps**.\n", encoding="utf-8"
+    )
+    told = served.ask("GET", "/v1/page/point?path=MEMORY.md&line=5").json()
+    assert told == {"title": "What lasts", "heading": "Trips", "text": "The Alps."}
+    assert served.ask("GET", "/v1/page/point?path=none.md").status_code == 404

@@ -3,7 +3,8 @@
 state.py            what the routes share: caches per agent, the event broadcaster
 static.py           the static files of the UI, and the login link
 events.py           broadcasts events to open pages; routes_health.py streams them
-vector_map.py       the two-dimensional map of all chunks; projection.py computes it
+vector_map.py       the two-dimensional map of all chunks; projection.py computes it,
+                    map_labels.py names its regions
 note_card.py        title, first lines and tags of a note, for lists
 note_view.py        one note with its chunks and history; notes per day
 routes_*.py         one module per view
@@ -21,6 +22,7 @@ from notewell.http_service.ui import (
     routes_notes,
     routes_search,
     routes_sessions,
+    routes_timeline,
 )
 
 router = APIRouter(prefix="/v1/page", tags=["page"], route_class=GuardedRoute)
@@ -32,5 +34,6 @@ for view in (
     routes_health,
     routes_map,
     routes_access,
+    routes_timeline,
 ):
     router.include_router(view.router)

@@ -173,7 +173,9 @@ class NoteCards:
         except (NotANote, NoteUnreadable):
             # It was removed or locked since it was indexed. Its name is still in the list.
             return note_card(note.path, "")
-        if len(self._cards) >= MAX_CARDS:
-            self._cards.clear()
-        self._cards[note.path] = (stamp, card)
+        # A negative time: it changed right before it was indexed, and may have changed since.
+        if note.mtime_ns > 0:
+            if len(self._cards) >= MAX_CARDS:
+                self._cards.clear()
+            self._cards[note.path] = (stamp, card)
         return card

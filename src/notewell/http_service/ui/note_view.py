@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.capture import Cut, decide_cut, writes
@@ -17,8 +18,8 @@ from notewell.records import dataclass
 from notewell.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime, tzinfo
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import tzinfo
 
     from notewell.capture import Logs, Recorded
     from notewell.index import ListedNote, OutlinedChunk
@@ -148,6 +149,21 @@ def day_of(note: ListedNote) -> str | None:
         return note.day
     day = note_date(note.path)
     return day.isoformat() if day else None
+
+
+def modified_times(memory: Memory, notes: Sequence[ListedNote]) -> dict[str, datetime]:
+    """When each note was last changed; never later than now."""
+    now = datetime.now(UTC)
+    # A note that changed right before it was indexed has no time in the index: look at the files.
+    unsettled = any(note.mtime_ns <= 0 for note in notes)
+    on_disk = memory.notes.scan().notes if unsettled else {}
+
+    def time_of(note: ListedNote) -> datetime:
+        found = on_disk.get(note.path)
+        mtime_ns = found.stat.mtime_ns if note.mtime_ns <= 0 and found else note.mtime_ns
+        return min(now, datetime.fromtimestamp(mtime_ns / 1e9, UTC)) if mtime_ns > 0 else now
+
+    return {note.path: time_of(note) for note in notes}
 
 
 def summarize_days(

@@ -42,7 +42,8 @@ async def tokens(caller: CallerDep) -> TokenList:
             for token in caller.context.tokens.tokens()
             if _is_own(caller, token)
         ]
-        return TokenList(tokens=items, agents=list(caller.agents))
+        can_change = caller.context.registry is not None and caller.token.is_for_all
+        return TokenList(tokens=items, agents=list(caller.agents), can_change_agents=can_change)
 
     return await caller.context.pools.run("quick", "", read)
 

@@ -1,7 +1,7 @@
 """The list of notes for the page: title, text, tags and date of each note, page by page."""
 
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.ui.note_card import NoteCard
-from notewell.http_service.ui.note_view import day_of
+from notewell.http_service.ui.note_view import day_of, modified_times
 from notewell.http_service.ui.schemas import CardItem, CardList, FolderItem, FolderList
 from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.index import ListedNote
@@ -51,15 +51,16 @@ async def cards(
         ]
         if wanted := filter.casefold().split():
             notes = [note for note in notes if _fits(note, card_of(memory, note), wanted)]
+        times = modified_times(memory, notes)
         # Twice: `sorted` is stable, so pinned notes come first and the rest stays by date.
-        notes.sort(key=_newness, reverse=True)
+        notes.sort(key=lambda note: _newness(note, times[note.path]), reverse=True)
         notes.sort(
             key=lambda note: PINNED.index(note.path) if note.path in PINNED else len(PINNED)
         )
         page = notes[offset : offset + CARDS_PER_PAGE]
         end = offset + len(page)
         return CardList(
-            cards=[_card_json(note, card_of(memory, note)) for note in page],
+            cards=[_card_json(note, card_of(memory, note), times[note.path]) for note in page],
             total=len(notes),
             next=end if end < len(notes) else None,
         )
@@ -87,10 +88,9 @@ async def folders(caller: CallerDep) -> FolderList:
     return await run_visible(caller, "quick", read)
 
 
-def _newness(note: ListedNote) -> tuple[str, int]:
+def _newness(note: ListedNote, modified: datetime) -> tuple[str, datetime]:
     """A dated note belongs to its day, although it may have been touched since."""
-    modified = datetime.fromtimestamp(note.mtime_ns / 1e9, UTC).date().isoformat()
-    return day_of(note) or modified, note.mtime_ns
+    return day_of(note) or modified.date().isoformat(), modified
 
 
 def _fits(note: ListedNote, card: NoteCard, wanted: list[str]) -> bool:
@@ -98,13 +98,13 @@ def _fits(note: ListedNote, card: NoteCard, wanted: list[str]) -> bool:
     return all(word in text for word in wanted)
 
 
-def _card_json(note: ListedNote, card: NoteCard) -> CardItem:
+def _card_json(note: ListedNote, card: NoteCard, modified: datetime) -> CardItem:
     return CardItem(
         path=note.path,
         title=card.title,
         text=card.text,
         tags=list(card.tags),
         day=day_of(note),
-        modified=datetime.fromtimestamp(note.mtime_ns / 1e9, UTC).isoformat(timespec="seconds"),
+        modified=modified.isoformat(timespec="seconds"),
         pinned=note.path in PINNED,
     )

@@ -1,18 +1,26 @@
 """The map of all chunks, and the points of it that are nearest to a query."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.limits import search_cost
-from notewell.http_service.ui.schemas import MapAnswer, MapPending, NearAnswer, NearBody
+from notewell.http_service.ui.note_card import note_card
+from notewell.http_service.ui.schemas import (
+    MapAnswer,
+    MapPending,
+    NearAnswer,
+    NearBody,
+    PointAnswer,
+)
 from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.http_service.ui.vector_map import VectorMap
 from notewell.memory import Memory
+from notewell.tools import MAX_PATH_CHARS
 
 NEAR_POINTS = 60
 """Points that a query lights up on the map: enough to see the area."""
@@ -36,6 +44,26 @@ async def whole_map(caller: CallerDep, state: UiStateDep) -> Response:
     body = await run_visible(caller, "quick", read)
     status = 202 if body is None else 200
     return Response(body or COMPUTING, status, media_type="application/json")
+
+
+@router.get("/point", response_model_exclude_none=True, **needs("read"))
+async def point(
+    caller: CallerDep,
+    state: UiStateDep,
+    path: Annotated[str, Query(min_length=1, max_length=MAX_PATH_CHARS)],
+    line: Annotated[int, Query(ge=1, le=10**9)] = 1,
+) -> PointAnswer:
+    """What a point of the map stands for: the title of its note, and the first lines of its
+    chunk."""
+
+    def read(memory: Memory) -> PointAnswer:
+        text = memory.inspect.text(path)
+        chunk = "\n".join(text.split("\n")[line - 1 : line + 20])
+        heading, part = note_card(path, text).title, note_card(path, chunk)
+        is_same = part.title == heading or line == 1
+        return PointAnswer(title=heading, heading=None if is_same else part.title, text=part.text)
+
+    return await run_visible(caller, "quick", read)
 
 
 @router.post("/near", response_model_exclude_none=True, **needs("read"))
@@ -76,13 +104,17 @@ def map_json(vector_map: VectorMap) -> bytes:
         vector_map.positions.round(4).astype(float).round(4).tolist(),
         vector_map.note.tolist(),
         vector_map.lines.tolist(),
+        vector_map.regions.tolist(),
         strict=True,
     )
     body: dict[str, Any] = {
         "points": [
-            [x, y, note, line, month_of[note], source_of[note]] for (x, y), note, line in rows
+            [x, y, note, line, month_of[note], source_of[note], region]
+            for (x, y), note, line, region in rows
         ],
+        "labels": [label._asdict() for label in vector_map.labels],
         "notes": vector_map.notes,
+        "titles": vector_map.titles,
         "months": months,
         "sources": SOURCES,
         "computed": len(vector_map.ids),

@@ -24,7 +24,7 @@ from notewell.tools import MAX_PATH_CHARS
 Query = Annotated[str, Field(min_length=1, max_length=MAX_HTTP_QUERY_CHARS)]
 # Lists and not tuples: some readers of OpenAPI 3.1 do not know `prefixItems`.
 Offsets = Annotated[list[int], Field(min_length=2, max_length=2)]
-MapPoint = Annotated[list[float], Field(min_length=6, max_length=6)]
+MapPoint = Annotated[list[float], Field(min_length=7, max_length=7)]
 
 # -- search --------------------------------------------------------------------------------------
 
@@ -221,6 +221,37 @@ class RecallHit(ResponseModel):
     start_line: int
     end_line: int
     score: float
+    title: str | None = None
+
+
+class TimelineEvent(ResponseModel):
+    at: str
+    kind: Literal["captured", "recalled", "changed"]
+    who: str | None = None
+    """What wrote or asked: the name of a tool, a flush, a hook."""
+    by: str | None = None
+    """The name of the token, if it is known and the caller is an admin."""
+    path: str | None = None
+    title: str | None = None
+    text: str | None = None
+    """What was added, if it is still there; of a changed note, its first lines."""
+    id: str | None = None
+    whole: bool | None = None
+    """A whole note, not an entry."""
+    undone: bool | None = None
+    can_undo: bool | None = None
+    query: str | None = None
+    mode: str | None = None
+    took_ms: float | None = None
+    hits: list[RecallHit] | None = None
+
+
+class TimelineList(ResponseModel):
+    events: list[TimelineEvent]
+    next: str | None = None
+    """`before` of the next page."""
+    recording: bool
+    """Whether searches are recorded."""
 
 
 class RecallItem(ResponseModel):
@@ -333,6 +364,8 @@ class TokenList(ResponseModel):
     tokens: list[TokenItem]
     agents: list[str]
     """The agents for which the caller can make tokens."""
+    can_change_agents: bool
+    """Agents are kept in a database, and the caller's token is for all of them."""
 
 
 class TokenBody(RequestModel):
@@ -365,11 +398,32 @@ class AuditList(ResponseModel):
 # -- the map -------------------------------------------------------------------------------------
 
 
+class MapLabel(ResponseModel):
+    """The name of a region: the words that it has most."""
+
+    x: float
+    y: float
+    level: int
+    """0: always shown; 1 and 2: parts of a region, for a closer look."""
+    region: int
+    text: str
+    points: int
+
+
+class PointAnswer(ResponseModel):
+    title: str
+    heading: str | None = None
+    text: str
+
+
 class MapAnswer(ResponseModel):
     points: list[MapPoint]
-    """x and y from -1 to 1; indexes of note, month (-1: no date) and source; the line.
-    The order is x, y, note, line, month, source."""
+    """x and y from -1 to 1; indexes of note, month (-1: no date), source and region; the line.
+    The order is x, y, note, line, month, source, region."""
+    labels: list[MapLabel]
     notes: list[str]
+    titles: list[str]
+    """Of each note."""
     months: list[str]
     sources: list[str]
     computed: int

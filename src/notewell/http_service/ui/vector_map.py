@@ -15,15 +15,19 @@ import io
 import json
 import logging
 import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from notewell.core import note_date
 from notewell.errors import NotewellError
 from notewell.files import replace_file
+from notewell.http_service.ui.map_labels import Label, label_map, words_of
+from notewell.http_service.ui.note_card import note_card
+from notewell.http_service.ui.note_view import day_of
 from notewell.http_service.ui.projection import MAX_POINTS, project
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -31,12 +35,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from notewell.engines import IndexInspector, Placed
-    from notewell.index import PlacedChunk
+    from notewell.index import ListedNote, PlacedChunk
 
     Numbers = NDArray[np.int64]
     Floats = NDArray[np.float32]
 
-VERSION = 2
+VERSION = 3
 """Of the file format. A file with another version is ignored and computed again."""
 SMALL_MAP = 2_000
 """Up to this many points a map takes a second, so it is computed again after any change."""
@@ -60,7 +64,11 @@ class VectorMap:
     notes: tuple[str, ...]
     sources: tuple[str, ...]
     """Of each note."""
+    titles: tuple[str, ...]
     days: tuple[str | None, ...]
+    regions: Numbers
+    """The named region of each chunk, for its colour."""
+    labels: tuple[Label, ...]
     of: int
     """The number of chunks with a vector. Above `MAX_POINTS`, the map has a sample of them."""
 
@@ -156,7 +164,21 @@ def empty_map(placed: Placed | None) -> VectorMap:
 
     no_ids, no_positions = np.empty(0, np.int64), np.empty((0, 2), np.float32)
     generation, model = (placed.generation, placed.model) if placed else ("", "")
-    return VectorMap(generation, model, no_ids, no_positions, no_ids, no_ids, (), (), (), 0)
+    return VectorMap(
+        generation=generation,
+        model=model,
+        ids=no_ids,
+        positions=no_positions,
+        note=no_ids,
+        lines=no_ids,
+        notes=(),
+        sources=(),
+        titles=(),
+        days=(),
+        regions=no_ids,
+        labels=(),
+        of=0,
+    )
 
 
 def compute_map(inspector: IndexInspector, placed: Placed) -> VectorMap:
@@ -176,20 +198,63 @@ def compute_map(inspector: IndexInspector, placed: Placed) -> VectorMap:
     notes = list(dict.fromkeys(chunk.path for chunk in chunks))
     note_numbers = {path: number for number, path in enumerate(notes)}
     sources = {chunk.path: chunk.source for chunk in chunks}
-    session_days = inspector.days(path for path in notes if sources[path] == "sessions")
-    days = [session_days.get(path) or note_date(path) for path in notes]
+    positions = project(vectors)
+    words, titles = _read_chunks(inspector, chunks)
+    regions, labels = label_map(positions, vectors, words)
     return VectorMap(
         generation=placed.generation,
         model=placed.model,
         ids=np.array([chunk.id for chunk in chunks], np.int64),
-        positions=project(vectors),
+        positions=positions,
         note=np.array([note_numbers[chunk.path] for chunk in chunks], np.int64),
         lines=np.array([chunk.start_line for chunk in chunks], np.int64),
         notes=tuple(notes),
         sources=tuple(sources[path] for path in notes),
-        days=tuple(day.isoformat() if day else None for day in days),
+        titles=titles,
+        days=_days(inspector, notes),
+        regions=regions,
+        labels=labels,
         of=len(placed.chunks),
     )
+
+
+def _days(inspector: IndexInspector, paths: Sequence[str]) -> tuple[str | None, ...]:
+    """The day of each note: in its name, or of a conversation, or when it was last changed."""
+    listed = {note.path: note for note in inspector.notes()}
+    days: list[str | None] = []
+    for path in paths:
+        note = listed.get(path)
+        days.append((day_of(note) or _changed_day(note)) if note else None)
+    return tuple(days)
+
+
+def _changed_day(note: ListedNote) -> str:
+    # A note that changed right before it was indexed has no time there; that was today.
+    at = datetime.fromtimestamp(note.mtime_ns / 1e9, UTC) if note.mtime_ns > 0 else None
+    return (at or datetime.now(UTC)).date().isoformat()
+
+
+def _read_chunks(
+    inspector: IndexInspector, chunks: Sequence[PlacedChunk]
+) -> tuple[list[Counter[str]], tuple[str, ...]]:
+    """The words of each chunk that can name its region, and the title of each note."""
+    words: list[Counter[str]] = []
+    titles: dict[str, str] = {}
+    lines: list[str] = []
+    # The chunks are in the order of their paths, so each note is read once.
+    for chunk in chunks:
+        if chunk.path not in titles:
+            text = _text(inspector, chunk.path)
+            lines, titles[chunk.path] = text.split("\n"), note_card(chunk.path, text).title
+        words.append(words_of("\n".join(lines[chunk.start_line - 1 : chunk.start_line + 15])))
+    return words, tuple(titles.values())
+
+
+def _text(inspector: IndexInspector, path: str) -> str:
+    try:
+        return inspector.text(path)
+    except NotewellError:
+        return ""  # Removed or locked since it was indexed: its points have no words.
 
 
 def sample(chunks: Sequence[PlacedChunk], limit: int = MAX_POINTS) -> list[PlacedChunk]:
@@ -212,7 +277,9 @@ def write_map(file: Path, vector_map: VectorMap) -> None:
         "model": vector_map.model,
         "notes": vector_map.notes,
         "sources": vector_map.sources,
+        "titles": vector_map.titles,
         "days": vector_map.days,
+        "labels": vector_map.labels,
         "of": vector_map.of,
     }
     buffer = io.BytesIO()
@@ -223,6 +290,7 @@ def write_map(file: Path, vector_map: VectorMap) -> None:
         positions=vector_map.positions,
         note=vector_map.note,
         lines=vector_map.lines,
+        regions=vector_map.regions,
     )
     # A fixed name: the next computation then removes what a killed process left behind.
     temporary = file.with_name(f"{file.name}.tmp")
@@ -248,7 +316,10 @@ def read_map(file: Path) -> VectorMap | None:
                 lines=arrays["lines"],
                 notes=tuple(header["notes"]),
                 sources=tuple(header["sources"]),
+                titles=tuple(header["titles"]),
                 days=tuple(header["days"]),
+                regions=arrays["regions"],
+                labels=tuple(Label(*label) for label in header["labels"]),
                 of=header["of"],
             )
     # All that numpy and zipfile raise for a damaged file.
@@ -262,10 +333,11 @@ def _is_consistent(vector_map: VectorMap) -> bool:
     import numpy as np
 
     count = len(vector_map.ids)
-    arrays = (vector_map.positions, vector_map.note, vector_map.lines)
+    arrays = (vector_map.positions, vector_map.note, vector_map.lines, vector_map.regions)
     if any(len(array) != count for array in arrays) or vector_map.positions.shape != (count, 2):
         return False
-    if len({len(vector_map.notes), len(vector_map.sources), len(vector_map.days)}) != 1:
+    by_note = (vector_map.notes, vector_map.sources, vector_map.titles, vector_map.days)
+    if len({len(values) for values in by_note}) != 1:
         return False
     numbers = vector_map.note
     is_inside = count == 0 or (numbers.min() >= 0 and numbers.max() < len(vector_map.notes))

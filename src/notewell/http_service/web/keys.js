@@ -5,10 +5,10 @@ import { el, fill } from "./dom.js";
 const VIEWS = {
   s: "search",
   n: "notes",
+  t: "timeline",
   c: "sessions",
   m: "map",
   h: "health",
-  r: "recalls",
   x: "access",
 };
 const SECOND_KEY_MS = 1200;
@@ -35,7 +35,7 @@ const SHORTCUTS = [
       [["g", "c"], "Sessions (conversations)"],
       [["g", "m"], "Map"],
       [["g", "h"], "Health"],
-      [["g", "r"], "Recalls"],
+      [["g", "t"], "Timeline"],
       [["g", "x"], "Access (admins)"],
     ],
   ],

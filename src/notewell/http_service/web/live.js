@@ -2,11 +2,13 @@
 
 import { eventsUrl } from "./api.js";
 
+/** What a page may have missed while it was not connected. */
+const EVERYTHING = ["notes", "index", "recall", "history", "sync ended"];
 const QUIET_MS = 400; // Throttle: a sync of many notes sends many events.
 
 /**
- * Calls `changed({topics, paths})` after events: what kind of data changed, and the notes that were
- * written (null: any). A view loads only what it shows of that. Calls `stated` with "live" or "waiting". The connection is closed while
+ * Calls `changed({topics})` after events: what kind of data changed. A view loads only what it shows
+ * of that. Calls `stated` with "live" or "waiting". The connection is closed while
  * the tab is hidden: the service limits their number, and a browser allows six per host.
  */
 export function listen(changed, stated) {
@@ -14,7 +16,7 @@ export function listen(changed, stated) {
   let timer = 0;
   let waiting = 0;
   let isLost = false;
-  let news = nothing();
+  let topics = new Set();
 
   function open() {
     close();
@@ -39,17 +41,14 @@ export function listen(changed, stated) {
     source = null;
   }
 
-  function soon({ changed: topics, paths = null }) {
-    for (const topic of topics.includes("back") ? EVERYTHING : topics) news.topics.add(topic);
-    // The index and files of other processes change without a list of notes.
-    if (!paths && topics.some((topic) => topic !== "recall" && !topic.startsWith("sync"))) news.paths = null;
-    news.paths?.push(...(paths ?? []));
+  function soon({ changed: kinds }) {
+    for (const topic of kinds.includes("back") ? EVERYTHING : kinds) topics.add(topic);
     if (waiting) return; // A call is already scheduled.
     waiting = setTimeout(() => {
       waiting = 0;
-      const latest = news;
-      news = nothing();
-      changed(latest);
+      const latest = topics;
+      topics = new Set();
+      changed({ topics: latest });
     }, QUIET_MS);
   }
 
@@ -64,6 +63,3 @@ export function listen(changed, stated) {
   look();
   return { reopen: open };
 }
-
-const EVERYTHING = ["notes", "index", "recall", "history", "sync ended"];
-const nothing = () => ({ topics: new Set(), paths: [] });

@@ -17,16 +17,16 @@ import * as access from "./view_access.js";
 import * as health from "./view_health.js";
 import * as map from "./view_map.js";
 import * as notes from "./view_notes.js";
-import * as recalls from "./view_recalls.js";
 import * as search from "./view_search.js";
 import * as sessions from "./view_sessions.js";
+import * as timeline from "./view_timeline.js";
 
 // Loaded at once and not on demand: a view must open and show the error when the service is down.
 const VIEWS = {
   search: ["Search", search],
   notes: ["Notes", notes],
+  timeline: ["Timeline", timeline],
   sessions: ["Sessions", sessions],
-  recalls: ["Recalls", recalls],
   map: ["Map", map],
   health: ["Health", health],
   access: ["Access", access],

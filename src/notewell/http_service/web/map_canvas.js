@@ -3,6 +3,8 @@
 // Three numbers, `view`, convert a position on the map to one on the screen:
 //   screen = (sheet - view.centre) * view.scale + half of the canvas
 
+import { drawLabels } from "./map_labels.js";
+
 const NEAREST_ZOOM = 0.7;
 const FARTHEST_ZOOM = 60;
 const CLOSEST_FRAME = 3; // So that highlighted points are seen with their surroundings.
@@ -10,6 +12,7 @@ const REACH_PX = 12; // Maximum distance of the pointer from a point.
 const MANY = 3000; // Above this number, points are drawn smaller.
 const MARGIN = 0.92;
 const TURNS = 6;
+const GLOW_PX = 22; // Radius of the haze behind each point, from which regions form.
 
 /** Draws on `canvas`; `paint` returns the current colours. */
 export class Sheet {
@@ -18,6 +21,8 @@ export class Sheet {
     this.paint = paint;
     this.points = [];
     this.groups = [];
+    this.labels = [];
+    this.isShown = () => true; // The time slider hides points.
     this.lit = new Set();
     this.marked = -1;
     this.view = { x: 0, y: 0, zoom: 1 };
@@ -37,8 +42,10 @@ export class Sheet {
   }
 
   /** `colours[i]` is the index of point i's colour in what `paint().colours` returns. */
-  load(points, colours) {
+  load(points, colours, labels = []) {
     this.points = points;
+    // Large regions first: their names win where two would overlap.
+    this.labels = [...labels].sort((a, b) => a.level - b.level || b.points - a.points);
     this.box = boxOf(points);
     this.colour(colours);
     this.whole();
@@ -47,6 +54,12 @@ export class Sheet {
   colour(colours) {
     this.groups = [];
     colours.forEach((colour, index) => (this.groups[colour] ??= []).push(index));
+    this.soon();
+  }
+
+  /** Shows the points for which `test(point)` is true. */
+  limit(test) {
+    this.isShown = test;
     this.soon();
   }
 
@@ -107,6 +120,7 @@ export class Sheet {
     let best = -1;
     let least = REACH_PX ** 2;
     for (let index = 0; index < this.points.length; index += 1) {
+      if (!this.isShown(this.points[index])) continue;
       const [x, y] = this.toScreen(this.points[index]);
       const far = (x - place[0]) ** 2 + (y - place[1]) ** 2;
       if (far < least) [best, least] = [index, far];
@@ -120,7 +134,7 @@ export class Sheet {
     const [cx, cy] = this.middle();
     return this.points
       .map((point, index) => [index, ...this.toScreen(point)])
-      .filter(([, x, y]) => x >= 0 && y >= 0 && x <= wide && y <= high)
+      .filter(([index, x, y]) => this.isShown(this.points[index]) && x >= 0 && y >= 0 && x <= wide && y <= high)
       .map(([index, x, y]) => [index, (x - cx) ** 2 + (y - cy) ** 2])
       .sort((a, b) => a[1] - b[1])
       .map(([index]) => index);
@@ -165,10 +179,12 @@ export class Sheet {
     const pen = this.cleared();
     const paint = this.paint();
     const size = Math.min(6, (this.points.length > MANY ? 1.5 : 2.4) * this.view.zoom ** 0.45);
-    pen.globalAlpha = this.lit.size ? 0.3 : 0.72;
-    // Interleaved: if drawn colour by colour, the last month would cover all others.
+    const groups = this.groups.map((group) => group.filter((index) => this.isShown(this.points[index])));
+    groups.forEach((group, colour) => this.haze(pen, group, paint.colours[colour], paint.isDark));
+    pen.globalAlpha = this.lit.size ? 0.25 : 0.8;
+    // Interleaved: if drawn colour by colour, the last one would cover all others.
     for (let turn = 0; turn < TURNS; turn += 1) {
-      this.groups.forEach((group, colour) =>
+      groups.forEach((group, colour) =>
         this.dots(
           pen,
           group.filter((_, at) => at % TURNS === turn),
@@ -179,7 +195,24 @@ export class Sheet {
     }
     pen.globalAlpha = 1;
     if (this.lit.size) this.dots(pen, [...this.lit], size + 2, paint.lit);
+    const { wide, high } = this;
+    const toScreen = (place) => this.toScreen(place);
+    const how = { zoom: this.view.zoom, toScreen, wide, high, paint, isQuiet: this.lit.size > 0 };
+    drawLabels(pen, this.labels, how);
     if (this.marked >= 0) this.ring(pen, this.points[this.marked], size + 5, paint.ink);
+  }
+
+  /** A soft cloud behind the points of one colour: one picture, drawn many times. */
+  haze(pen, group, colour, isDark) {
+    if (this.view.zoom > 12) return;
+    const cloud = cloudOf(colour);
+    const radius = GLOW_PX * Math.min(2, this.view.zoom ** 0.5);
+    pen.globalAlpha = Math.min(0.3, (isDark ? 150 : 130) / this.points.length + 0.008);
+    for (const index of group) {
+      const [x, y] = this.toScreen(this.points[index]);
+      if (x < -radius || y < -radius || x > this.wide + radius || y > this.high + radius) continue;
+      pen.drawImage(cloud, x - radius, y - radius, radius * 2, radius * 2);
+    }
   }
 
   /** An empty canvas with the resolution of the screen. */
@@ -216,6 +249,25 @@ export class Sheet {
     pen.arc(x, y, size, 0, Math.PI * 2);
     pen.stroke();
   }
+}
+
+const clouds = new Map();
+
+function cloudOf(colour) {
+  if (clouds.has(colour)) return clouds.get(colour);
+  const canvas = new OffscreenCanvas(64, 64);
+  const pen = canvas.getContext("2d");
+  const fade = pen.createRadialGradient(32, 32, 0, 32, 32, 32);
+  fade.addColorStop(0, "#000");
+  fade.addColorStop(1, "#0000");
+  pen.fillStyle = fade;
+  pen.fillRect(0, 0, 64, 64);
+  // The fade is the shape, the colour fills it: a fade to `transparent` would pass through grey.
+  pen.globalCompositeOperation = "source-in";
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, 64, 64);
+  clouds.set(colour, canvas);
+  return canvas;
 }
 
 function boxOf(points) {

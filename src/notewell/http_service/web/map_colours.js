@@ -1,27 +1,35 @@
-// Colours of the map: by month, from blue (old) to red (new), or by source.
+// Colours of the map: by region, by month, or by source. Calm, and readable on both themes.
 
 import { el, svg } from "./dom.js";
 import { monthAndYear } from "./format.js";
 
-/** The colour number of each point; the last colour is for points without a date. */
+/** The colour number of each point; by month, the last colour is for points without a date. */
 export function colourings(by, map) {
   if (by === "source") return map.points.map((point) => point[5]);
+  if (by === "region") return map.points.map((point) => point[6]);
   const none = map.months.length;
   return map.points.map((point) => (map.months[point[4]] ? point[4] : none));
 }
 
-/** The colours of the current theme. */
+/** The colours of the current theme. `names[i]` is the colour of the name of region i. */
 export function paintOf(by, map) {
   const isDark = isDarkNow();
-  const ink = isDark ? "#f2efe9" : "#1c1b19";
-  const lit = isDark ? "#ffd166" : "#b3261e";
-  if (by === "source") return { ink, lit, colours: sourceColours(isDark) };
-  const months = map.months.map((_, at) => hue(at, map.months.length, isDark ? 0.74 : 0.6));
-  return { ink, lit, colours: [...months, isDark ? "#77736b" : "#9a958b"] };
+  const paint = {
+    ink: isDark ? "#f2efe9" : "#1c1b19",
+    paper: isDark ? "#15171a" : "#faf9f6",
+    lit: isDark ? "#ffd166" : "#b3261e",
+    isDark,
+    names: regions(map).map((at) => hue(at, isDark ? 0.88 : 0.38, isDark ? 0.05 : 0.085)),
+  };
+  if (by === "source") return { ...paint, colours: sourceColours(isDark) };
+  if (by === "region") return { ...paint, colours: regions(map).map((at) => hue(at, isDark ? 0.72 : 0.62, 0.1)) };
+  const months = map.months.map((_, at) => ramp(at, map.months.length, isDark));
+  return { ...paint, colours: [...months, isDark ? "#5b5a57" : "#b5b0a6"] };
 }
 
-/** The legend. */
+/** The legend; regions have their names on the map. */
 export function legend(by, map) {
+  if (by === "region") return [];
   if (by === "source") {
     const colours = sourceColours(isDarkNow());
     return map.sources.map((name, at) => el("span", { class: "key" }, swatch(colours[at]), name));
@@ -40,12 +48,7 @@ export function legend(by, map) {
     ),
   );
   const ends = [map.months[0], map.months.at(-1)].map((one) => el("span", {}, monthAndYear(one)));
-  return [
-    ends[0],
-    strip,
-    ends[1],
-    el("span", { class: "key" }, swatch(colours.at(-1)), "no date"),
-  ];
+  return [ends[0], strip, ends[1]];
 }
 
 function swatch(colour) {
@@ -56,8 +59,20 @@ function swatch(colour) {
   );
 }
 
-const hue = (at, of, bright) =>
-  `oklch(${bright} 0.14 ${Math.round(265 - (of > 1 ? at / (of - 1) : 1) * 240)})`;
+const regions = (map) => {
+  const most = map.points.reduce((max, point) => Math.max(max, point[6]), 0);
+  return Array.from({ length: most + 1 }, (_, at) => at);
+};
+
+/** The golden angle: neighbouring numbers have distant hues. */
+const hue = (at, bright, chroma) => `oklch(${bright} ${chroma} ${Math.round((230 + at * 137.5) % 360)})`;
+
+/** From a pale blue (old) to the accent (new). */
+function ramp(at, of, isDark) {
+  const share = of > 1 ? at / (of - 1) : 1;
+  const bright = isDark ? 0.42 + share * 0.42 : 0.84 - share * 0.42;
+  return `oklch(${bright.toFixed(3)} ${(0.03 + share * 0.09).toFixed(3)} ${Math.round(255 - share * 40)})`;
+}
 
 const sourceColours = (isDark) => (isDark ? ["#6fb8d6", "#e5a84b"] : ["#12607d", "#b0690a"]);
 

@@ -6,7 +6,7 @@ import { counted, month, whole } from "./format.js";
 /** Not every event means a new map; loading the same one again would reset the view. */
 export function isSame(a, b) {
   const ends = (map) =>
-    JSON.stringify([map.of, map.points.length, map.points[0], map.points.at(-1)]);
+    JSON.stringify([map.of, map.labels, map.points.length, map.points[0], map.points.at(-1)]);
   return ends(a) === ends(b);
 }
 
@@ -28,8 +28,14 @@ export function hitOf(map, index) {
   return { path: map.notes[note], startLine, endLine: startLine, source: map.sources[source] };
 }
 
-export function described(map, index) {
+/** The tooltip of a point: at once its note and month; a moment later its first lines. */
+export function described(map, index, known) {
   const hit = hitOf(map, index);
   const when = map.months[map.points[index][4]];
-  return [el("b", {}, hit.path), ` line ${whole(hit.startLine)}`, when && `, ${month(when)}`];
+  return [
+    el("b", { dir: "auto" }, map.titles[map.points[index][2]]),
+    known?.heading && el("span", { class: "tip-heading", dir: "auto" }, known.heading),
+    known && el("span", { class: "tip-text", dir: "auto" }, known.text),
+    el("span", { class: "tip-where" }, [when && month(when), `line ${whole(hit.startLine)}`].filter(Boolean).join(" · ")),
+  ];
 }

@@ -21,7 +21,6 @@ export function route(hash = location.hash) {
 export const toSearch = (text) => place("search", "", { q: text });
 export const toNote = (path, lines) => place("notes", path, { line: lines });
 export const toDay = (day) => place("notes", "", { day });
-export const toRecalls = (which = "") => place("recalls", which);
 export const toSession = (id, line) => place("sessions", id, { line });
 /** The path of a transcript is `sessions/<id>.jsonl`. */
 const sessionId = (path) => path.replace(/^sessions\//, "").replace(/\.jsonl$/, "");

@@ -13,7 +13,7 @@ const SCOPES = {
   append: "Append: also add entries",
   admin: "Admin: also undo, rebuild, and manage access",
 };
-const DEEDS = { append: "added an entry", turns: "added turns", undo: "undid a write", rebuild: "rebuilt the index", flush: "flushed", "token made": "made a token", "token revoked": "revoked a token" };
+const DEEDS = { append: "added an entry", turns: "added turns", undo: "undid a write", rebuild: "rebuilt the index", flush: "flushed", "add agent": "added an agent", "remove agent": "removed an agent", "token made": "made a token", "token revoked": "revoked a token" };
 
 export function open(page) {
   const body = el("div", {});
@@ -30,7 +30,7 @@ export function open(page) {
   return { node, changed: ({ topics }) => topics.has("history") && page.can("admin") && load(true), close: ask.stop };
 }
 
-function draw(page, body, { tokens, agents }, { lines }, again) {
+function draw(page, body, { tokens, agents, canChangeAgents }, { lines }, again) {
   const programs = tokens.filter((one) => one.kind === "bearer");
   const browsers = tokens.filter((one) => one.kind === "page").sort((a, b) => b.own - a.own || (a.created < b.created ? 1 : -1));
   const row = (one) => tokenRow(page, one, again);
@@ -38,9 +38,30 @@ function draw(page, body, { tokens, agents }, { lines }, again) {
     body,
     part("Tokens", "Programs use them. A token is shown once, when it is made; only its digest is stored.", list(programs, row), maker(page, agents, again)),
     part("Browsers", "Browsers that are logged in.", list(browsers, row)),
-    part("Agents", "Agents are configured in the settings file; one that you add there is served a second later.", el("ul", { class: "chips" }, agents.map((name) => el("li", { class: "badge" }, name)))),
+    agentsPart(page, agents, canChangeAgents, again),
     part("Audit log", "Who wrote what, and where. The text itself is in the notes.", lines.length ? byPages(lines, auditRow, 50) : el("p", { class: "hint" }, "Nothing was written through this service yet.")),
   );
+}
+
+function agentsPart(page, agents, canChange, again) {
+  if (!canChange) {
+    const names = el("ul", { class: "chips" }, agents.map((name) => el("li", { class: "badge" }, name)));
+    return part("Agents", "Agents are configured in the settings file; one that you add there is served a second later.", names);
+  }
+  const status = el("div", { role: "status" });
+  const run = (deed) => deed().then(again, (error) => fill(status, failed(error)));
+  const rows = agents.map((name) => {
+    const question = "It is served no more. Its notes stay in the database.";
+    const drop = async () => (await sure(`Remove the agent ${name}?`, question, "Remove")) && run(() => remove(`/v1/agents/${encodeURIComponent(name)}`));
+    return el("li", { class: "token-row" }, el("b", {}, name), el("button", { type: "button", class: "small", "aria-label": `Remove ${name}`, onClick: drop }, "Remove"));
+  });
+  const name = el("input", { type: "text", id: "agent-id", required: true, pattern: "[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}", autocomplete: "off" });
+  const form = el("form", { class: "maker" }, el("div", { class: "maker-field" }, el("label", { for: "agent-id" }, "New agent"), name), el("button", { type: "submit", class: "strong" }, icon("plus"), "Add the agent"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    run(() => post("/v1/agents", { id: name.value.trim() }));
+  });
+  return part("Agents", "Kept in the database; every replica serves them.", el("ul", { class: "rows" }, rows), form, status);
 }
 
 const part = (title, hint, ...content) => el("section", { class: "access-part" }, el("h2", {}, title), el("p", { class: "hint" }, hint), content);

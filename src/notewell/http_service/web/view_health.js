@@ -26,7 +26,7 @@ export function open(page) {
       (signal) => get("/v1/page/health", { signal }),
       (health) => {
         draw(body, health);
-        if (health.work.running) loadSoon();
+        if (health.activity || health.work.running) loadSoon();
       },
       { quietly },
     );
@@ -99,11 +99,16 @@ function draw(body, health) {
  * One true thing: what runs now; else what is wrong, the worst first; else what waits.
  * `{kind, title, text, step?, share?, finding?}`
  */
-export function verdict({ status, work, findings: all }) {
+function verdict({ status, work, activity, findings: all }) {
   const todo = all.filter((one) => one.todo);
   const worst = todo.find((one) => one.level === "error") ?? todo[0];
-  if (work.running && work.notesBuilt !== undefined) return building(status, work);
-  if (work.running && work.vectorsWaiting) return embedding(status, work);
+  if (activity?.total) return doing(status, activity);
+  if (activity) return { kind: "busy", title: "Looking for changes", text: "The notes are being listed." };
+  // Another process may write, too.
+  if (work.running && isPresent(work.notesBuilt))
+    return doing(status, { what: "notes", done: work.notesBuilt, total: status.eligible });
+  if (work.running && work.vectorsWaiting)
+    return doing(status, { what: "vectors", done: work.vectors, total: work.vectors + work.vectorsWaiting });
   if (status.problem) return { kind: "ill", title: "The index cannot be used", text: status.problem };
   if (status.lastError) return { kind: "ill", title: "The last sync failed", text: status.lastError.message };
   if (status.state === "missing" && !status.eligible)
@@ -116,14 +121,17 @@ export function verdict({ status, work, findings: all }) {
   return { kind: "well", title: "Everything is OK", text: `${counted(status.files, "note")} in ${counted(status.chunks, "chunk")}, all up to date.` };
 }
 
-function building(status, { notesBuilt }) {
-  const text = status.state === "ready" ? "The index of before answers meanwhile." : "Words are found as soon as they are in.";
-  return { kind: "busy", title: `Indexing: ${whole(notesBuilt)} of ${counted(status.eligible, "note")}`, text, share: notesBuilt / Math.max(1, status.eligible) };
-}
-
-function embedding(status, { vectors, vectorsWaiting }) {
-  const all = vectors + vectorsWaiting;
-  return { kind: "busy", title: `Computing vectors: ${whole(vectors)} of ${whole(all)}`, text: "Words are found already; meaning follows.", share: vectors / all };
+/** What runs, and how far it is. */
+function doing(status, { what, done, total }) {
+  const verb = what === "vectors" ? "Computing vectors" : "Indexing";
+  const unit = { notes: "notes", sessions: "sessions" }[what] ?? "";
+  const text =
+    what === "vectors"
+      ? "Words are found already; meaning follows."
+      : status.state === "ready"
+        ? "What is indexed already answers meanwhile."
+        : "Words are found as soon as they are in.";
+  return { kind: "busy", title: `${verb}: ${whole(done)} of ${whole(total)} ${unit}`.trim(), text, share: done / Math.max(1, total) };
 }
 
 function banner({ kind, title, text, step, share }) {

@@ -6,15 +6,17 @@ import { month, score, whole } from "./format.js";
 import { Sheet } from "./map_canvas.js";
 import { colourings, legend, paintOf } from "./map_colours.js";
 import { handle } from "./map_pointer.js";
+import { timeSlider } from "./map_time.js";
 import { described, hitOf, isSame, nearText, viewText } from "./map_words.js";
-import { toHit } from "./places.js";
+import { query, toHit } from "./places.js";
 import { empty, failed, loading } from "./states.js";
 
 const LISTED = 60;
 const AGAIN_MS = 1500;
 const ASK_MS = 300;
 const LIST_MS = 250;
-const TIP_PX = 240;
+const TIP_PX = 300;
+const TIP_MS = 80; // A pointer that passes over points asks for none of them.
 
 export function open() {
   const view = new MapView();
@@ -35,7 +37,8 @@ class MapView {
       role: "img",
       "aria-label": "Map of the memory; the list contains the same points",
     });
-    this.tip = el("p", { class: "tip", hidden: true });
+    this.tip = el("div", { class: "tip", hidden: true });
+    this.foot = el("div", {});
     this.stage = el("div", { class: "stage" }, loading("Loading the map"));
     this.list = el("div", { class: "pane-body" });
     this.status = el("p", { class: "hint", role: "status" });
@@ -50,6 +53,7 @@ class MapView {
     this.by = el(
       "select",
       { id: "map-colour" },
+      el("option", { value: "region" }, "by region"),
       el("option", { value: "month" }, "by month"),
       el("option", { value: "source" }, "by source"),
     );
@@ -59,6 +63,8 @@ class MapView {
       this.side(),
       el("div", { class: "detail" }, this.stage),
     );
+    this.known = new Map(); // Points whose title and text were fetched.
+    this.tellSoon = settled(TIP_MS, (index, place) => this.tell(index, place));
     this.listSoon = settled(LIST_MS, () => this.near || this.drawList());
     this.listen();
   }
@@ -119,8 +125,11 @@ class MapView {
     if (this.map && isSame(this.map, map)) return;
     const isFirst = !this.map;
     this.map = map;
+    this.time?.stop();
+    this.time = map.months.length > 1 ? timeSlider(map.months, (month) => this.until(month)) : null;
+    fill(this.foot, this.time?.node);
     if (isFirst) {
-      fill(this.stage, this.canvas, this.tip, this.buttons());
+      fill(this.stage, this.canvas, this.tip, this.buttons(), this.foot);
       this.sheet = new Sheet(this.canvas, () => paintOf(this.by.value, this.map));
       const moved = () => this.listSoon();
       handle(this.canvas, this.sheet, {
@@ -129,7 +138,8 @@ class MapView {
         moved,
       });
     }
-    this.sheet.load(map.points, colourings(this.by.value, map));
+    this.sheet.load(map.points, colourings(this.by.value, map), map.labels);
+    this.known.clear();
     fill(this.key, legend(this.by.value, map));
     if (this.field.value) this.ask();
     else requestAnimationFrame(() => this.drawList());
@@ -168,13 +178,42 @@ class MapView {
     );
   }
 
+  /** Shows what was known until a month; points without a date are always there. */
+  until(month) {
+    const isAll = month === this.map.months.length - 1;
+    this.sheet.limit((point) => isAll || point[4] <= month);
+    this.listSoon();
+  }
+
   hover(index, place) {
     this.sheet.mark(index);
     this.tip.hidden = index < 0;
+    this.tellSoon.cancel();
+    this.hovered = index;
     if (index < 0) return;
-    fill(this.tip, described(this.map, index));
-    this.tip.style.insetInlineStart = `${Math.max(0, Math.min(place[0] + 12, this.canvas.clientWidth - TIP_PX))}px`;
-    this.tip.style.insetBlockStart = `${place[1] + 14}px`;
+    this.drawTip(index, place);
+    if (!this.known.has(index)) this.tellSoon(index, place);
+  }
+
+  drawTip(index, place) {
+    fill(this.tip, described(this.map, index, this.known.get(index)));
+    const [wide, high] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    this.tip.style.insetInlineStart = `${Math.max(8, Math.min(place[0] + 14, wide - TIP_PX - 8))}px`;
+    const isLow = place[1] > high * 0.6;
+    this.tip.style.insetBlockStart = isLow ? "auto" : `${place[1] + 16}px`;
+    this.tip.style.insetBlockEnd = isLow ? `${high - place[1] + 16}px` : "auto";
+  }
+
+  /** Fetches the title and the first lines of a point. */
+  async tell(index, place) {
+    const { path, startLine } = hitOf(this.map, index);
+    try {
+      const { signal } = this.closed;
+      this.known.set(index, await get(`/v1/page/point?${query({ path, line: startLine })}`, { signal }));
+      if (this.hovered === index) this.drawTip(index, place);
+    } catch {
+      // The name of the note is enough.
+    }
   }
 
   choose(index, place) {
@@ -220,12 +259,14 @@ class MapView {
   row(index, near) {
     const hit = hitOf(this.map, index);
     const when = this.map.months[this.map.points[index][4]];
-    const link = el("a", { class: "row-link", href: toHit(hit), "data-row": true }, hit.path);
+    const link = el("a", { class: "row-link", href: toHit(hit), "data-row": true, dir: "auto" }, this.map.titles[this.map.points[index][2]]);
     for (const kind of ["focus", "pointerenter"])
       link.addEventListener(kind, () => this.sheet.mark(index));
     for (const kind of ["blur", "pointerleave"])
       link.addEventListener(kind, () => this.sheet.mark(-1));
+    const folder = hit.path.split("/").slice(0, -1).join("/").replace(/^memory\/?/, "");
     const facts = [
+      folder,
       `line ${whole(hit.startLine)}`,
       when && month(when),
       near !== undefined && score(near),
@@ -245,6 +286,8 @@ class MapView {
   close() {
     clearTimeout(this.timer);
     this.listSoon.cancel();
+    this.tellSoon.cancel();
+    this.time?.stop();
     this.asked.abort();
     this.closed.abort();
     this.sheet?.close();

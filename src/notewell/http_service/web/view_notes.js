@@ -106,11 +106,10 @@ class NotesView {
     this.reload();
   }
 
-  /** `paths`: the notes that were written; null if anything may have changed. */
-  changed({ topics, paths }) {
+  changed({ topics }) {
     if (!topics.has("notes") && !topics.has("index")) return;
     this.reload();
-    if (this.shown && (!paths || paths.includes(this.shown))) this.note.refresh();
+    if (this.shown) this.note.refresh();
   }
 
   take({ cards, total, next = null }) {
