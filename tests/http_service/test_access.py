@@ -40,6 +40,10 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("POST", "/v1/flush"): Entry("append", 200, "/v1/flush", WINDOW),
     ("POST", "/v1/sync"): Entry("append", 200, "/v1/sync", {}),
     ("POST", "/v1/sessions/{id}/turns"): Entry("append", 201, "/v1/sessions/s/turns", TURNS),
+    ("GET", "/v1/agents"): Entry("read", 200, "/v1/agents"),
+    # 409: the agents of this service are those of its settings; see test_replicas.py.
+    ("POST", "/v1/agents"): Entry("admin", 409, "/v1/agents", {"id": "new"}),
+    ("DELETE", "/v1/agents/{id}"): Entry("admin", 409, "/v1/agents/new"),
     ("GET", "/v1/status"): Entry("read", 200, "/v1/status"),
     ("GET", "/metrics"): Entry("read", 200, "/metrics"),
     ("GET", "/healthz"): Entry("nothing", 200, "/healthz"),
