@@ -227,12 +227,15 @@ class Memory:
         path: str,
         *,
         from_line: int = 1,
+        from_char: int = 1,
         lines: int | None = None,
         session_key: str | None = None,
     ) -> Excerpt:
-        """Lines of a note as they are on disk now."""
-        if from_line < 1:
-            raise BadRequest(f"lines are counted from 1, not {from_line}")
+        """Lines of a note as they are on disk now. `from_char` reads on inside a long line."""
+        if from_line < 1 or from_char < 1:
+            raise BadRequest(
+                f"lines and characters are counted from 1, not {min(from_line, from_char)}"
+            )
         if lines is not None and lines < 1:
             raise BadRequest(f"the number of lines must be at least 1, not {lines}")
         if not isinstance(path, str):
@@ -241,7 +244,8 @@ class Memory:
         self._require_visible(path, session_key)
         from notewell.notes import excerpt_of  # A search does not need it.
 
-        return excerpt_of(path, self._engine.get(path), from_line, lines or GET_LINES)
+        text = self._engine.get(path)
+        return excerpt_of(path, text, from_line, lines or GET_LINES, from_char)
 
     def require_scope(self, session_key: str | None) -> None:
         """Raises `ConversationDenied` if the settings keep this conversation out.

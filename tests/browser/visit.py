@@ -9,7 +9,7 @@ from tests.browser.service import Service
 
 from notewell.http_service import Scope
 
-VIEWS = ("search", "notes", "sessions", "recalls", "map", "health")
+VIEWS = ("search", "notes", "sessions", "recalls", "map", "health", "access")
 WAIT_MS = 8_000
 """Bounds a wait for something that comes by itself; a busy machine is not to fail a test."""
 

@@ -28,6 +28,7 @@ class Entry(NamedTuple):
 TURNS = {"turns": [{"role": "user", "content": "hello"}]}
 WINDOW = {"usedTokens": 1, "contextWindow": 200_000}
 QUERY = {"query": "readings"}
+NEW_TOKEN = {"name": "ci", "scopes": ["read"]}
 NOTE = {"path": "MEMORY.md"}
 STREAM = 0
 """It does not end, so whoever is let in is not asked for here."""
@@ -53,7 +54,9 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/open"): Entry("nothing", 403, "/open?code=nonsense"),
     ("POST", "/v1/page/search"): Entry("read", 200, "/v1/page/search", {**QUERY, "a": {}}),
     ("POST", "/v1/page/absent"): Entry("read", 200, "/v1/page/absent", {**QUERY, **NOTE}),
-    ("GET", "/v1/page/notes"): Entry("read", 200, "/v1/page/notes"),
+    ("GET", "/v1/page/weights"): Entry("read", 200, "/v1/page/weights"),
+    ("GET", "/v1/page/cards"): Entry("read", 200, "/v1/page/cards"),
+    ("GET", "/v1/page/folders"): Entry("read", 200, "/v1/page/folders"),
     ("GET", "/v1/page/days"): Entry("read", 200, "/v1/page/days"),
     ("GET", "/v1/page/note/{path:path}"): Entry("read", 200, "/v1/page/note/MEMORY.md"),
     ("POST", "/v1/page/undo/{id}"): Entry("admin", 422, "/v1/page/undo/abcdef12"),
@@ -61,6 +64,10 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/v1/page/sessions"): Entry("read", 200, "/v1/page/sessions"),
     ("GET", "/v1/page/session/{id:path}"): Entry("read", 404, "/v1/page/session/none"),
     ("GET", "/v1/page/recalls"): Entry("read", 200, "/v1/page/recalls"),
+    ("GET", "/v1/page/tokens"): Entry("admin", 200, "/v1/page/tokens"),
+    ("POST", "/v1/page/tokens"): Entry("admin", 201, "/v1/page/tokens", NEW_TOKEN),
+    ("DELETE", "/v1/page/tokens/{id}"): Entry("admin", 404, "/v1/page/tokens/abcdef12"),
+    ("GET", "/v1/page/audit"): Entry("admin", 200, "/v1/page/audit"),
     ("GET", "/v1/page/me"): Entry("read", 200, "/v1/page/me"),
     ("GET", "/v1/page/health"): Entry("read", 200, "/v1/page/health"),
     ("GET", "/v1/page/events"): Entry("read", STREAM, "/v1/page/events"),

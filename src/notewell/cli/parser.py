@@ -56,7 +56,10 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         epilog=_EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"notewell {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # Without a description, argparse prints "None" below the title.
+    commands = parser.add_subparsers(
+        title="commands", description="", metavar="COMMAND", required=True
+    )
     for name, (summary, add_options) in _COMMANDS.items():
         # Every parser costs time at start-up, so a known command gets only its own. For an unknown
         # one argparse lists them all.

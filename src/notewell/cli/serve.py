@@ -215,10 +215,10 @@ def _require_folder(served: ServedAgent) -> None:
 def allow_files(agents: int) -> None:
     """Raises the process's own limit of open files to what this number of agents needs. Many
     systems start with 1024, which is used up by about 200 agents."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit.
+    if sys.platform == "win32":  # It has no such limit.
         return
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES_AT_LEAST + FILES_PER_AGENT * agents
     allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)

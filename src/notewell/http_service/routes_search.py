@@ -179,12 +179,18 @@ async def note(
     caller: CallerDep,
     from_: Annotated[int, Query(alias="from", ge=1, le=MAX_LINE, description="First line.")] = 1,
     lines: Annotated[int | None, Query(ge=1, le=MAX_LINE, description="Number of lines.")] = None,
+    char: Annotated[
+        int, Query(ge=1, le=MAX_LINE, description="First character, to read on in a long line.")
+    ] = 1,
 ) -> NoteLines:
-    """Lines of a note as they are on disk now, 120 by default. `nextFrom` is the next line."""
+    """Lines of a note as they are on disk now, 120 by default. `nextFrom` is the next line, and
+    `nextChar` the next character of a line that was cut."""
     key = caller.token.session_key
 
     def work(memory: Memory) -> NoteLines:
-        excerpt = memory.get(path[:MAX_PATH_CHARS], from_line=from_, lines=lines, session_key=key)
+        excerpt = memory.get(
+            path[:MAX_PATH_CHARS], from_line=from_, from_char=char, lines=lines, session_key=key
+        )
         payload = excerpt_json(excerpt) | {"text": escaped(excerpt.text)}
         return NoteLines.model_validate(payload)
 

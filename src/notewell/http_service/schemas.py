@@ -198,6 +198,7 @@ class NoteLines(ResponseModel):
     end_line: int
     total_lines: int
     next_from: int | None = None
+    next_char: int | None = None
     cut: bool
 
 

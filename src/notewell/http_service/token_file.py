@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from notewell.core import BadSessionKey, normal_agent_id, parse_session_key
 from notewell.errors import BadRequest, BadSetting, StateNotWritable
-from notewell.files import MAX_STATE_BYTES
+from notewell.files import MAX_STATE_BYTES, effective_user
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -155,10 +156,10 @@ _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 def _distrust_reason(stat_result: os.stat_result) -> str | None:
     if not stat.S_ISREG(stat_result.st_mode):
         return "it is not a regular file"
-    if os.name == "posix" and stat_result.st_uid != os.geteuid():
+    if stat_result.st_uid != effective_user():
         return "it belongs to another user"
     # Readable by others is refused too: a backup or a copy may have widened the mode by mistake.
-    if os.name == "posix" and stat_result.st_mode & 0o077:
+    if sys.platform != "win32" and stat_result.st_mode & 0o077:
         return "other users may read or write it (chmod 600)"
     return None
 

@@ -26,7 +26,7 @@ from notewell.sync.text_sources import no_sessions, notes_source, sessions_sourc
 from notewell.types import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
-    from notewell.types import Scan
+    from notewell.types import Ignored, Scan
 
 CATCH_UP_NOTES = 32
 """More changed notes than this come from a checkout or a move, not from writing."""
@@ -87,6 +87,8 @@ class Indexer:
     _known_facts: tuple[tuple[int, ...], IndexFacts | None] | None = None
     """The facts of the index, with the change mark of the store from before they were read."""
     _transcripts: Transcripts | None = None
+    _unlisted: tuple[Ignored, ...] = ()
+    """Folders that the last look could not list."""
     _looks: LookSchedule | None = None
     _looked_at: int | None = None
     """The change mark of the notes from before the last look."""
@@ -387,8 +389,12 @@ class Indexer:
         if changed is None:
             return LookedResult(0, None)
         notice = self._index_changed(changed, vectors=vectors) if changed else None
+        notice = notice or _unread_notice(self._unlisted)
         if notice is None:
             self.looks.confirm(begun, took_s)
+        elif self._unlisted:
+            # Nobody knows what has changed in there: each answer says so, until it can be listed.
+            self.looks.request()
         return LookedResult(changed, notice)
 
     def _index_changed(self, changed: int, *, vectors: bool) -> Notice | None:
@@ -402,6 +408,8 @@ class Indexer:
             report = self._index_few(vectors=False)
             if vectors and 0 < report.vectors_waiting <= CATCH_UP_CHUNKS:
                 self._index_few(vectors=True)
+            if report.unreadable:
+                return _unread_notice(report.unreadable)
         except IndexTrouble as trouble:
             number = "a note has" if changed == 1 else f"{changed} notes have"
             text = f"{number} changed and could not be indexed"
@@ -435,6 +443,7 @@ class Indexer:
                     return None
                 indexed = {source: view.notes(source) for source in self.sources}
             scans = self.scans(indexed)
+            self._unlisted = tuple(one for scan in scans.values() for one in scan.unreadable)
             return sum(behind(scan, indexed[name]) for name, scan in scans.items())
 
     def read(self, path: str) -> str:
@@ -452,6 +461,18 @@ class Indexer:
             )
             for source in self.text_sources(everything=False)
         }
+
+
+def _unread_notice(unread: Sequence[Ignored]) -> Notice | None:
+    """That the answer may lack something; a remote reader gets no reason of our machine."""
+    if not unread:
+        return None
+    first, more = unread[0], f" and {len(unread) - 1} more" if unread[1:] else ""
+    lacks = "their last changes are not in this answer"
+    return Notice(
+        f"{first.path}{more} could not be read ({first.why}): {lacks}",
+        f"some notes could not be read: {lacks}",
+    )
 
 
 def _batch_failure(before: BatchFacts | None, after: BatchFacts | None) -> str | None:

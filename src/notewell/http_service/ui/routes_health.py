@@ -35,6 +35,7 @@ from notewell.http_service.ui.schemas import (
     IndexHealth,
     LeaseHealth,
     Me,
+    WorkHealth,
 )
 from notewell.http_service.ui.state import FindingsCache, UiStateDep, run_visible
 from notewell.memory import Memory
@@ -76,6 +77,8 @@ class HealthReport(NamedTuple):
     """Time since the index was last written."""
     holder: str | None
     """The process that holds the write lease."""
+    notes_built: int | None
+    """Notes in the index that is being built."""
     free_bytes: int
     activity: Activity | None
 
@@ -106,6 +109,7 @@ def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
         generation=store.generation,
         age_s=status.index_age_s,
         holder=store.holder,
+        notes_built=store.notes_built,
         free_bytes=shutil.disk_usage(nearest(Path(store.place))).free,
         activity=activity,
     )
@@ -132,7 +136,23 @@ def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
             bytes=status.index_bytes, age_s=report.age_s, generation=report.generation
         ),
         lease=LeaseHealth(holder=report.holder),
+        work=_work_json(report),
         disk=DiskHealth(free_bytes=report.free_bytes),
+    )
+
+
+def _work_json(report: HealthReport) -> WorkHealth:
+    counts = report.status.counts
+    chunks, vectors, waiting = (
+        (counts.chunks, counts.embedded, counts.waiting) if counts else (0, 0, 0)
+    )
+    return WorkHealth(
+        running=report.holder is not None,
+        notes_built=report.notes_built,
+        vectors=vectors,
+        vectors_waiting=waiting,
+        # Without an embedder no chunk waits and none is unread: words alone are searched.
+        vectors_unread=chunks - vectors - waiting if vectors else 0,
     )
 
 

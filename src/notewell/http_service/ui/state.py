@@ -16,6 +16,7 @@ from notewell.doctor import Subject, examine
 from notewell.errors import ConversationDenied
 from notewell.http_service.context import CONTEXT_KEY
 from notewell.http_service.ui.events import EventBroadcaster
+from notewell.http_service.ui.note_card import NoteCards
 from notewell.http_service.ui.vector_map import VectorMapCache
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class UiState:
         self._maps: dict[str, tuple[Memory, VectorMapCache]] = {}
         self._findings: dict[str, FindingsCache] = {}
         self._bodies: dict[str, tuple[VectorMap, bytes]] = {}
+        self._cards: dict[str, NoteCards] = {}
 
     def map_cache(self, agent: str, memory: Memory) -> VectorMapCache:
         with self._lock:
@@ -85,6 +87,10 @@ class UiState:
     def findings_cache(self, agent: str) -> FindingsCache:
         with self._lock:
             return self._findings.setdefault(agent, FindingsCache(time.monotonic))
+
+    def note_cards(self, agent: str) -> NoteCards:
+        with self._lock:
+            return self._cards.setdefault(agent, NoteCards())
 
 
 async def _ui_state(request: Request) -> UiState:

@@ -87,8 +87,8 @@ async def open_page(
         )
     secret = await context.pools.run("write", "", lambda: _redeem(context, code))
     if secret is None and "text/html" in request.headers.get("accept", ""):
-        # A person sees the page, which explains how to get a new link.
-        return RedirectResponse("/", 303)
+        # A person sees the page, which says so and explains how to get a new link.
+        return RedirectResponse("/#link-over", 303)
     if secret is None:
         raise Problem(
             403,
