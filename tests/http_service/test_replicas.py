@@ -219,7 +219,7 @@ def test_without_a_server_the_answer_is_503_and_not_401(
     [
         "postgresql://me:geheim@db/notewell",
         "postgres://db/notewell?password=geheim",
-        "postgresql://[/x",
+        "postgresql://me:p@ss/geheim@db/notewell",
     ],
 )
 def test_no_password_stands_on_a_command_line(
