@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -16,9 +15,7 @@ from typing import Any, NamedTuple
 
 import httpx2
 import pytest
-from tests.postgres_server import PASSWORD, PostgresServer
-
-from notewell.postgres.address import VARIABLE
+from tests.postgres_server import PASSWORD
 
 WAIT_S = 60
 WRITERS = 4
@@ -66,16 +63,11 @@ def started(folder: Path, name: str, token: str = "") -> Iterator[Process]:
 
 
 @pytest.fixture
-def replicas(
-    postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Process, Process]]:
-    store = {"tenant": f"tenant-{uuid.uuid4()}"}
+def replicas(tenant: str, tmp_path: Path) -> Iterator[tuple[Process, Process]]:
     # By words alone: no process has to load a model.
-    search = {"store": store, "provider": "none"}
+    search = {"store": {"tenant": tenant}, "provider": "none"}
     whole = {"agents": {"defaults": {"memorySearch": search}}}
     (tmp_path / "own.json").write_text(json.dumps(whole), encoding="utf-8")
-    monkeypatch.setenv("NOTEWELL_CONFIG", str(tmp_path / "own.json"))
-    monkeypatch.setenv(VARIABLE, postgres_server.login_url("notewell"))
     with ExitStack() as stack:
         one = stack.enter_context(started(tmp_path, "one"))
         other = stack.enter_context(started(tmp_path, "other", one.token))

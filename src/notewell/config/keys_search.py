@@ -117,13 +117,15 @@ _EMBEDDER = (
 _STORE = (
     Key("store.driver", Choice(("sqlite", "postgres")), "sqlite",
         "the storage engine of the index: files of this machine, or a PostgreSQL server that many "
-        "machines share (extra `postgres`)",
+        "machines share (extra `postgres`); for notes in the database (`-w postgres:`) the "
+        "default is `postgres`",
         field="store.driver"),
     Key("store.url", SecretText(), None,
-        "with `postgres`: the database, `postgresql://user:password@host/name`; "
+        "with `postgres` or `-w postgres:`: the database, `postgresql://user:password@host/name`; "
         "`NOTEWELL_DATABASE_URL` wins over it", "ours", field="store.url"),
     Key("store.tenant", Text(), "default",
-        "with `postgres`: the tenant of the agents; no agent sees rows of another tenant", "ours",
+        "with `postgres` or `-w postgres:`: the tenant of the agents; no agent sees rows of "
+        "another tenant", "ours",
         field="store.tenant"),
     Key("store.path", Text(), None,
         "the folder for indexes; each agent and workspace has a folder of its own in it; "
