@@ -197,7 +197,7 @@ def test_a_cold_search_takes_few_statements(server: PostgresServer) -> None:
         ids = [one.chunk_id for one in found]
         assert ids
         near = view.nearest(vector, ("memory",), 10)
-        view.places(ids)
+        view.facts(ids)
         view.cosines(vector, [*ids, *near])
         view.window_cosines(vector, [*ids, *near])
         chunks = view.chunks(near)

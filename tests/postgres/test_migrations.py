@@ -12,7 +12,15 @@ from tests.postgres_server import PostgresServer
 
 from notewell.core import Secret
 from notewell.errors import DatabaseNotReady, DatabaseTrouble
-from notewell.postgres import Address, Database, Scope, inspect_server, migrate, schema_state
+from notewell.postgres import (
+    Address,
+    Database,
+    Scope,
+    inspect_server,
+    migrate,
+    schema_state,
+    unknown_parts,
+)
 from notewell.postgres.database import Limits
 from notewell.postgres.migrations import MIGRATIONS
 
@@ -81,6 +89,7 @@ def test_a_version_says_that_the_database_is_too_old_or_too_new(empty: Database)
     other = Database(empty.address, Limits())
     with other.reading(Scope("t", "a")):  # It knows everything that it needs.
         pass
+    assert unknown_parts(other, "t") == ("x",)
     other.close()
     for change, why in (
         ("UPDATE notewell.migrations SET breaks_older = true WHERE number = 9001", "is newer"),

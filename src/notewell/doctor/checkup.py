@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.doctor import machine, notes_health, state_dir
-from notewell.doctor.finding import SYNC, Finding, SyncIndex, of_store
+from notewell.doctor.finding import (
+    FIX,
+    MOST_LISTED,
+    SYNC,
+    Finding,
+    SetEntriesAside,
+    SyncIndex,
+    of_store,
+)
 from notewell.doctor.state_files import index_folders, leftover_findings
 from notewell.errors import NotewellError
 from notewell.index import size_text
@@ -122,6 +130,7 @@ def _memory_checks(subject: Subject, memory: Memory) -> list[Check]:
         ("embedder", lambda: embedder(memory, status())),
         ("sync", lambda: last_sync(status())),
         ("capture", lambda: capture(subject)),
+        ("entries", lambda: entries(subject.state, memory)),
         ("kept", lambda: kept(subject, memory)),
     ]
 
@@ -332,6 +341,21 @@ def capture(subject: Subject) -> Iterator[Finding]:
     health = capture_health(folder, subject.now())
     if health is not None:
         yield Finding("capture", health.message, health.action)
+
+
+def entries(state: Path, memory: Memory) -> Iterator[Finding]:
+    """Whether each entry is as it was written; no finding if nothing was ever stored."""
+    from notewell.entries import EntriesSettings, audit_entries, has_entries
+
+    folder = (memory.settings.entries or EntriesSettings()).folder(state)
+    if not has_entries(folder):
+        return
+    audit = audit_entries(folder)
+    for message in audit.damaged[:MOST_LISTED]:
+        todo = f"go on with the others: {FIX}; `notewell entries import` restores an export"
+        yield Finding("entries", message, todo, SetEntriesAside(folder))
+    message = f"{audit.entries} as they were written"
+    yield Finding("entries", f"{message}, in {folder}", public_message=message)
 
 
 def kept(subject: Subject, memory: Memory) -> Iterator[Finding]:

@@ -117,7 +117,14 @@ class SyncIndex:
     """For an index that is missing, old, or behind the notes."""
 
 
-Remedy: TypeAlias = RestrictAccess | RemoveFiles | RepairStore | SyncIndex
+@dataclass(frozen=True, slots=True)
+class SetEntriesAside:
+    """For damaged entries: a copy of them, and a new table with the others."""
+
+    folder: Path
+
+
+Remedy: TypeAlias = RestrictAccess | RemoveFiles | RepairStore | SetEntriesAside | SyncIndex
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 APP_ROLE = "notewell_app"
 """Owns nothing, cannot log in, and is subject to row-level security."""
+SERVICE = "*"
+"""In place of an agent: the service of a tenant. No agent can have this id."""
 NAME_CHARS = 200
 """The longest name of a tenant or an agent; an entry of an index has room for 2700 bytes."""
 _FIRST_WAIT_S = 0.5
@@ -75,6 +77,11 @@ class Scope(NamedTuple):
 
     tenant: str
     agent: str
+
+    @classmethod
+    def service(cls, tenant: str) -> Scope:
+        """What belongs to the tenant and to no agent: tokens, the list of agents, the queue."""
+        return cls(tenant, SERVICE)
 
 
 class _Opening(NamedTuple):
