@@ -136,6 +136,7 @@ def plans_of_a_search(server: PostgresServer, agent: str) -> Plans:
         found, _ = view.matching(text_query("word9 router"), ("memory",), 10)
         ids = [one.chunk_id for one in found]
         near = view.nearest(vector, ("memory",), 10)
+        view.facts(ids)
         view.cosines(vector, [*ids, *near])
         view.window_cosines(vector, [*ids, *near])
         view.chunks(near)
