@@ -25,6 +25,9 @@ from notewell.limits import GET_LINES
 from notewell.records import replace
 from notewell.search import Question
 
+FIRST_WORDS_S = 1.0
+"""How long a search waits for words that are being indexed, if there are none yet."""
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
@@ -197,6 +200,10 @@ class Memory:
             return False
         # QMD has an index of its own, and only its status knows about it.
         if self._engine is self._builtin and self.indexer.index_facts() is not None:
+            return False
+        # Another thread has begun. What it publishes by then answers.
+        if self.indexer.progress is not None:
+            self.indexer.wait_for_words(FIRST_WORDS_S)
             return False
         from notewell.engines import is_worth_indexing
 

@@ -177,7 +177,7 @@ def _verify_state(subject: Subject, report: VerifyReport) -> None:
     from notewell.capture import capture_dir
     from notewell.redaction import KEY_BYTES, KEY_FILE
 
-    folder = capture_dir(subject.state, subject.agent, subject.workspace)
+    folder = capture_dir(subject.state, subject.agent, subject.location)
     for file in files(folder):
         if is_capture_file(file.name):
             with report.part("state", file.name):

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -415,7 +416,7 @@ def synced(folder: Path) -> Iterator[None]:
     new = {path for path, inode in _files(folder) - before}
     for path in new:
         _fsync(path, os.O_RDONLY)
-    if os.name == "posix" and new:  # Other systems cannot open a folder.
+    if sys.platform != "win32" and new:  # Other systems cannot open a folder.
         for parent in {str(folder), *map(os.path.dirname, new)}:
             _fsync(parent, os.O_RDONLY | os.O_DIRECTORY)
 

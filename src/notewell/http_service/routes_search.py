@@ -9,6 +9,7 @@ from notewell.core import is_private_path, note_date
 from notewell.http_service.agents import SearchAnswered
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
+from notewell.http_service.limits import search_cost
 from notewell.http_service.observability import span
 from notewell.http_service.schemas import (
     BootstrapAnswer,
@@ -48,6 +49,7 @@ router = APIRouter(prefix="/v1", tags=["agents"], route_class=GuardedRoute)
 )
 async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
     """Search the memory; the best hits come first. An empty result has a reason."""
+    caller.charge(search_cost(body.query, body.max_results))
     key = caller.token.session_key
 
     def work(memory: Memory) -> SearchAnswer:

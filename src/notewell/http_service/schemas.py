@@ -331,10 +331,11 @@ class Alive(ResponseModel):
 
 
 class Ready(ResponseModel):
-    status: Literal["ready", "opening", "not ready"]
+    status: Literal["ready", "opening", "indexing", "not ready"]
     agents: int
     ready: int
     opening: int
+    indexing: int
     failed: int
 
 
