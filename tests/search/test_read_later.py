@@ -28,4 +28,4 @@ def test_an_answer_that_is_read_later_is_the_same(tmp_path: Path) -> None:
         memory.sync()
     assert later.hits
     assert repr(later) == at_once
-    assert repr(pickle.loads(sent)) == at_once  # noqa: S301 - our own
+    assert repr(pickle.loads(sent)) == at_once
