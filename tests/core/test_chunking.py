@@ -66,14 +66,28 @@ def lines_of(text: str, span: Span) -> str:
 @example("---\na: 1\n---\ntext", SMALL)
 @example("# A\n## B\n### C\n" + "x" * 200, SMALL)
 @example("# a\n" * 50, SMALL)
-def test_every_line_that_says_something_is_in_a_chunk(text: str, limits: ChunkLimits) -> None:
+def test_every_line_that_says_something_is_in_a_chunk_or_above_it(
+    text: str, limits: ChunkLimits
+) -> None:
+    chunks = chunk(text, limits)
     covered = {
-        number
-        for one in chunk(text, limits)
-        for number in range(one.span.start_line, one.span.end_line + 1)
+        number for one in chunks for number in range(one.span.start_line, one.span.end_line + 1)
     }
-    said = {number for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
-    assert said <= covered
+    above = {heading for one in chunks if one.piece for heading in one.heading.split(" › ")}
+    for number, line in enumerate(text.split("\n"), start=1):
+        assert not line.strip() or number in covered or " ".join(line.split()) in above
+
+
+def test_a_title_above_a_line_that_is_cut_is_no_chunk_of_its_own() -> None:
+    text = "# Harbour\n\n## Cranes\n\n" + "The cranes were built in 1921. " * 40
+    chunks = chunk(text, ChunkLimits(60, 0))
+    assert {one.span for one in chunks} == {Span(5, 5)}
+    assert {one.heading for one in chunks} == {"# Harbour › ## Cranes"}
+
+
+def test_a_title_that_the_pieces_of_a_line_do_not_have_stays_a_chunk() -> None:
+    text = "## Cranes\n# Harbour\n" + "The cranes were built in 1921. " * 40
+    assert chunk(text, ChunkLimits(60, 0))[0].span == Span(1, 2)
 
 
 @given(TEXTS, LIMITS)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.history import Recorded, Write
+    from notewell.capture.logs import Logs
     from notewell.notes import NoteStore
 
 WAIT_S = 10.0
@@ -96,13 +97,13 @@ class Undone(NamedTuple):
 
 
 def undo_write(
-    notes: NoteStore, folder: Path, id_: str, *, now: datetime, wait_s: float = WAIT_S
+    notes: NoteStore, place: Path | Logs, id_: str, *, now: datetime, wait_s: float = WAIT_S
 ) -> Undone:
     """Undo the write with this id, or with the only id that begins so.
 
     Raises `BadRequest` for an unknown id, `CannotUndo`, and `NoteBusy`.
     """
-    recorded = _only(notes, folder, id_)
+    recorded = _only(notes, place, id_)
     path = recorded.write.path
     try:
         notes.rewrite(path, lambda data: _without(data, recorded), wait_s=wait_s)
@@ -111,7 +112,7 @@ def undo_write(
     except NoteNotWritable as error:
         raise CannotUndo(recorded.id, path, error.why) from error
     try:
-        record_undo(folder, recorded.id, now)
+        record_undo(place, recorded.id, now)
     except StateNotWritable as error:
         # The bytes are removed: an error must not say that they are not. A second undo finds
         # that they are gone.
@@ -129,8 +130,8 @@ def _without(data: bytes, recorded: Recorded) -> bytes | None:
     return rest or (None if recorded.write.kind == "note" else b"")
 
 
-def _only(notes: NoteStore, folder: Path, id_: str) -> Recorded:
-    found = writes(folder, notes)
+def _only(notes: NoteStore, place: Path | Logs, id_: str) -> Recorded:
+    found = writes(place, notes)
     matching = [recorded for recorded in found if id_ and recorded.id.startswith(id_)]
     if len(matching) != 1:
         many = "more than one write has" if matching else "no write has"

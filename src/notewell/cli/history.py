@@ -13,7 +13,7 @@ from notewell.cli.place import add_place, location_of
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.capture import Forgetting, Recorded
+    from notewell.capture import Forgetting, Logs, Recorded
     from notewell.notes import NoteStore
 
 NOTHING_FOUND = 3
@@ -57,13 +57,23 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     return notes, capture_dir(state, agent, notes.location)
 
 
+def logs_of(notes: NoteStore) -> Logs | None:
+    """The journal of notes in a database; None: it is in the state folder."""
+    if notes.folder is not None:
+        return None
+    from notewell.assembly import journal_logs
+
+    return journal_logs(notes)
+
+
 def run(arguments: argparse.Namespace) -> int:
     from notewell.capture import forgettings, writes
 
     notes, folder = notes_of(arguments)
-    forgotten = forgettings(folder)[::-1][: max(0, arguments.last)]
+    place = logs_of(notes) or folder
+    forgotten = forgettings(place)[::-1][: max(0, arguments.last)]
     # The journal is in the order of writing.
-    newest = writes(folder, notes)[::-1][: max(0, arguments.last)]
+    newest = writes(place, notes)[::-1][: max(0, arguments.last)]
     rows = [(recorded, _state(notes, recorded)) for recorded in newest]
     if arguments.json:
         print_json(
@@ -140,7 +150,8 @@ def undo(arguments: argparse.Namespace) -> int:
     from notewell.capture import NOT_SAID, undo_write
 
     notes, folder = notes_of(arguments)
-    done, unrecorded = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
+    place = logs_of(notes) or folder
+    done, unrecorded = undo_write(notes, place, arguments.id, now=datetime.now(UTC))
     size = done.write.end_byte - done.write.start_byte
     if arguments.json:
         print_json({"undone": done.id, "path": done.write.path, "bytes": size})

@@ -12,6 +12,8 @@ Those units are packed in order into chunks:
   does not change the chunks of the others, nor their vectors.
 * A unit that does not fit goes to the next chunk as a whole. Only a unit that is larger than a
   chunk is split, at lines; only a line that is larger than a chunk is cut, between graphemes.
+* Headings alone above a line that is cut are no chunk: the pieces have them, and a title without
+  its text answers nothing.
 * Overlap repeats the last lines of the previous chunk, never across a heading. Without room there
   is no overlap: no chunk is ever heavier than the limit.
 * In a conversation, a message of the user and what follows it up to the next one are a unit, an
@@ -24,7 +26,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from notewell.core.cutting import LinePart, pieces, token_weight
@@ -87,12 +89,22 @@ def chunk(text: str, limits: ChunkLimits, *, is_spoken: bool = False) -> list[Ch
     units = _exchanges(lines) if is_spoken else find_units(lines)
     paths = _heading_paths(units, len(lines))
     chunks: dict[tuple[Span, str], Chunk] = {}
-    for start, end, piece in _pack(lines, units, limits, is_spoken=is_spoken):
+    packed = _pack(lines, units, limits, is_spoken=is_spoken)
+    for (start, end, piece), following in zip_longest(packed, packed[1:]):
+        if piece is None and following and _heads(lines[start:end], following, paths):
+            continue
         body = piece.text if piece else "\n".join(lines[start:end])
         new = _make_chunk(Span(start + 1, end), body, paths[start], piece)
         # Equal pieces of one long line are one chunk: they would be the same hit.
         chunks.setdefault((new.span, new.text), new)
     return list(chunks.values())
+
+
+def _heads(lines: Sequence[str], following: _Range, paths: Sequence[str]) -> bool:
+    """Whether lines are nothing but the headings of the first piece of a line, which follows."""
+    start, _, piece = following
+    headings = HEADING_SEPARATOR.join(" ".join(line.split()) for line in lines if line.strip())
+    return piece is not None and paths[start].endswith(headings)
 
 
 def embedding_text(heading: str, text: str) -> str:

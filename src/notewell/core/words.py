@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ASKED = "User: "
 """What a message of the user begins with, as `sessions.transcript` writes it."""
-VERSION = 7
+VERSION = 8
 """Part of the identity of an index: words of two versions do not match each other. It also counts
 the versions of `embedding_text`."""
 

@@ -5,8 +5,9 @@ the part of them that fits into the budget of the tool. So the text itself is lo
 
     evidence with a `text`     this text: the span of the document that answers
     evidence by lines          each of the lines, whole
-    evidence that is a note    each line of the note; not measured if the note is longer than the
-                               smallest budget, because no answer is a whole page
+    evidence that is a note    each line of the note below its title, which no answer quotes for
+                               its own sake; not measured if the note is longer than the smallest
+                               budget, because no answer is a whole page
 
 White space may differ, nothing else.
 """
@@ -57,7 +58,9 @@ class EvidenceReader:
         is_note = place.end_line == EVERY_LINE
         if is_note and sum(map(len, lines)) > min(BUDGETS):
             return ()
-        return tuple(filter(None, map(folded, lines)))
+        texts = tuple(filter(None, map(folded, lines)))
+        has_title = is_note and len(texts) > 1 and texts[0].startswith("# ")
+        return texts[1:] if has_title else texts
 
     def _note(self, path: str) -> list[str]:
         if path not in self._lines:
