@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         SESSION_HEADING,
         Conversation,
         Saved,
+        clean_slug,
         save_session,
     )
     from notewell.capture.settings import (
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
         NoCut,
         Undone,
         decide_cut,
+        undo_import,
         undo_write,
     )
     from notewell.capture.user_command import (
@@ -134,7 +136,7 @@ if TYPE_CHECKING:
         ask_program,
         slug_namer,
     )
-    from notewell.capture.writer import NoteWriter, capture_dir
+    from notewell.capture.writer import CreatedNote, NoteWriter, capture_dir, encode_note
 else:
     from notewell.lazy import lazy_exports
 
@@ -167,10 +169,10 @@ else:
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "
                 "recall_days record_recall record_search recorded_searches"
             ),
-            "session_note": "Conversation MESSAGES SESSION_HEADING Saved save_session",
+            "session_note": "Conversation MESSAGES SESSION_HEADING Saved clean_slug save_session",
             "settings": "CaptureSettings FlushSettings KeepSettings user_zone",
-            "undo": "CannotUndo Cut NOT_SAID NoCut Undone decide_cut undo_write",
+            "undo": "CannotUndo Cut NOT_SAID NoCut Undone decide_cut undo_import undo_write",
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
-            "writer": "NoteWriter capture_dir",
+            "writer": "CreatedNote NoteWriter capture_dir encode_note",
         },
     )

@@ -13,7 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.capture.hook_state import SessionEnd
-from notewell.capture.keeping import Kept, complete_part, keep_messages, preview_import
+from notewell.capture.keeping import (
+    Kept,
+    KeptPreview,
+    complete_part,
+    keep_exported,
+    keep_messages,
+    preview_exported,
+    preview_import,
+)
 from notewell.capture.kept_folder import kept_sizes
 from notewell.errors import NoteUnreadable, NotewellError, StateBusy
 from notewell.hosts import HOSTS
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.settings import KeepSettings
-    from notewell.sessions import FoundTranscript
+    from notewell.sessions import FoundTranscript, SaidMessage
 
 REASON = "import"
 
@@ -38,6 +46,8 @@ class ImportedTranscript:
 
     found: FoundTranscript
     ended: SessionEnd
+    exported: tuple[SaidMessage, ...] | None = None
+    """Its messages, if it is from a data export: then there is no file of it alone."""
 
 
 @dataclass(slots=True)
@@ -90,13 +100,11 @@ def import_transcripts(
             break
         try:
             if is_dry_run:
-                preview = preview_import(
-                    folder, transcript.ended, redact, settings=settings, now=now
-                )
+                preview = _preview(folder, transcript, redact, settings, now)
                 counts.add(preview.messages)
                 sizes.set(preview.file, transcript.found.mtime_ns / 1e9, preview.size)
             else:
-                kept = _import(folder, transcript.ended, redact, settings, now)
+                kept = _import(folder, transcript, redact, settings, now)
                 counts.add(kept.messages)
                 sizes.update(kept.file)
         except (NoteUnreadable, StateBusy) as error:
@@ -108,13 +116,29 @@ def import_transcripts(
     return counts
 
 
+def _preview(
+    folder: Path,
+    transcript: ImportedTranscript,
+    redact: Callable[[str], str],
+    settings: KeepSettings,
+    now: datetime,
+) -> KeptPreview:
+    ended, exported = transcript.ended, transcript.exported
+    if exported is None:
+        return preview_import(folder, ended, redact, settings=settings, now=now)
+    return preview_exported(folder, ended, exported, redact, settings=settings, now=now)
+
+
 def _import(
     folder: Path,
-    ended: SessionEnd,
+    transcript: ImportedTranscript,
     redact: Callable[[str], str],
     settings: KeepSettings,
     now: datetime,
 ) -> Kept:
+    ended, exported = transcript.ended, transcript.exported
+    if exported is not None:
+        return keep_exported(folder, ended, exported, redact, settings=settings, now=now)
     begun = complete_part(folder, ended, redact, settings=settings, now=now)
     file, messages, is_complete = begun.file, begun.messages, False
     while not is_complete:

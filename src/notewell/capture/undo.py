@@ -119,6 +119,27 @@ def undo_write(
     return Undone(recorded)
 
 
+def undo_import(
+    notes: NoteStore, folder: Path, origin: str, *, now: datetime
+) -> tuple[list[Undone], list[CannotUndo]]:
+    """Undo all writes of one import: what is undone, and what is left because it has changed.
+
+    Raises `BadRequest` for an unknown one, and `NoteBusy`.
+    """
+    ours = [one for one in writes(folder, notes) if one.write.origin == origin]
+    if not ours:
+        raise BadRequest(f"no import is called {origin!r}: `notewell history` lists them")
+    undone, left = list[Undone](), list[CannotUndo]()
+    for recorded in ours:
+        if recorded.undone:
+            continue
+        try:
+            undone.append(undo_write(notes, folder, recorded.id, now=now))
+        except CannotUndo as error:
+            left.append(error)
+    return undone, left
+
+
 def _without(data: bytes, recorded: Recorded) -> bytes | None:
     """The note without our bytes; None for a note that we made and that has nothing else."""
     cut = decide_cut(data, recorded.write)

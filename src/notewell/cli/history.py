@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import add_place, location_of
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 NOTHING_FOUND = 3
 DEGRADED = 5
 SHOWN = 20
+IMPORT = "import:"
+"""How the origin of an import begins; all its writes are undone by it."""
 _ONE = {
     "messages": "message",
     "conversations": "conversation",
@@ -140,6 +143,8 @@ def undo(arguments: argparse.Namespace) -> int:
     from notewell.capture import NOT_SAID, undo_write
 
     notes, folder = notes_of(arguments)
+    if arguments.id.startswith(IMPORT):
+        return _undo_import(arguments, notes, folder)
     done, unrecorded = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
     size = done.write.end_byte - done.write.start_byte
     if arguments.json:
@@ -149,3 +154,21 @@ def undo(arguments: argparse.Namespace) -> int:
     if unrecorded:
         tell(f"{NOT_SAID}: {unrecorded.reason}")
     return DEGRADED if unrecorded else 0
+
+
+def _undo_import(arguments: argparse.Namespace, notes: NoteStore, folder: Path) -> int:
+    from notewell.capture import NOT_SAID, undo_import
+
+    undone, left = undo_import(notes, folder, arguments.id, now=datetime.now(UTC))
+    paths = [one.recorded.write.path for one in undone]
+    if arguments.json:
+        failed = [{"id": one.id, "path": one.path, "why": one.why} for one in left]
+        print_json({"undone": arguments.id, "paths": paths, "left": failed})
+    else:
+        say(f"removed {counted(len(paths), 'note')} of {arguments.id}")
+    for one in left:
+        tell(f"left alone: {one.path}: {one.why}")
+    unrecorded = next((one.unrecorded for one in undone if one.unrecorded), None)
+    if unrecorded:
+        tell(f"{NOT_SAID}: {unrecorded.reason}")
+    return DEGRADED if left or unrecorded else 0
