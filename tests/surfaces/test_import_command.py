@@ -195,6 +195,29 @@ def test_an_export_is_kept_as_conversations_each_message_once(
     assert hits[0]["path"] == "sessions/kept/chatgpt-conv-1.jsonl"
 
 
+def test_an_import_of_conversations_is_taken_back_except_what_went_on(
+    place: Place, tmp_path: Path
+) -> None:
+    path = tmp_path / "conversations.json"
+    conversations = [written.chatgpt("One?", id_="conv-1"), written.chatgpt("Two?", id_="conv-2")]
+    path.write_text(json.dumps(conversations), encoding="utf-8")
+    first = place.answer("import", "chatgpt", str(path), "--yes")["memories"][0]["undo"]
+    longer = [written.chatgpt("One?", "Yes.", id_="conv-1"), conversations[1]]
+    path.write_text(json.dumps(longer), encoding="utf-8")
+    # Nothing began with it, so there is nothing that could be removed as a whole.
+    assert place.answer("import", "chatgpt", str(path), "--yes")["memories"][0]["undo"] is None
+    (recorded,) = place.answer("history")["imports"]
+    assert (recorded["origin"], recorded["conversations"]) == (first, 2)
+    undone = place.answer("undo", first, code=5)
+    assert undone["conversations"] == ["chatgpt-conv-2.jsonl"]
+    assert [left["path"] for left in undone["left"]] == ["chatgpt-conv-1.jsonl"]
+    assert list(place.kept()) == ["chatgpt-conv-1.jsonl"]
+    hits = place.answer("search", "Two", "--mode", "keyword", code=3)["results"]
+    assert hits == []
+    again = place.answer("import", "chatgpt", str(path), "--yes")["memories"][0]
+    assert (again["messages"], len(place.kept())) == (1, 2)
+
+
 def test_what_was_forgotten_is_not_imported_again(place: Place, tmp_path: Path) -> None:
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps([written.claude("Why does it drop?", "Yes.")]), encoding="utf-8")

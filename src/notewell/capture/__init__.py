@@ -10,6 +10,7 @@ incremental.py     the same for a growing transcript: every message once
 keeping.py         a conversation kept whole: every message once
 kept_file.py       the file of such a conversation
 importing.py       transcripts that hosts already have, kept in the same way
+import_record.py   which of them began with an import, so that it can be undone
 keep_status.py     what is kept and what is not, in words
 forget.py          messages removed from our transcripts and logs, and never kept again
 hook_state.py      when hooks last ran; sessions whose end was not reported
@@ -74,6 +75,13 @@ if TYPE_CHECKING:
         record_hook_run,
         remember_pending,
     )
+    from notewell.capture.import_record import (
+        IMPORT,
+        RecordedImport,
+        import_origin,
+        record_begun,
+        recorded_imports,
+    )
     from notewell.capture.importing import (
         ImportedTranscript,
         KeptImport,
@@ -126,6 +134,7 @@ if TYPE_CHECKING:
         Cut,
         NoCut,
         Undone,
+        UndoneImport,
         decide_cut,
         undo_import,
         undo_write,
@@ -157,6 +166,7 @@ else:
                 "ENTRIES_DUE SessionEnd capture_health capture_trouble forget_pending "
                 "is_compacted pending_sessions record_hook_run remember_pending"
             ),
+            "import_record": ("IMPORT RecordedImport import_origin record_begun recorded_imports"),
             "importing": "KeptImport ImportedTranscript described import_transcripts",
             "incremental": "save_new_messages",
             "injected": "without_injected",
@@ -171,7 +181,10 @@ else:
             ),
             "session_note": "Conversation MESSAGES SESSION_HEADING Saved clean_slug save_session",
             "settings": "CaptureSettings FlushSettings KeepSettings user_zone",
-            "undo": "CannotUndo Cut NOT_SAID NoCut Undone decide_cut undo_import undo_write",
+            "undo": (
+                "CannotUndo Cut NOT_SAID NoCut Undone UndoneImport decide_cut undo_import "
+                "undo_write"
+            ),
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
             "writer": "CreatedNote NoteWriter capture_dir encode_note",
         },

@@ -61,6 +61,8 @@ class KeptImport:
     no_place: int = 0
     """Left out, because the settings allow no more megabytes."""
     failed: list[Ignored] = field(default_factory=list)
+    has_begun: bool = False
+    """Whether a conversation is kept of which nothing was kept before."""
     trouble: NotewellError | None = None
     """Why it has stopped early."""
 
@@ -88,10 +90,12 @@ def import_transcripts(
     settings: KeepSettings,
     now: datetime,
     on_progress: Callable[[], None] = lambda: None,
+    on_begun: Callable[[Path], None] = lambda _: None,
     is_dry_run: bool = False,
 ) -> KeptImport:
     """Keep transcripts in the folder of `kept_dir`. It stops at a folder that cannot be written;
-    what is done then is on disk. `is_dry_run`: count what would be done, and write nothing."""
+    what is done then is on disk. `on_begun` is called with each new file. `is_dry_run`: count what
+    would be done, and write nothing."""
     counts, sizes = KeptImport(), _Sizes(folder, settings)
     newest_first = sorted(transcripts, key=lambda one: one.found.mtime_ns, reverse=True)
     for number, transcript in enumerate(newest_first):
@@ -107,6 +111,9 @@ def import_transcripts(
                 kept = _import(folder, transcript, redact, settings, now)
                 counts.add(kept.messages)
                 sizes.update(kept.file)
+                if kept.file is not None and kept.is_first:
+                    counts.has_begun = True
+                    on_begun(kept.file)
         except (NoteUnreadable, StateBusy) as error:
             counts.failed.append(Ignored(str(transcript.found.path), _why(error)))
         except NotewellError as error:
@@ -140,11 +147,12 @@ def _import(
     if exported is not None:
         return keep_exported(folder, ended, exported, redact, settings=settings, now=now)
     begun = complete_part(folder, ended, redact, settings=settings, now=now)
-    file, messages, is_complete = begun.file, begun.messages, False
+    file, messages, is_complete, is_first = begun.file, begun.messages, False, False
     while not is_complete:
         rest = keep_messages(folder, ended, redact, settings=settings, now=now, is_import=True)
         file, messages, is_complete = rest.file or file, messages + rest.messages, rest.is_complete
-    return Kept(file, messages)
+        is_first = is_first or rest.is_first
+    return Kept(file, messages, is_first=is_first)
 
 
 def _why(error: NotewellError) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.capture.history import record_undo, starts_of, writes
+from notewell.capture.import_record import recorded_imports, remove_begun
 from notewell.errors import BadRequest, NoteBusy, NoteNotWritable, NotewellError, StateNotWritable
 from notewell.records import NamedTuple, dataclass
 
@@ -102,7 +103,12 @@ def undo_write(
 
     Raises `BadRequest` for an unknown id, `CannotUndo`, and `NoteBusy`.
     """
-    recorded = _only(notes, folder, id_)
+    return _undo(notes, folder, _only(notes, folder, id_), now, wait_s)
+
+
+def _undo(
+    notes: NoteStore, folder: Path, recorded: Recorded, now: datetime, wait_s: float
+) -> Undone:
     path = recorded.write.path
     try:
         notes.rewrite(path, lambda data: _without(data, recorded), wait_s=wait_s)
@@ -119,25 +125,41 @@ def undo_write(
     return Undone(recorded)
 
 
-def undo_import(
-    notes: NoteStore, folder: Path, origin: str, *, now: datetime
-) -> tuple[list[Undone], list[CannotUndo]]:
-    """Undo all writes of one import: what is undone, and what is left because it has changed.
+class UndoneImport(NamedTuple):
+    """What became of an import that was taken back."""
 
-    Raises `BadRequest` for an unknown one, and `NoteBusy`.
+    undone: list[Undone]
+    left: list[CannotUndo]
+    """Notes that have changed since."""
+    conversations: list[str]
+    """The files that were removed."""
+    continued: list[str]
+    """Those that stay, because more was said since."""
+
+
+def undo_import(
+    notes: NoteStore, folder: Path, kept: Path, origin: str, *, now: datetime
+) -> UndoneImport:
+    """Take back the notes and the conversations that one import has made; `kept` is the folder of
+    kept conversations.
+
+    Raises `BadRequest` for an unknown one, `NoteBusy`, `StateBusy` and `StateNotWritable`.
     """
     ours = [one for one in writes(folder, notes) if one.write.origin == origin]
-    if not ours:
+    recorded = recorded_imports(folder).get(origin)
+    if not ours and recorded is None:
         raise BadRequest(f"no import is called {origin!r}: `notewell history` lists them")
-    undone, left = list[Undone](), list[CannotUndo]()
-    for recorded in ours:
-        if recorded.undone:
-            continue
-        try:
-            undone.append(undo_write(notes, folder, recorded.id, now=now))
-        except CannotUndo as error:
-            left.append(error)
-    return undone, left
+    done = UndoneImport([], [], [], [])
+    if recorded and not recorded.undone:
+        removed, continued = remove_begun(folder, kept, recorded, now)
+        done = done._replace(conversations=removed, continued=continued)
+    for one in ours:
+        if not one.undone:
+            try:
+                done.undone.append(_undo(notes, folder, one, now, WAIT_S))
+            except CannotUndo as error:
+                done.left.append(error)
+    return done
 
 
 def _without(data: bytes, recorded: Recorded) -> bytes | None:

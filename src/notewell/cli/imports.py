@@ -253,10 +253,9 @@ def _conversations(
         raise BadRequest(f"{str(path)!r} has no conversation in which something was said")
     size = path.stat().st_size if path.is_file() else 0
     found = FoundTranscripts(tuple(one.found for one in transcripts), size, reading.left_out)
+    place = FoundPlace(program.title, program.host, path, found)
     batch = Batch(Destinations(arguments).of(program.host, None), transcripts)
-    return keep_batches(
-        arguments, [FoundPlace(program.title, program.host, path, found)], [batch], []
-    )
+    return keep_batches(arguments, [place], [batch], [], program.id)
 
 
 def _openclaw(arguments: argparse.Namespace) -> int:

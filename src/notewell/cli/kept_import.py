@@ -47,15 +47,17 @@ def keep_batches(
     places: list[FoundPlace],
     batches: list[Batch],
     failed: list[Ignored],
+    what: str = "sessions",
 ) -> int:
-    """The exit code. It reads `dry_run`, `yes` and `json` of the arguments."""
+    """The exit code. It reads `dry_run`, `yes` and `json` of the arguments; `what` is part of the
+    name by which the import can be undone."""
     if not arguments.json or not (arguments.yes or arguments.dry_run):
         _show(places, batches)
     if arguments.dry_run:
         return _preview(arguments, places, batches, failed)
     if not arguments.yes and not _confirmed():
         return NOT_CONFIRMED
-    return _run(arguments, places, batches, failed)
+    return _run(arguments, places, batches, failed, what)
 
 
 # -- what is done --------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ def _preview(
     failed: list[Ignored],
 ) -> int:
     """Count what an import would do, and change nothing."""
-    done = [_imported(batch, is_dry_run=True) for batch in batches]
+    done = [_imported(batch) for batch in batches]
     failed = [*failed, *(one for counts in done for one in counts.failed)]
     if arguments.json:
         print_json({**import_fields(places, batches, done, failed), "dryRun": True})
@@ -88,15 +90,21 @@ def _run(
     places: list[FoundPlace],
     batches: list[Batch],
     failed: list[Ignored],
+    what: str,
 ) -> int:
-    done = [_imported(batch) for batch in batches]
+    from notewell.capture import import_origin
+
+    origin = import_origin(what, datetime.now(UTC))
+    done = [_imported(batch, origin) for batch in batches]
     troubles = [index_words(batch.destination.arguments) for batch in batches]
     failed = [*failed, *(one for counts in done for one in counts.failed)]
     if arguments.json:
-        print_json(import_fields(places, batches, done, failed))
+        print_json(import_fields(places, batches, done, failed, origin))
     else:
         for batch, counts, trouble in zip(batches, done, troubles, strict=True):
             _report(batch, counts, is_searchable=trouble is None)
+        if any(counts.has_begun for counts in done):
+            tell(f"`notewell undo {origin}` takes the new conversations back")
     tell_problems([*unreadable(places), *failed])
     stopped = [counts.trouble for counts in done if counts.trouble]
     for stop in stopped:
@@ -108,8 +116,9 @@ def _run(
     return DEGRADED if failed or any(troubles) else 0
 
 
-def _imported(batch: Batch, *, is_dry_run: bool = False) -> KeptImport:
-    from notewell.capture import import_transcripts
+def _imported(batch: Batch, origin: str = "") -> KeptImport:
+    """Under this name; without one, only count what would be done."""
+    from notewell.capture import capture_dir, import_transcripts, record_begun
     from notewell.redaction import DeferredRedactor
     from notewell.sync import Progress
 
@@ -120,15 +129,18 @@ def _imported(batch: Batch, *, is_dry_run: bool = False) -> KeptImport:
         number += 1
         bar.update(Progress(number, len(batch.transcripts), "conversations"))
 
+    now = datetime.now(UTC)
+    history = capture_dir(memory.state, memory.agent, memory.workspace)
     try:
         return import_transcripts(
             memory.folder,
             batch.transcripts,
             DeferredRedactor(memory.state),
             settings=memory.keep,
-            now=datetime.now(UTC),
+            now=now,
             on_progress=count,
-            is_dry_run=is_dry_run,
+            on_begun=lambda file: record_begun(history, origin, file, now),
+            is_dry_run=not origin,
         )
     finally:
         bar.done()
@@ -222,6 +234,7 @@ def import_fields(
     batches: list[Batch],
     done: list[KeptImport],
     failed: list[Ignored],
+    origin: str = "",
 ) -> dict[str, Any]:
     found = [
         {
@@ -232,11 +245,11 @@ def import_fields(
         }
         for place in places
     ]
-    memories = [_memory_fields(*both) for both in zip(batches, done, strict=True)]
+    memories = [_memory_fields(*both, origin) for both in zip(batches, done, strict=True)]
     return {"found": found, "memories": memories, "failed": problem_fields(places, failed)}
 
 
-def _memory_fields(batch: Batch, counts: KeptImport) -> dict[str, Any]:
+def _memory_fields(batch: Batch, counts: KeptImport, origin: str) -> dict[str, Any]:
     memory = batch.destination
     return {
         "workspace": memory.workspace,
@@ -247,4 +260,5 @@ def _memory_fields(batch: Batch, counts: KeptImport) -> dict[str, Any]:
         "messages": counts.messages,
         "unchanged": counts.unchanged,
         "noPlace": counts.no_place,
+        "undo": origin if counts.has_begun else None,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from notewell.capture import CreatedNote, encode_note
+from notewell.capture import CreatedNote, encode_note, import_origin
 from notewell.errors import NoteUnreadable, NotewellError, StateNotWritable
 from notewell.files import state_lock
 from notewell.imports.plan import FOLDER, ImportPlan, KnownImports, known_imports, plan_import
@@ -63,7 +63,7 @@ def import_reading(
     stops at a note that cannot be written; what is done then is on disk."""
     with state_lock(writer.folder / LOCK):
         plan = preview_reading(writer, program, reading, zone=zone)
-        done = Imported(plan, origin_of(program, now))
+        done = Imported(plan, import_origin(program.id, now))
         for note in plan.notes:
             try:
                 done.paths.append(_create(writer, note, done, now))
@@ -73,10 +73,6 @@ def import_reading(
             done.entries += note.entries
             on_progress(len(done.paths), len(plan.notes))
     return done
-
-
-def origin_of(program: MemoryProgram, now: datetime) -> str:
-    return f"import:{program.id}:{hashlib.sha256(now.isoformat().encode()).hexdigest()[:8]}"
 
 
 def _create(writer: NoteWriter, note: PlannedNote, done: Imported, now: datetime) -> str:
