@@ -50,6 +50,11 @@ def test_the_day_is_the_users() -> None:
     assert made.notes[0].stem == "imported/mem0/2026-10-03"
 
 
+def test_a_time_at_the_end_of_the_calendar_is_none() -> None:
+    last = datetime(9999, 12, 31, 23, 30, tzinfo=UTC)
+    assert plan(ImportedEntry("m-1", "One.", last), hours=2).notes[0].stem.endswith("/undated")
+
+
 def test_what_has_no_time_goes_by_its_subject() -> None:
     made = plan(
         ImportedEntry("a", "One.", subject="Harbour project"),

@@ -206,6 +206,12 @@ def test_a_link_is_not_followed(program: str, tmp_path: Path) -> None:
     assert "name the file itself" in refused(program, tmp_path / "link.json")
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_pipe_is_not_waited_for(program: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "cannot be imported" in refused(program, tmp_path / "pipe")
+
+
 def test_links_among_markdown_are_named(tmp_path: Path) -> None:
     shutil.copytree(FILES / "harbour", tmp_path / "harbour")
     (tmp_path / "harbour" / "secret.md").symlink_to("/etc/hostname")

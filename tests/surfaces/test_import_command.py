@@ -157,6 +157,23 @@ def test_secrets_are_masked(place: Place, tmp_path: Path) -> None:
     assert place.answer("import", "server-memory", str(path), "--yes")["unchanged"] == 2
 
 
+def test_a_folder_that_has_no_notes_is_not_filled_by_mistake(
+    place: Place, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place.workspace)
+    assert main(["import", "claude-mem", "--yes", "--state-dir", str(place.state)]) == 2
+    assert place.notes() == {}
+
+
+def test_a_link_in_the_workspace_leads_nowhere(place: Place, database: Path) -> None:
+    outside = place.workspace.parent / "outside"
+    outside.mkdir()
+    (place.workspace / "memory").mkdir()
+    (place.workspace / "memory" / "imported").symlink_to(outside)
+    assert place.run("import", "claude-mem", "--yes") == 1
+    assert list(outside.iterdir()) == []
+
+
 def test_bad_input_says_why_and_writes_nothing(place: Place, tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text('[{"mapping": {', encoding="utf-8")

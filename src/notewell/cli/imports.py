@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from notewell.cli.append import require_notes
 from notewell.cli.output import ProgressBar, print_json, say, tell
 from notewell.cli.place import add_place, memory_of
 from notewell.errors import BadRequest
@@ -119,6 +120,8 @@ def _entries(
     from notewell.imports import import_reading, preview_reading
 
     with memory_of(arguments) as memory:
+        if arguments.workspace is None:
+            require_notes(memory)
         writer = memory.journal.writer()
         plan = preview_reading(writer, program, reading, zone=memory.zone)
         if not arguments.json or not (arguments.yes or arguments.dry_run):
@@ -239,15 +242,15 @@ def _conversations(
     from notewell.cli.session_places import Destinations
     from notewell.sessions import FoundTranscript, FoundTranscripts
 
-    now = datetime.now(UTC)
-    transcripts = [
-        ImportedTranscript(
-            FoundTranscript(Path(f"{one.id}.jsonl"), int((one.at or now).timestamp() * 1e9)),
-            SessionEnd(Path(f"{one.id}.jsonl"), one.id, program.host, None, "import"),
-            one.messages,
-        )
-        for one in reading.conversations
-    ]
+    now_s = datetime.now(UTC).timestamp()
+    transcripts = list[ImportedTranscript]()
+    for one in reading.conversations:
+        file = Path(f"{one.id}.jsonl")
+        # The time orders conversations; a clock may have been wrong.
+        at_s = min(max(one.at.timestamp(), 0.0), now_s) if one.at else now_s
+        ended = SessionEnd(file, one.id, program.host, None, "import")
+        found_one = FoundTranscript(file, int(at_s * 1e9))
+        transcripts.append(ImportedTranscript(found_one, ended, one.messages))
     if not transcripts:
         tell_problems(reading.left_out)
         raise BadRequest(f"{str(path)!r} has no conversation in which something was said")

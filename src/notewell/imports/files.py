@@ -149,7 +149,11 @@ def markdown_files(
     if not path.is_dir():
         raise unusable(path, "it is no folder" if path.exists() else "no such folder")
     found, ignored = list[tuple[str, Path]](), list[Ignored]()
-    for root, folders, names in os.walk(path):
+
+    def note(error: OSError) -> None:
+        ignored.append(Ignored(str(error.filename), describe_os_error(error)))
+
+    for root, folders, names in os.walk(path, onerror=note):
         kept = (name for name in folders if name not in IGNORED_FOLDERS and name[0] != ".")
         folders[:] = sorted(kept)
         for name in sorted(names):

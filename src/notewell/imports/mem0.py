@@ -18,7 +18,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from notewell.hosts import parse_time
-from notewell.imports.files import parse_json, read_bytes, table_rows, unusable
+from notewell.imports.files import parse_json, read_bytes, require_file, table_rows, unusable
 from notewell.imports.records import ImportedEntry, MemoryProgram, Reading
 from notewell.types import Ignored
 
@@ -37,6 +37,7 @@ def read(path: Path) -> Reading:
         return _of_folder(path)
     if path.name == STORE:
         return _of_stores([path])
+    require_file(path)
     try:
         with path.open("rb") as file:
             is_database = file.read(len(SQLITE)) == SQLITE

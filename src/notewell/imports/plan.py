@@ -181,11 +181,16 @@ class _Planner:
 
     def _place(self, entry: ImportedEntry) -> tuple[str, str]:
         """The note of an entry, and its title."""
-        if entry.at is not None:
-            day = entry.at.astimezone(self._zone).date().isoformat()
+        if day := self._day(entry.at):
             return self._stem(day), f"{self._title}, {day}"
         subject = folded(self._redact(entry.subject))
         return self._stem(_slug(subject) or UNDATED), subject or self._title
+
+    def _day(self, at: datetime | None) -> str | None:
+        try:
+            return at.astimezone(self._zone).date().isoformat() if at else None
+        except (OverflowError, ValueError):
+            return None  # At the ends of the calendar there is no other zone.
 
     def _stem(self, name: str) -> str:
         return f"{FOLDER}/{self._program}/{name}"
