@@ -7,6 +7,7 @@ where `notewell sessions import` keeps them. Then words are indexed.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from argparse import Namespace
 from datetime import UTC, datetime
@@ -245,7 +246,7 @@ def _conversations(
     now_s = datetime.now(UTC).timestamp()
     transcripts = list[ImportedTranscript]()
     for one in reading.conversations:
-        file = Path(f"{one.id}.jsonl")
+        file = Path(f"{re.sub(r'[^A-Za-z0-9._-]', '_', one.id)}.jsonl")
         # The time orders conversations; a clock may have been wrong.
         at_s = min(max(one.at.timestamp(), 0.0), now_s) if one.at else now_s
         ended = SessionEnd(file, one.id, program.host, None, "import")

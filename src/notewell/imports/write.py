@@ -91,10 +91,15 @@ def _known(notes: NoteStore, program: str) -> KnownImports:
 
 
 def _texts(notes: NoteStore, program: str) -> Iterator[tuple[str, str]]:
-    for path in notes.scan().notes:
+    # Without these, what they have would be imported a second time.
+    ours = f"memory/{FOLDER}/{program}/"
+    found = notes.scan()
+    for one in found.unreadable:
+        if one.path.startswith(ours) or ours.startswith(f"{one.path}/"):
+            raise NoteUnreadable(one.path, one.why)
+    for path in found.notes:
         try:
             yield path, notes.read(path).text
         except NoteUnreadable:
-            # Without it, what it has would be imported a second time.
-            if path.startswith(f"memory/{FOLDER}/{program}/"):
+            if path.startswith(ours):
                 raise
